@@ -1,0 +1,55 @@
+# Everything a fresh machine with Python 3.11+ and make needs is set up by the targets themselves.
+PYTHON ?= python3
+VENV := .venv
+OLDEST := .venv-oldest
+BIN := $(VENV)/bin
+PIP_FLAGS := --quiet --disable-pip-version-check
+
+.PHONY: demo test test-newest test-oldest lint clean help
+
+help:
+	@echo "make demo   install orthoselect into $(VENV) and select features of the breast cancer table"
+	@echo "make test   the whole suite: tests, docstring examples, lint, types, imports, oldest versions"
+	@echo "make lint   ruff, mypy and the import contract only"
+	@echo "make clean  remove the virtual environments and caches"
+
+demo: $(VENV)/.installed
+	@$(BIN)/python examples/breast_cancer.py
+
+test: lint test-newest test-oldest
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test-newest: $(VENV)/.installed-test
+	$(BIN)/python -m pytest
+
+# The lower bounds of pyproject.toml, really installed and tested.
+test-oldest: $(OLDEST)/.installed-test
+	$(OLDEST)/bin/python -m pytest tests
+
+$(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "orthoselect needs Python 3.11 or newer; set PYTHON=python3.11, say."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	@touch $@
+
+$(VENV)/.installed: $(VENV)/.created pyproject.toml
+	$(BIN)/python -m pip install $(PIP_FLAGS) --editable .
+	@touch $@
+
+$(VENV)/.installed-test: $(VENV)/.installed pyproject.toml
+	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[test]'
+	@touch $@
+
+$(OLDEST)/.installed-test: pyproject.toml requirements/oldest.txt
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install $(PIP_FLAGS) --requirement requirements/oldest.txt
+	$(OLDEST)/bin/python -m pip install $(PIP_FLAGS) --no-deps --editable .
+	@touch $@
+
+clean:
+	rm -rf $(VENV) $(OLDEST) .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache

@@ -1,0 +1,174 @@
+"""What users may say about columns, sizes and weights -> checked values."""
+
+from __future__ import annotations
+
+import numbers
+import warnings
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from orthoselect.errors import (
+    InputError,
+    ShapeError,
+    TooManyRequestedWarning,
+    UnknownColumnError,
+    listing,
+)
+from orthoselect.matrix.base import Floats
+
+ColumnSpec = Any  # names, indices or a boolean mask; one of them may stand alone
+
+
+def find_columns(
+    spec: ColumnSpec, names: Sequence[str], argument: str, groups: Mapping[str, Sequence[int]] = {}
+) -> list[int]:
+    """Turn names, indices or a mask into column indices, in the order given.
+
+    Parameters
+    ----------
+    spec : str, int, sequence of either, or boolean mask; None is no column
+    names : sequence of str
+    argument : str
+        What to call it in an error.
+    groups : mapping of str to columns
+        Names that stand for several columns.
+
+    Examples
+    --------
+    >>> find_columns(["b", 0, -1], ["a", "b", "c"], "include")
+    [1, 0, 2]
+    >>> find_columns([True, False, True], ["a", "b", "c"], "include")
+    [0, 2]
+    """
+    if spec is None:
+        return []
+    items: list[Any] = [spec] if isinstance(spec, (str, numbers.Integral)) else list(spec)
+    if items and all(isinstance(item, (bool, np.bool_)) for item in items):
+        if len(items) != len(names):
+            raise ShapeError(
+                f"`{argument}` as a mask should have one entry for each of the {len(names)} "
+                f"columns; it has {len(items)}."
+            )
+        return np.flatnonzero(items).tolist()
+    place = {name: at for at, name in enumerate(names)} if _any_names(items) else {}
+    found, unknown = [], []
+    for item in items:
+        if isinstance(item, numbers.Integral) and -len(names) <= int(item) < len(names):
+            found.append(int(item) % len(names))
+        elif item in place:
+            found.append(place[item])
+        elif item in groups:
+            found.extend(groups[item])
+        else:
+            unknown.append(item)
+    if unknown:
+        raise UnknownColumnError(argument, unknown, [*names, *groups])
+    return found
+
+
+def _any_names(items: list[Any]) -> bool:
+    return any(not isinstance(item, numbers.Integral) for item in items)
+
+
+def find_groups(groups: Any, names: Sequence[str]) -> dict[str, list[int]]:
+    """Turn a mapping of names to columns, or a label per column, into disjoint groups.
+
+    Examples
+    --------
+    >>> find_groups(["left", None, "left"], ["a", "b", "c"])
+    {'left': [0, 2]}
+    """
+    if groups is None:
+        return {}
+    if isinstance(groups, Mapping):
+        found = {
+            str(name): find_columns(spec, names, f"groups[{name!r}]")
+            for name, spec in groups.items()
+        }
+    else:
+        found = _groups_from_labels(list(groups), names)
+    empty = [name for name, columns in found.items() if not columns]
+    if empty:
+        raise InputError(f"every group should have columns; {listing(empty)} has none.")
+    counts = Counter(column for columns in found.values() for column in columns)
+    twice = [names[column] for column, count in counts.items() if count > 1]
+    if twice:
+        raise InputError(
+            f"a column should be in one group at most; {listing(twice)} is in several "
+            f"(or twice in one)."
+        )
+    return found
+
+
+def _groups_from_labels(labels: list[Any], names: Sequence[str]) -> dict[str, list[int]]:
+    if len(labels) != len(names):
+        raise ShapeError(
+            f"`groups` should be a mapping, or one label for each of the {len(names)} columns; "
+            f"it has {len(labels)} labels."
+        )
+    found: dict[str, list[int]] = {}
+    for column, label in enumerate(labels):
+        if label is not None and label == label:  # NaN: a column on its own
+            found.setdefault(str(label), []).append(column)
+    return found
+
+
+def check_disjoint(include: Sequence[int], exclude: Sequence[int], names: Sequence[str]) -> None:
+    """Raise where a column is included twice, or included and excluded."""
+    twice = [names[column] for column, count in Counter(include).items() if count > 1]
+    if twice:
+        raise InputError(f"`include` should name each column once; {listing(twice)} is repeated.")
+    both = [names[column] for column in include if column in set(exclude)]
+    if both:
+        raise InputError(
+            f"a column should be in `include` or in `exclude`, not in both; {listing(both)} is."
+        )
+
+
+def count_to_select(wanted: Any, available: int, n_included: int) -> int:
+    """Turn a count or a fraction into how many of the available features to select."""
+    size = 0
+    if isinstance(wanted, numbers.Integral) and not isinstance(wanted, bool):
+        size = int(wanted)
+    elif isinstance(wanted, numbers.Real) and 0.0 < float(wanted) < 1.0:
+        size = max(1, int(float(wanted) * available))
+    if size < 1:
+        raise InputError(
+            f"`n_features_to_select` should be a whole number of at least 1 or a fraction in "
+            f"(0, 1); got {wanted!r}."
+        )
+    if n_included > size:
+        raise InputError(
+            f"`n_features_to_select` should be at least the number of features in `include`, "
+            f"{n_included}; got {wanted!r}."
+        )
+    if size > available:
+        warnings.warn(TooManyRequestedWarning(size, available), stacklevel=4)
+    return min(size, available)
+
+
+def check_weights(weights: Any, n_rows: int) -> Floats | None:
+    """Return row weights with mean one over the rows that have any, or None for equal ones."""
+    if weights is None:
+        return None
+    w = np.asarray(weights, dtype=np.float64)
+    if w.shape != (n_rows,):
+        raise ShapeError(
+            f"`sample_weight` should be one number for each of the {n_rows} rows; "
+            f"got shape {w.shape}."
+        )
+    bad = ~np.isfinite(w) | (w < 0)
+    if bad.any():
+        raise InputError(
+            f"`sample_weight` should be finite and not negative; row {int(bad.argmax())} has "
+            f"{w[bad.argmax()]}, and {int(bad.sum())} row(s) in all are wrong."
+        )
+    if not w.any():
+        raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
+    w = w / w.max()  # before the sum, which might overflow
+    if (w > 0).sum() < 2:
+        raise ShapeError("at least 2 rows should have a `sample_weight` above 0; 1 sample has.")
+    return None if (w == 1.0).all() else w / w[w > 0].mean()

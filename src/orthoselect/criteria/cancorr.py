@@ -1,0 +1,351 @@
+"""The sum of squared canonical correlations, grown one feature at a time.
+
+Zhang and Lang's squared orthogonal correlation coefficient (SOCC): what feature f adds to the
+selected ones is gain_f = ||V'W_f||^2 in the norm of (W_f'W_f)^+, where W_f are its columns made
+orthogonal to all that is selected. For one column that is ||V'w||^2 / ||w||^2.
+
+W is never formed. For columns of norm one the state keeps
+
+    C (m, n)  V'W          d (n,)    diag(W'W), what is left of each column
+    L (k, n)  Q'X          D_f (p, p)  W_f'W_f for a feature f of p > 1 columns
+
+where Q (N, k) is an orthonormal basis of the selected columns. Taking column j needs one row
+r = q'X of L, which follows from the column g = X'x_j of the Gram matrix, r = (g - L'L_j)/sqrt(d_j),
+and then C -= (V'q) r', d -= r*r. A row from Gram columns has lost digits when little is left of
+column j; it is then made from the real columns instead, orthogonalized twice.
+
+Errors are tracked, not hoped for: `error_C` and `error_d` bound (in the usual, not the worst case)
+the rounding in C and d. A feature whose gain they leave uncertain and that might win is measured
+again on its real columns before it is believed.
+
+References
+----------
+S. Zhang and Z.-Q. Lang, "Orthogonal least squares based fast feature selection for linear
+classification", Pattern Recognition 123, 2022. https://doi.org/10.1016/j.patcog.2021.108419
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.criteria.base import Criterion, State
+from orthoselect.encode import Design, Response
+from orthoselect.matrix import Basis, CenteredMatrix, center, orthonormalize
+from orthoselect.matrix.base import EPS, Floats, Indices
+
+# Gains whose relative uncertainty exceeds this are measured again on the real columns.
+_TRUSTED = 1e-10
+# Gains closer than this (relatively) are equal, and the lowest index wins.
+_TIE = 1e-9
+# A gain below this is nothing: it vanishes in the rounding of the total.
+_NOTHING = 1e-14
+# With at least this much left of a column, a row from Gram columns keeps enough digits.
+_HEALTHY = 1e-4
+# Usual rounding of an inner product of unit vectors.
+_PRODUCT_ERROR = 8 * EPS
+# Gram columns fetched with one product: the winner's, and those of the next likely winners.
+_AHEAD = 12
+_BATCH_BYTES = 1 << 25
+
+
+class SquaredCanonicalCorrelations(Criterion):
+    """Sum of squared canonical correlations between the selected features and the response."""
+
+    name = "socc"
+
+    def start(
+        self, design: Design, response: Response, weights: Floats | None = None
+    ) -> CanonicalState:
+        """Return the state in which nothing is selected."""
+        unowned = np.flatnonzero(~design.owned)
+        X, XtV = center(design.matrix, response.V, weights, ignored=unowned)
+        return CanonicalState(design, X, response.V, XtV)
+
+    def ceiling(self, response: Response) -> float:
+        """Return the rank of the response."""
+        return float(response.m)
+
+
+class CanonicalState(State):
+    """Selected features and what each other one would add to the canonical correlations.
+
+    Parameters
+    ----------
+    design : Design
+    X : CenteredMatrix
+        The design's matrix, centered and at norm one.
+    V : array of shape (N, m)
+        Orthonormal response basis.
+    XtV : array of shape (n, m)
+    """
+
+    def __init__(self, design: Design, X: CenteredMatrix, V: Floats, XtV: Floats) -> None:
+        n = X.shape[1]
+        self._design, self._X, self._V = design, X, V
+        self._C = np.ascontiguousarray(XtV.T)
+        self._d = np.where(X.alive, 1.0, 0.0)
+        self._L = np.empty((8, n))
+        self._columns: list[int] = []  # selected columns, one for each row of L
+        self._error_C = _PRODUCT_ERROR + X.noise
+        self._error_d = _PRODUCT_ERROR + X.noise
+        self._single = np.flatnonzero(design.single >= 0)
+        self._wide_columns = {f: _independent(X, J) for f, J in design.wide.items()}
+        self._wide = _blocks_by_width(X, self._wide_columns)
+        self._spent = np.zeros(len(design.features), dtype=bool)
+        self._spent[self._single] = ~X.alive[design.single[self._single]]
+        self._spent[[f for f, J in self._wide_columns.items() if not len(J)]] = True
+        self._basis = Basis(X.shape[0])
+        self._gram_columns: dict[int, Floats] = {}
+        self._gains = np.zeros(len(design.features))
+        self._slack = np.zeros(len(design.features))
+        self._score()
+
+    # What a search asks
+
+    def best(self, candidates: NDArray[np.bool_]) -> int | None:
+        """Return the candidate that adds most, once every gain that matters is certain."""
+        while True:
+            open_ = candidates & ~self._spent
+            if not open_.any():
+                return None
+            gains = np.where(open_, self._gains, -np.inf)
+            top = int(gains.argmax())
+            reach = self._gains + self._slack
+            rival = open_ & (reach >= (1 - _TIE) * gains[top] - self._slack[top])
+            doubtful = rival & ~self._trusted() & (reach > _NOTHING)
+            if doubtful.any():
+                self._measure(np.flatnonzero(doubtful))
+                continue
+            if gains[top] <= _NOTHING:
+                return None
+            return int(np.argmax(gains >= (1 - _TIE) * gains[top]))
+
+    def add(self, f: int) -> float:
+        """Take feature f; a feature that depends on the selected ones adds nothing."""
+        if not self._spent[f] and not self._trusted()[f]:
+            self._measure(np.array([f]))
+        if self._spent[f]:
+            return 0.0
+        gain = float(min(self._gains[f], self._V.shape[1] - self.value))
+        J = self._columns_of(f)
+        if self._left_of(f) >= _HEALTHY:
+            self._fetch(J)
+            for j in J:
+                self._take_by_gram(int(j))
+        else:
+            self._take_by_columns(J)
+        self._spent[f] = True
+        self.value += max(gain, 0.0)
+        self._score()
+        return max(gain, 0.0)
+
+    def exhausted(self) -> str:
+        """Say why no candidate is left."""
+        m = self._V.shape[1]
+        if m == 0:
+            return "the response is constant, so there is nothing to explain."
+        if self.value >= m - 1e-9:
+            return "they explain the response completely, so nothing is left to explain."
+        if self._spent.all():
+            return (
+                "every other feature is constant or a linear combination of those selected "
+                "(no rank is left)."
+            )
+        return "no other feature adds anything to what those selected explain."
+
+    # Gains and their uncertainty
+
+    def _score(self) -> None:
+        """Compute every feature's gain and its uncertainty from C, d and D."""
+        j = self._design.single[self._single]
+        gains, slack = _single_gains(
+            np.einsum("ij,ij->j", self._C, self._C)[j],
+            self._d[j],
+            self._error_C[j],
+            self._error_d[j],
+        )
+        self._gains[self._single], self._slack[self._single] = gains, slack
+        for block in self._wide:
+            C = self._C[:, block.columns]  # (m, features, p)
+            error_C, error_d = self._error_C[block.columns], self._error_d[block.columns]
+            self._gains[block.features], self._slack[block.features] = _block_gains(
+                C, block.D, error_C.max(axis=1), error_d.max(axis=1)
+            )
+        self._gains[self._spent] = self._slack[self._spent] = 0.0
+
+    def _trusted(self) -> NDArray[np.bool_]:
+        return self._slack <= _TRUSTED * self._gains
+
+    def _columns_of(self, f: int) -> Indices:
+        if f in self._wide_columns:
+            return self._wide_columns[f]
+        return self._design.single[f : f + 1]
+
+    def _left_of(self, f: int) -> float:
+        """Return the least that is left of any direction of feature f, between 0 and 1."""
+        if f in self._wide_columns:
+            return float(np.linalg.eigvalsh(self._block_of(f)).min())
+        return float(self._d[self._design.single[f]])
+
+    def _block_of(self, f: int) -> Floats:
+        block = next(block for block in self._wide if f in block.features)
+        return block.D[np.flatnonzero(block.features == f)[0]]
+
+    # Measuring on real columns
+
+    def _measure(self, features: Indices) -> None:
+        """Replace what the state knows of these features by what their real columns say."""
+        self._extend_basis()
+        alone = features[self._design.single[features] >= 0]
+        width = max(1, _BATCH_BYTES // (8 * self._X.shape[0]))
+        for start in range(0, len(alone), width):
+            self._measure_single(alone[start : start + width])
+        for f in features[self._design.single[features] < 0]:
+            self._measure_wide(int(f))
+
+    def _measure_single(self, features: Indices) -> None:
+        J = self._design.single[features]
+        W, H = self._basis.residual(self._X.columns(J))
+        d = np.einsum("ij,ij->j", W, W)
+        self._spent[features] = np.sqrt(d) <= self._basis.floors(H, self._X.sizes[J])
+        self._C[:, J], self._d[J] = self._V.T @ W, d
+        self._error_C[J], self._error_d[J] = 2 * EPS, 4 * EPS * np.sqrt(d)
+        gain = (self._C[:, J] ** 2).sum(axis=0) / np.maximum(d, EPS**3)
+        self._gains[features] = np.where(self._spent[features], 0.0, np.minimum(gain, 1.0))
+        self._slack[features] = 0.0
+
+    def _measure_wide(self, f: int) -> None:
+        Q = self._directions(self._columns_of(f))
+        self._spent[f] = Q.shape[1] == 0
+        self._gains[f] = ((self._V.T @ Q) ** 2).sum()
+        self._slack[f] = 0.0
+
+    def _directions(self, J: Indices) -> Floats:
+        """Return an orthonormal basis of what columns J add to the selected ones, (N, rank)."""
+        before = self._basis.k
+        for column, j in zip(self._X.columns(J).T, J):
+            self._basis.append(column, self._X.sizes[j])
+        Q = self._basis.Q[:, before:].copy()
+        self._basis.truncate(before)
+        return Q
+
+    def _extend_basis(self) -> None:
+        """Bring the real basis Q up to the columns that were taken by their Gram columns."""
+        new = np.array(self._columns[self._basis.k :], dtype=np.intp)
+        for column, j in zip(self._X.columns(new).T, new):
+            self._basis.append(column, self._X.sizes[j], force=True)
+
+    # Taking columns
+
+    def _take_by_gram(self, j: int) -> None:
+        k = len(self._columns)
+        left = np.sqrt(self._d[j])
+        r = (self._gram_columns[j] - self._L[:k, j] @ self._L[:k]) / left
+        self._append_row(r, self._C[:, j] / left, j, _PRODUCT_ERROR / left)
+
+    def _take_by_columns(self, J: Indices) -> None:
+        self._extend_basis()
+        before, kept = self._basis.k, []
+        for column, j in zip(self._X.columns(J).T, J):
+            if self._basis.append(column, self._X.sizes[j]):
+                kept.append(int(j))
+        Q = self._basis.Q[:, before:]
+        for r, c, j in zip(self._X.cross(Q).T, (self._V.T @ Q).T, kept):
+            self._append_row(r, c, j, _PRODUCT_ERROR)
+
+    def _append_row(self, r: Floats, c: Floats, j: int, error: float) -> None:
+        """Add row r = q'X to L, with c = V'q; j is the column that q was made from."""
+        r[self._columns] = 0.0
+        k = len(self._columns)
+        if k == len(self._L):
+            self._L = np.concatenate([self._L, np.empty_like(self._L)])
+        self._L[k] = r
+        self._columns.append(j)
+        self._C -= np.outer(c, r)
+        self._d -= r * r
+        self._error_C += error
+        self._error_d += 2 * error * np.abs(r)
+        for block in self._wide:
+            R = r[block.columns]
+            block.D -= R[:, :, None] * R[:, None, :]
+
+    def _fetch(self, J: Indices) -> None:
+        """Have the Gram columns X'x_j of J, and with them those of the likely next winners."""
+        wanted = [j for j in J.tolist() if j not in self._gram_columns]
+        if not wanted:
+            return
+        count = min(4 * _AHEAD, len(self._gains))
+        leaders = np.argpartition(-self._gains, count - 1)[:count]
+        for f in leaders[np.argsort(-self._gains[leaders], kind="stable")].tolist():
+            if len(wanted) >= _AHEAD or self._gains[f] <= 0:
+                break
+            columns = self._columns_of(f).tolist()
+            wanted += [j for j in columns if j not in self._gram_columns and j not in wanted]
+        fetched = np.array(wanted, dtype=np.intp)
+        self._gram_columns.update(zip(wanted, self._X.gram(fetched).T))
+
+
+class _Blocks:
+    """The features of one width: their places, columns (features, p) and residual Grams D."""
+
+    def __init__(self, features: Indices, columns: Indices, D: Floats) -> None:
+        self.features, self.columns, self.D = features, columns, D
+
+
+def _independent(X: CenteredMatrix, J: Indices) -> Indices:
+    """Return the columns of a block that are no combination of those before them in it."""
+    J = J[X.alive[J]]
+    if len(J) < 2 or np.linalg.eigvalsh(X.block_gram(J))[0] >= _HEALTHY:
+        return J
+    return J[orthonormalize(X.columns(J), X.sizes[J])[1]]
+
+
+def _blocks_by_width(X: CenteredMatrix, columns: dict[int, Indices]) -> list[_Blocks]:
+    widths: dict[int, list[int]] = {}
+    for f, J in columns.items():
+        if len(J):
+            widths.setdefault(len(J), []).append(f)
+    return [
+        _Blocks(
+            np.array(features),
+            np.stack([columns[f] for f in features]),
+            np.stack([X.block_gram(columns[f]) for f in features]),
+        )
+        for features in widths.values()
+    ]
+
+
+def _single_gains(
+    squares: Floats, d: Floats, error_C: Floats, error_d: Floats
+) -> tuple[Floats, Floats]:
+    """Gains squares/d of single columns and their uncertainty; all of it where d has no digits."""
+    known = d > 4 * error_d
+    safe = np.where(known, d, 1.0)
+    gains = np.where(known, np.minimum(squares / safe, 1.0), 0.0)
+    slack = 2 * np.sqrt(gains / safe) * error_C + error_C**2 / safe + gains * error_d / safe
+    return gains, np.where(known, slack, 1.0)
+
+
+def _block_gains(C: Floats, D: Floats, error_C: Floats, error_d: Floats) -> tuple[Floats, Floats]:
+    """Gains of features of p columns each and their uncertainty.
+
+    Parameters
+    ----------
+    C : array of shape (m, features, p)
+    D : array of shape (features, p, p)
+    error_C, error_d : arrays of shape (features,)
+    """
+    m, _, p = C.shape
+    values, vectors = np.linalg.eigh(D)  # (features, p), (features, p, p)
+    least = values[:, 0]
+    known = least > 4 * p * error_d
+    safe = np.where(known[:, None], values, 1.0)
+    along = np.einsum("mfp,fpq->fqm", C, vectors)
+    gains = ((along**2).sum(axis=2) / safe).sum(axis=1)
+    gains = np.where(known, np.minimum(gains, min(m, p)), 0.0)
+    floor = np.where(known, least, 1.0)
+    slack = p * (
+        2 * np.sqrt(gains / floor) * error_C + error_C**2 / floor + gains * error_d / floor
+    )
+    return gains, np.where(known, slack, float(min(m, p)))

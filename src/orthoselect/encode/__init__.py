@@ -1,0 +1,21 @@
+"""Columns and responses of any kind -> numbers that a matrix can hold."""
+
+from orthoselect.encode.design import Design, build_design
+from orthoselect.encode.labels import Labels, find_labels
+from orthoselect.encode.response import Response, encode_response, response_basis
+from orthoselect.encode.table import NumberedNames, Table
+from orthoselect.encode.target import TargetColumn, build_response
+
+__all__ = [
+    "Design",
+    "Labels",
+    "NumberedNames",
+    "Response",
+    "Table",
+    "TargetColumn",
+    "build_design",
+    "build_response",
+    "encode_response",
+    "find_labels",
+    "response_basis",
+]

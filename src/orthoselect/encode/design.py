@@ -1,0 +1,187 @@
+"""A design: one matrix, and which of its columns each feature owns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from orthoselect.encode.labels import Labels
+from orthoselect.encode.table import Table
+from orthoselect.errors import InputError, ManyLevelsWarning
+from orthoselect.matrix import DenseMatrix, Matrix, SparseMatrix, StackedMatrix
+from orthoselect.matrix.base import Indices
+
+# Each step looks at the inner products within a feature's block, which grow with its square.
+_MAX_LEVELS = 4000
+
+
+@dataclass(frozen=True)
+class Feature:
+    """What is selected as a whole: a column, or a group of them."""
+
+    name: str
+    columns: tuple[int, ...]  # input positions
+
+
+class Features(Sequence[Feature]):
+    """The features of a design, made when asked for.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the input columns.
+    heads : integer array
+        First input column of each feature.
+    groups : mapping of int to Feature
+        The features that own more than their head, by their place.
+    """
+
+    def __init__(self, names: Sequence[str], heads: Indices, groups: Mapping[int, Feature]) -> None:
+        self._names = names
+        self._heads = heads
+        self._groups = groups
+
+    def __len__(self) -> int:
+        return len(self._heads)
+
+    def __getitem__(self, f: int) -> Feature:  # type: ignore[override]
+        if f in self._groups:
+            return self._groups[f]
+        head = int(self._heads[f])
+        return Feature(str(self._names[head]), (head,))
+
+    def places(self, columns: Sequence[int]) -> list[int]:
+        """Return the features that own these input columns, each once, in the order given."""
+        owner = dict(zip(self._heads.tolist(), range(len(self))))
+        for f, feature in self._groups.items():
+            owner.update(dict.fromkeys(feature.columns, f))
+        return list(dict.fromkeys(owner[column] for column in columns))
+
+
+@dataclass(frozen=True)
+class Design:
+    """A matrix and the ownership of its columns.
+
+    Attributes
+    ----------
+    matrix : Matrix
+        N rows, n design columns.
+    features : Features
+    single : integer array of shape (number of features,)
+        The design column of a feature that owns just one, else -1.
+    wide : mapping of int to integer array
+        The design columns of the features that own several (or none).
+    """
+
+    matrix: Matrix
+    features: Features
+    single: Indices
+    wide: Mapping[int, Indices]
+
+    def columns_of(self, f: int) -> Indices:
+        """Return the design columns of feature f."""
+        return self.wide[f] if f in self.wide else self.single[f : f + 1]
+
+    @property
+    def owned(self) -> NDArray[np.bool_]:
+        """Which design columns belong to a feature, (n,)."""
+        owned = np.zeros(self.matrix.shape[1], dtype=bool)
+        owned[self.single[self.single >= 0]] = True
+        for columns in self.wide.values():
+            owned[columns] = True
+        return owned
+
+    def name_of_column(self, j: int) -> str:
+        """Return the name of the feature that owns design column j."""
+        at = np.flatnonzero(self.single == j)
+        if at.size:
+            return self.features[int(at[0])].name
+        return next(self.features[f].name for f, columns in self.wide.items() if j in columns)
+
+
+def build_design(table: Table, groups: Mapping[str, Sequence[int]], exclude: set[int]) -> Design:
+    """Set numeric columns and indicator blocks side by side, and say who owns what.
+
+    Parameters
+    ----------
+    table : Table
+    groups : mapping of str to input columns
+        Groups do not overlap; a column in none is a feature of its own.
+    exclude : set of input columns
+        Columns that no feature owns.
+    """
+    parts, starts, widths = _matrices(table)
+    usable = widths >= 0
+    usable[list(exclude)] = False
+    members = {name: tuple(c for c in columns if usable[c]) for name, columns in groups.items()}
+    # A group stands where its first column stands, so that ties go to the lowest column.
+    firsts = {min(columns): name for name, columns in members.items() if columns}
+    is_head = usable.copy()
+    is_head[[c for columns in members.values() for c in columns if c not in firsts]] = False
+    heads = np.flatnonzero(is_head)
+    single = np.where(widths[heads] == 1, starts[heads], -1)
+    wide = {
+        int(f): np.arange(starts[heads[f]], starts[heads[f]] + widths[heads[f]])
+        for f in np.flatnonzero(single < 0)
+    }
+    features: dict[int, Feature] = {}
+    for head, name in firsts.items():
+        f = int(np.searchsorted(heads, head))
+        features[f] = Feature(name, members[name])
+        if len(members[name]) > 1:
+            single[f] = -1
+            wide[f] = np.concatenate(
+                [np.arange(starts[c], starts[c] + widths[c]) for c in members[name]]
+            )
+    return Design(StackedMatrix.of(parts), Features(table.names, heads, features), single, wide)
+
+
+def _matrices(table: Table) -> tuple[list[Matrix], Indices, Indices]:
+    """Return the parts of the matrix, and where each input column's design columns are.
+
+    An input column owns the design columns start, ..., start + width - 1; its width is -1 if it
+    was not read.
+    """
+    kind = SparseMatrix if sp.issparse(table.numeric) else DenseMatrix
+    parts: list[Matrix] = [kind(table.numeric)] if len(table.numeric_at) else []
+    n = len(table.numeric_at)
+    starts = np.zeros(len(table.names), dtype=np.intp)
+    widths = np.full(len(table.names), -1, dtype=np.intp)
+    starts[table.numeric_at], widths[table.numeric_at] = np.arange(n), 1
+    if table.labels:
+        indicators, block_widths = _indicators(table)
+        parts.append(SparseMatrix(indicators))
+        at = np.array(list(table.labels), dtype=np.intp)
+        starts[at], widths[at] = n + np.cumsum([0, *block_widths[:-1]]), block_widths
+    if not parts:
+        parts.append(DenseMatrix(np.empty((table.n_rows, 0))))
+    return parts, starts, widths
+
+
+def _indicators(table: Table) -> tuple[sp.csc_array, list[int]]:
+    """Code every categorical column by one indicator for each level but the last."""
+    blocks, widths = [], []
+    for at, labels in table.labels.items():
+        _check_levels(str(table.names[at]), labels)
+        width = len(labels.levels) - 1
+        rows = np.flatnonzero(labels.codes < width)
+        ones = (np.ones(len(rows)), (rows, labels.codes[rows]))
+        blocks.append(sp.coo_array(ones, shape=(table.n_rows, width)).tocsc())
+        widths.append(width)
+    return sp.csc_array(sp.hstack(blocks, format="csc")), widths
+
+
+def _check_levels(name: str, labels: Labels) -> None:
+    n_levels, N = len(labels.levels), len(labels.codes)
+    if n_levels > _MAX_LEVELS:
+        raise InputError(
+            f"categorical column `{name}` should have at most {_MAX_LEVELS} levels; it has "
+            f"{n_levels}. Merge rare levels, or name it in `exclude`."
+        )
+    if n_levels > max(10, N // 2):
+        warnings.warn(ManyLevelsWarning(name, n_levels, N), stacklevel=2)

@@ -1,0 +1,104 @@
+"""Labels of any kind -> integer codes and the levels they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.errors import MissingValueError
+
+
+@dataclass(frozen=True)
+class Labels:
+    """A categorical column.
+
+    Attributes
+    ----------
+    codes : integer array of shape (N,)
+        Position of each row's label in `levels`.
+    levels : tuple
+        The distinct labels that occur: in the order of the dtype where it has one, else sorted.
+    """
+
+    codes: NDArray[np.intp]
+    levels: tuple[Any, ...]
+
+    def present(self, rows: NDArray[np.bool_]) -> Labels:
+        """Return the same rows with only the levels that occur where `rows` is True."""
+        used = np.unique(self.codes[rows])
+        if len(used) == len(self.levels):
+            return self
+        # Rows outside keep a valid code; they carry no weight.
+        position = np.zeros(len(self.levels), dtype=np.intp)
+        position[used] = np.arange(len(used))
+        return Labels(position[self.codes], tuple(self.levels[u] for u in used))
+
+
+def find_labels(
+    values: NDArray, what: str = "The labels", order: Sequence[Any] | None = None
+) -> Labels:
+    """Return the distinct labels of a column and each row's place among them.
+
+    Parameters
+    ----------
+    values : array of shape (N,)
+        Numbers, booleans, strings or objects.
+    what : str
+        What to call the column in an error.
+    order : sequence, optional
+        All possible labels in their order (of an ordered categorical, say).
+
+    Examples
+    --------
+    >>> find_labels(np.array(["b", "a", "b"]))
+    Labels(codes=array([1, 0, 1]), levels=('a', 'b'))
+    """
+    missing = _count_missing(values)
+    if missing:
+        remedy = "Drop those rows, or give the gap a label of its own."
+        raise MissingValueError(what, missing, remedy)
+    if values.dtype == object:
+        return _find_by_hash(values.tolist(), order)
+    levels, codes = np.unique(values, return_inverse=True)
+    return _reorder(codes.reshape(-1), levels.tolist(), order)
+
+
+def _count_missing(values: NDArray) -> int:
+    if values.dtype == object:
+        return sum(_is_missing(v) for v in values.tolist())
+    return int(np.isnan(values).sum()) if values.dtype.kind == "f" else 0
+
+
+def _is_missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in {"NAType", "NaTType"}:  # pandas' two
+        return True
+    return isinstance(value, float) and value != value
+
+
+def _find_by_hash(values: list[Any], order: Sequence[Any] | None) -> Labels:
+    """Labels in a dictionary: no sorting of N Python objects."""
+    place: dict[Any, int] = {}
+    codes = np.fromiter((place.setdefault(v, len(place)) for v in values), np.intp, len(values))
+    return _reorder(codes, list(place), order)
+
+
+def _reorder(codes: NDArray[np.intp], levels: list[Any], order: Sequence[Any] | None) -> Labels:
+    if order is not None:
+        rank = {level: position for position, level in enumerate(order)}
+        ranking = sorted(range(len(levels)), key=lambda k: rank[levels[k]])
+    else:
+        ranking = _sorted_places(levels)
+    place = np.empty(len(levels), dtype=np.intp)
+    place[ranking] = np.arange(len(levels))
+    return Labels(place[codes], tuple(levels[k] for k in ranking))
+
+
+def _sorted_places(levels: list[Any]) -> list[int]:
+    try:
+        return sorted(range(len(levels)), key=levels.__getitem__)
+    except TypeError:  # labels of several types have no order of their own
+        return sorted(range(len(levels)), key=lambda k: (type(levels[k]).__name__, str(levels[k])))

@@ -1,0 +1,157 @@
+"""The response: classes, numbers, or several of either -> an orthonormal basis V.
+
+Notation: Y (N, q) the coded response, V (N, m) an orthonormal basis of its centered columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from orthoselect.encode.labels import Labels, find_labels
+from orthoselect.errors import InputError
+from orthoselect.matrix.base import EPS, Floats
+from orthoselect.matrix.basis import orthonormalize
+
+
+def _onehot(labels: Labels) -> Floats:
+    return np.eye(len(labels.levels))[labels.codes]
+
+
+def _dummy(labels: Labels) -> Floats:
+    return _onehot(labels)[:, : max(1, len(labels.levels) - 1)]
+
+
+def _effects(labels: Labels) -> Floats:
+    # The last class is -1 in every column: columns are deviations from the mean of the classes.
+    c = len(labels.levels)
+    coding = np.vstack([np.eye(c)[:-1, :-1], -np.ones((1, c - 1))]) if c > 1 else np.ones((1, 1))
+    return coding[labels.codes]
+
+
+def _contrast(labels: Labels) -> Floats:
+    # Helmert contrasts: column k sets class k + 1 against the mean of classes 0..k.
+    c = len(labels.levels)
+    if c < 2:
+        return np.ones((len(labels.codes), 1))
+    coding = np.zeros((c, c - 1))
+    for k in range(c - 1):
+        coding[: k + 1, k] = -1.0 / (k + 1)
+        coding[k + 1, k] = 1.0
+    return coding[labels.codes]
+
+
+def _ordinal(labels: Labels) -> Floats:
+    return labels.codes[:, None].astype(np.float64)
+
+
+ENCODINGS: dict[str, Callable[[Labels], Floats]] = {
+    "dummy": _dummy,
+    "onehot": _onehot,
+    "effects": _effects,
+    "contrast": _contrast,
+    "ordinal": _ordinal,
+}
+
+
+def encode_labels(labels: Labels, encoding: str) -> Floats:
+    """Code labels as columns of numbers; see `encode_response`."""
+    if encoding not in ENCODINGS:
+        expected = ", ".join(repr(name) for name in ENCODINGS)
+        raise InputError(f"`response_encoding` should be one of {expected}; got {encoding!r}.")
+    return ENCODINGS[encoding](labels)
+
+
+def encode_response(y: ArrayLike, encoding: str = "dummy") -> Floats:
+    """Code class labels as columns of numbers.
+
+    Parameters
+    ----------
+    y : array-like of shape (N,)
+        Class labels of any kind; c distinct ones, taken in sorted order.
+    encoding : {"dummy", "onehot", "effects", "contrast", "ordinal"}, default="dummy"
+        "dummy": one indicator for each class but the last, c - 1 columns. "onehot": one for each
+        class, c columns. "effects": as dummy, with -1 in every column for the last class.
+        "contrast": Helmert contrasts, each class against the mean of those before it. These four
+        span the same space once centered, and select the same features. "ordinal": one column
+        with the place of the class in the sorted order; another model, for classes that are
+        steps of a scale.
+
+    Returns
+    -------
+    Y : array of shape (N, q)
+
+    Examples
+    --------
+    >>> encode_response(["b", "a", "c"], "dummy")
+    array([[0., 1.],
+           [1., 0.],
+           [0., 0.]])
+    >>> encode_response(["b", "a", "c"], "effects")
+    array([[ 0.,  1.],
+           [ 1.,  0.],
+           [-1., -1.]])
+    """
+    values = np.asarray(y)
+    if values.ndim != 1:
+        raise InputError(f"y should be one column of class labels; got shape {values.shape}.")
+    return encode_labels(find_labels(values, "y"), encoding)
+
+
+@dataclass(frozen=True)
+class Response:
+    """What is to be explained.
+
+    Attributes
+    ----------
+    V : array of shape (N, m)
+        Orthonormal, orthogonal to sqrt(weights).
+    task : {"classification", "regression"}
+    classes : list of tuples
+        The class labels of each response column; empty for numbers.
+    """
+
+    V: Floats
+    task: str
+    classes: list[tuple[Any, ...]]
+
+    @property
+    def m(self) -> int:
+        """Rank of the centered response: the most that all gains can add up to."""
+        return self.V.shape[1]
+
+
+def response_basis(Y: Floats, weights: Floats | None = None) -> Floats:
+    """Orthonormal basis V of the centered columns of Y, in their order, (N, m).
+
+    With weights w the basis is that of sqrt(w) (Y - mean): the rows as the matrix will weigh them.
+
+    Parameters
+    ----------
+    Y : array of shape (N, q)
+    weights : array of shape (N,), optional
+    """
+    columns, sizes = centered_columns(Y, weights)
+    return orthonormalize(columns, sizes)[0]
+
+
+def centered_columns(A: NDArray, weights: Floats | None = None) -> tuple[Floats, Floats]:
+    """Center the columns of A, scaled to norm one; return them and one rounding of each.
+
+    Constant columns come back as zeros.
+    """
+    A = np.array(A, dtype=np.float64)
+    # A power of two near the largest magnitude: squares stay in range, and nothing is rounded.
+    A *= np.ldexp(1.0, -np.frexp(np.abs(A).max(axis=0, initial=0.0))[1])
+    root = np.ones(A.shape[0]) if weights is None else np.sqrt(weights)
+    raw = np.linalg.norm(A * root[:, None], axis=0)
+    A -= np.average(A, axis=0, weights=weights)
+    A -= np.average(A, axis=0, weights=weights)  # the first mean is itself rounded
+    A *= root[:, None]
+    norms = np.linalg.norm(A, axis=0)
+    units = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
+    return A * units, EPS * np.where(norms > 0, raw * units, 1.0)

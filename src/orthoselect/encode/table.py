@@ -1,0 +1,59 @@
+"""A table in plain NumPy and SciPy terms: what is left of any input once it has been read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.encode.labels import Labels
+
+
+class NumberedNames(Sequence[str]):
+    """The names x0, x1, ... of a table without names, made when asked for.
+
+    Examples
+    --------
+    >>> NumberedNames(3)[1]
+    'x1'
+    """
+
+    def __init__(self, n: int) -> None:
+        self._n = n
+
+    def __len__(self) -> int:
+        return self._n
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [f"x{i}" for i in range(*index.indices(self._n))]
+        return f"x{range(self._n)[index]}"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numeric columns as one array, categorical columns as labels.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Names of all input columns, the skipped ones included.
+    numeric : array or SciPy sparse of shape (N, number of numeric columns)
+    numeric_at : integer array
+        Input position of each column of `numeric`.
+    labels : mapping of int to Labels
+        The categorical columns by input position.
+    """
+
+    n_rows: int
+    names: Sequence[str]
+    numeric: Any
+    numeric_at: NDArray[np.intp]
+    labels: Mapping[int, Labels]

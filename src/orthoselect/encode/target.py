@@ -1,0 +1,124 @@
+"""Deciding what a response is: classes or numbers, one or several."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.encode.labels import Labels, find_labels
+from orthoselect.encode.response import Response, encode_labels, response_basis
+from orthoselect.errors import InputError, LikelyQuantityWarning
+from orthoselect.matrix.base import Floats
+
+TASKS = ("auto", "classification", "regression")
+_MAX_RESPONSE_BYTES = 1 << 32
+
+
+@dataclass(frozen=True)
+class TargetColumn:
+    """One column of the response as it was read.
+
+    Attributes
+    ----------
+    name : str
+        What to call it in messages.
+    values : array of shape (N,)
+    categorical : bool
+        Its dtype says that it holds labels.
+    order : sequence or None
+        The order of the labels, if the dtype has one.
+    """
+
+    name: str
+    values: NDArray
+    categorical: bool = False
+    order: Sequence[Any] | None = None
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it could be a quantity."""
+        return not self.categorical and self.values.dtype.kind in "fiu"
+
+
+def build_response(
+    columns: Sequence[TargetColumn], task: str, encoding: str, weights: Floats | None
+) -> Response:
+    """Code the response and find its orthonormal basis.
+
+    Parameters
+    ----------
+    columns : sequence of TargetColumn
+    task : {"auto", "classification", "regression"}
+        "auto" reads whole numbers, booleans, strings and categories as classes, and columns with
+        a fractional part as numbers, as scikit-learn's ``type_of_target`` does.
+    encoding : str
+        See `encode_response`.
+    weights : array of shape (N,) or None
+        Rows without weight count as absent: their classes are not classes.
+    """
+    if task not in TASKS:
+        raise InputError(f"`task` should be one of {', '.join(map(repr, TASKS))}; got {task!r}.")
+    _check_finite(columns)
+    rows = np.ones(len(columns[0].values), dtype=bool) if weights is None else weights > 0
+    resolved = _resolve(columns, rows) if task == "auto" else [task] * len(columns)
+    blocks, classes = [], []
+    for column, kind in zip(columns, resolved):
+        if kind == "regression":
+            blocks.append(_quantity(column))
+            continue
+        labels = find_labels(column.values, column.name, column.order).present(rows)
+        _check_classes(column, labels, rows.sum(), warn=task == "auto")
+        classes.append(labels.levels)
+        blocks.append(encode_labels(labels, encoding))
+    V = response_basis(np.hstack(blocks), weights)
+    return Response(V, "regression" if "regression" in resolved else "classification", classes)
+
+
+def _resolve(columns: Sequence[TargetColumn], rows: NDArray[np.bool_]) -> list[str]:
+    """Decide the task of each column; numeric columns side by side share one."""
+    fractional = any(c.is_number and _has_fractions(c.values[rows]) for c in columns)
+    return ["regression" if c.is_number and fractional else "classification" for c in columns]
+
+
+def _has_fractions(values: NDArray) -> bool:
+    return values.dtype.kind == "f" and bool((values != np.trunc(values)).any())
+
+
+def _check_finite(columns: Sequence[TargetColumn]) -> None:
+    for column in columns:
+        if column.values.dtype.kind == "f":
+            bad = int((~np.isfinite(column.values)).sum())
+            if bad:
+                raise InputError(
+                    f"{column.name} should hold finite values; it contains {bad} NaN or infinity "
+                    f"(inf). Drop those rows."
+                )
+
+
+def _quantity(column: TargetColumn) -> Floats:
+    try:
+        values = column.values.astype(np.float64)
+    except (TypeError, ValueError):
+        kind = type(column.values.tolist()[0]).__name__
+        raise InputError(
+            f"{column.name} should hold numbers for `task='regression'`; it holds {kind} values. "
+            f"Convert them, or pass `task='classification'`."
+        ) from None
+    return values[:, None]
+
+
+def _check_classes(column: TargetColumn, labels: Labels, n_rows: int, *, warn: bool) -> None:
+    c = len(labels.levels)
+    if 8 * c * len(labels.codes) > _MAX_RESPONSE_BYTES:
+        raise InputError(
+            f"{column.name} has {c} classes in {len(labels.codes)} rows, too many to code. "
+            f"If it is a quantity pass `task='regression'`; else merge rare classes."
+        )
+    # Few rows a class, or dozens of classes that all happen to be numbers: rather a quantity.
+    if warn and column.is_number and c > max(10, min(50, n_rows // 10)):
+        warnings.warn(LikelyQuantityWarning(c, n_rows), stacklevel=2)

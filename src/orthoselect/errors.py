@@ -1,0 +1,125 @@
+"""The errors and warnings a user may meet; each class words its own message.
+
+Every message says what was expected, what was found and what to do about it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+_LISTED = 5  # how many names a message shows before it says "and so many more"
+
+
+def listing(names: Iterable[object]) -> str:
+    """Names in backquotes, the first few spelt out.
+
+    Examples
+    --------
+    >>> listing(["a", "b"])
+    '`a`, `b`'
+    >>> listing(range(7))
+    '`0`, `1`, `2`, `3`, `4` and 2 more'
+    """
+    names = list(names)
+    shown = ", ".join(f"`{name}`" for name in names[:_LISTED])
+    more = len(names) - _LISTED
+    return f"{shown} and {more} more" if more > 0 else shown
+
+
+class InputError(ValueError):
+    """Something about the data or an argument that the user can mend."""
+
+
+class ShapeError(InputError):
+    """The table or the response has a shape that nothing can be selected from."""
+
+
+class UnknownColumnError(InputError):
+    """A column was named that the table does not have."""
+
+    def __init__(self, argument: str, unknown: Sequence[object], available: Sequence[str]) -> None:
+        near = [
+            match
+            for name in unknown
+            for match in difflib.get_close_matches(str(name), available, n=3)
+        ]
+        hint = f"did you mean {listing(dict.fromkeys(near))}?" if near else ""
+        hint = hint or f"the columns are {listing(available)}."
+        super().__init__(
+            f"`{argument}` should name columns of the table; there is no {listing(unknown)}: {hint}"
+        )
+
+
+class NonFiniteError(InputError):
+    """The table holds NaN or infinity."""
+
+    def __init__(self, counts: dict[str, tuple[int, int]]) -> None:
+        (name, (n_nan, n_inf)) = next(iter(counts.items()))
+        kinds = [f"{n_nan} NaN"] * bool(n_nan) + [f"{n_inf} infinity (inf)"] * bool(n_inf)
+        others = len(counts) - 1
+        elsewhere = f", and {others} more column(s) likewise" if others else ""
+        super().__init__(
+            f"X should hold finite numbers; column `{name}` has {' and '.join(kinds)} "
+            f"value(s){elsewhere}. Drop or fill them, or name the column in `exclude`."
+        )
+
+
+class MissingValueError(InputError):
+    """A categorical column or the response has missing values."""
+
+    def __init__(self, what: str, count: int, remedy: str) -> None:
+        super().__init__(
+            f"{what} should have no missing values; {count} are missing (NaN or null). {remedy}"
+        )
+
+
+class SelectionWarning(UserWarning):
+    """The selection is right, but something about it deserves a look."""
+
+
+class SearchStoppedWarning(SelectionWarning):
+    """Fewer features were selected than asked for."""
+
+    def __init__(self, found: int, wanted: int, reason: str) -> None:
+        super().__init__(f"selected {found} of the {wanted} features asked for: {reason}")
+
+
+class TooManyRequestedWarning(SelectionWarning):
+    """More features were asked for than there are to choose from."""
+
+    def __init__(self, wanted: int, available: int) -> None:
+        super().__init__(
+            f"`n_features_to_select` is {wanted}, but there are {available} features to choose "
+            f"from; all that add anything are selected, in order."
+        )
+
+
+class LikelyQuantityWarning(SelectionWarning):
+    """Numeric class labels that look like a quantity."""
+
+    def __init__(self, n_labels: int, n_rows: int) -> None:
+        super().__init__(
+            f"y holds {n_labels} distinct numbers in {n_rows} rows and is read as class labels; "
+            f"if it is a quantity pass `task='regression'`, "
+            f"if these are classes pass `task='classification'`."
+        )
+
+
+class ManyLevelsWarning(SelectionWarning):
+    """A categorical feature with nearly as many levels as rows."""
+
+    def __init__(self, name: str, n_levels: int, n_rows: int) -> None:
+        super().__init__(
+            f"categorical column `{name}` has {n_levels} levels in {n_rows} rows: so many that it "
+            f"fits any response. Name it in `exclude` if it is an identifier."
+        )
+
+
+class SelectionInterrupted(KeyboardInterrupt):
+    """Ctrl-C during a selection; `path` holds the steps made until then."""
+
+    def __init__(self, path: Any) -> None:
+        super().__init__(f"interrupted after {len(path)} feature(s); see the attribute `path`.")
+        self.path = path

@@ -1,0 +1,20 @@
+"""Kinds of storage, each known by a handful of products."""
+
+from orthoselect.matrix.base import Matrix
+from orthoselect.matrix.basis import Basis, orthonormalize
+from orthoselect.matrix.centered import CenteredMatrix, NonFiniteColumns, center
+from orthoselect.matrix.dense import DenseMatrix
+from orthoselect.matrix.sparse import SparseMatrix
+from orthoselect.matrix.stacked import StackedMatrix
+
+__all__ = [
+    "Basis",
+    "CenteredMatrix",
+    "DenseMatrix",
+    "Matrix",
+    "NonFiniteColumns",
+    "SparseMatrix",
+    "StackedMatrix",
+    "center",
+    "orthonormalize",
+]

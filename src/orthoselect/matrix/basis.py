@@ -1,0 +1,114 @@
+"""Columns made orthonormal one after the other: the one home of linear dependence.
+
+Notation: Q (N, k) orthonormal columns so far, R (k, k) upper triangular with A = QR for the
+columns A that were kept, H = Q'X the coefficients of further columns X.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
+
+from orthoselect.matrix.base import Floats
+
+# How many roundings of the stored numbers may separate a column from the span of others before
+# it counts as independent of them. Columns that were computed from others (sums, unit changes,
+# products with a mixing matrix) are a few roundings off; what is further away was measured.
+ROUNDINGS = 32.0
+
+
+class Basis:
+    """An orthonormal basis that grows by the columns it is given, in their order.
+
+    A column x depends on the basis when changing the stored numbers, its own and those of the
+    columns before it, by a few roundings would make it dependent. With x = A b + w, that is
+    ||w|| <= ROUNDINGS * (size(x) + sum_s |b_s| size(a_s)), where size is one rounding of the
+    stored column: precision times its norm before centering. Scale, offset and conditioning are
+    so judged by what they cost, never by an absolute number.
+
+    Parameters
+    ----------
+    N : int
+        Length of the columns.
+    """
+
+    def __init__(self, N: int) -> None:
+        self._store = np.empty((N, 8), order="F")
+        self._R = np.zeros((8, 8))
+        self._sizes = np.zeros(8)
+        self.k = 0
+
+    @property
+    def Q(self) -> Floats:
+        """The orthonormal columns, (N, k)."""
+        return self._store[:, : self.k]
+
+    def residual(self, X: Floats) -> tuple[Floats, Floats]:
+        """Return W = X - QQ'X, orthogonalized twice, and H = Q'X, (k, X.shape[1])."""
+        H = self.Q.T @ X
+        W = X - self.Q @ H
+        again = self.Q.T @ W
+        W -= self.Q @ again
+        return W, H + again
+
+    def floors(self, H: Floats, sizes: Floats) -> Floats:
+        """Return the norm below which each residual is only rounding."""
+        k = self.k
+        b = np.abs(solve_triangular(self._R[:k, :k], H)) if k else np.zeros((0, H.shape[1]))
+        return ROUNDINGS * (sizes + self._sizes[:k] @ b)
+
+    def truncate(self, k: int) -> None:
+        """Forget all but the first k columns."""
+        self.k = k
+
+    def append(self, x: Floats, size: float, *, force: bool = False) -> bool:
+        """Take a column unless it depends on those before it; say whether it was taken.
+
+        With `force` it is taken all the same: the caller knows that it is independent.
+        """
+        W, H = self.residual(x[:, None])
+        norm = float(np.linalg.norm(W))
+        if not force and norm <= self.floors(H, np.array([size]))[0]:
+            return False
+        self._push(W[:, 0] / norm, H[:, 0], norm, size)
+        return True
+
+    def _push(self, q: Floats, h: Floats, norm: float, size: float) -> None:
+        k, capacity = self.k, self._store.shape[1]
+        if k == capacity:
+            self._store = np.concatenate([self._store, np.empty_like(self._store)], axis=1)
+            self._R = np.pad(self._R, (0, capacity))
+            self._sizes = np.pad(self._sizes, (0, capacity))
+        self._store[:, k] = q
+        self._R[:k, k] = h
+        self._R[k, k] = norm
+        self._sizes[k] = size
+        self.k = k + 1
+
+
+def orthonormalize(A: Floats, sizes: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """Orthonormal basis of the columns of A in their order, and which of them added to it.
+
+    Parameters
+    ----------
+    A : array of shape (N, p)
+        Centered columns.
+    sizes : array of shape (p,)
+        One rounding of each stored column; see `Basis`.
+
+    Returns
+    -------
+    Q : array of shape (N, rank)
+    kept : boolean array of shape (p,)
+
+    Examples
+    --------
+    >>> A = np.array([[1.0, 2.0, 0.0], [-1.0, -2.0, 1.0], [0.0, 0.0, -1.0]])
+    >>> Q, kept = orthonormalize(A, np.full(3, 2.2e-16))
+    >>> kept
+    array([ True, False,  True])
+    """
+    basis = Basis(A.shape[0])
+    kept = np.array([basis.append(A[:, j], sizes[j]) for j in range(A.shape[1])], dtype=bool)
+    return basis.Q, kept

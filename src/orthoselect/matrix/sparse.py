@@ -1,0 +1,69 @@
+"""A SciPy sparse table; its zeros are never written out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from orthoselect.matrix.base import Floats, Indices, Matrix, storage_precision
+
+
+class SparseMatrix(Matrix):
+    """A sparse matrix or array of any SciPy format, held by columns (CSC).
+
+    Parameters
+    ----------
+    X : sparse matrix or array of shape (N, n)
+        Real numbers or booleans; it is only ever read.
+
+    Notes
+    -----
+    A shift would fill the zeros, so it is taken only by columns that have none. No other column
+    needs it: with one zero in N rows the mean is at most sqrt(N) spreads away from zero.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.precision = storage_precision(X.dtype, X.shape[1])
+        if X.format == "csc" and not X.has_canonical_format:
+            X = X.copy()  # summing duplicates works in place, and the caller's X is not ours
+        X = sp.csc_array(X, dtype=np.float64)
+        X.sum_duplicates()
+        self._X = X
+        self.shape = X.shape
+
+    def columns(self, J: Indices) -> Floats:
+        return self._X[:, J].toarray()
+
+    def cross(self, Z: Floats) -> Floats:
+        return self._X.T @ Z
+
+    def scan(self, Z: Floats, w: Floats | None) -> tuple[Floats, Floats]:
+        X = self._X
+        X2 = sp.csc_array((X.data * X.data, X.indices, X.indptr), shape=X.shape)
+        return X.T @ Z, X2.T @ (np.ones(self.shape[0]) if w is None else w)
+
+    def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
+        X = self._X
+        filled = np.diff(X.indptr)
+        shift = np.where(filled == self.shape[0], shift, 0.0)
+        data = (X.data - np.repeat(shift, filled)) * np.repeat(scale, filled)
+        moved = SparseMatrix(sp.csc_array((data, X.indices, X.indptr), shape=X.shape))
+        moved.precision = self.precision
+        return moved
+
+    def block_gram(self, J: Indices, root: Floats | None) -> Floats:
+        A = self._X[:, J]
+        if root is not None:
+            A = sp.csc_array((A.data * root[A.indices], A.indices, A.indptr), shape=A.shape)
+        return (A.T @ A).toarray()
+
+    def extremes(self, J: Indices) -> tuple[Floats, Indices, Indices]:
+        part = self._X[:, J]
+        owner = np.repeat(np.arange(len(J)), np.diff(part.indptr))
+        peaks = np.zeros(len(J))
+        np.fmax.at(peaks, owner, np.where(np.isinf(part.data), 0.0, np.abs(part.data)))
+        n_nan = np.bincount(owner, np.isnan(part.data), minlength=len(J))
+        n_inf = np.bincount(owner, np.isinf(part.data), minlength=len(J))
+        return peaks, n_nan.astype(np.intp), n_inf.astype(np.intp)

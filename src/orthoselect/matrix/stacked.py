@@ -1,0 +1,59 @@
+"""Several matrices side by side, each in its own kind."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from orthoselect.matrix.base import Floats, Indices, Matrix
+
+
+class StackedMatrix(Matrix):
+    """The columns of several matrices with the same rows, one after the other.
+
+    Parameters
+    ----------
+    parts : sequence of Matrix
+        At least one.
+    """
+
+    def __init__(self, parts: Sequence[Matrix]) -> None:
+        self._parts = list(parts)
+        widths = [part.shape[1] for part in self._parts]
+        self._edges = np.concatenate([[0], np.cumsum(widths)])
+        self.shape = (self._parts[0].shape[0], int(self._edges[-1]))
+        self.precision = np.concatenate([part.precision for part in self._parts])
+
+    @staticmethod
+    def of(parts: Sequence[Matrix]) -> Matrix:
+        """Return the parts side by side; a single part is itself."""
+        return parts[0] if len(parts) == 1 else StackedMatrix(parts)
+
+    def columns(self, J: Indices) -> Floats:
+        J = np.asarray(J)
+        result = np.empty((self.shape[0], len(J)))
+        owner = np.searchsorted(self._edges, J, side="right") - 1
+        for k, part in enumerate(self._parts):
+            mine = owner == k
+            if mine.any():
+                result[:, mine] = part.columns(J[mine] - self._edges[k])
+        return result
+
+    def cross(self, Z: Floats) -> Floats:
+        return np.concatenate([part.cross(Z) for part in self._parts])
+
+    def scan(self, Z: Floats, w: Floats | None) -> tuple[Floats, Floats]:
+        crosses, squares = zip(*(part.scan(Z, w) for part in self._parts))
+        return np.concatenate(crosses), np.concatenate(squares)
+
+    def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
+        return StackedMatrix(
+            [
+                part.rescaled(shift[a:b], scale[a:b])
+                for part, a, b in zip(self._parts, self._edges[:-1], self._edges[1:])
+            ]
+        )
+
+    def pilot(self, rows: Indices) -> Floats:
+        return np.concatenate([part.pilot(rows) for part in self._parts], axis=1)

@@ -1,0 +1,7 @@
+"""Arrays, sparse matrices, dataframes and files -> tables in plain NumPy terms."""
+
+from orthoselect.read.files import read_file
+from orthoselect.read.table import Source, open_source
+from orthoselect.read.target import read_target
+
+__all__ = ["Source", "open_source", "read_file", "read_target"]

@@ -1,0 +1,323 @@
+"""Any array, sparse matrix or dataframe -> a Table; the only home of dataframes."""
+
+from __future__ import annotations
+
+import collections
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from orthoselect.encode import Labels, NumberedNames, Table, find_labels
+from orthoselect.errors import InputError, NonFiniteError, ShapeError, listing
+
+
+class Source(ABC):
+    """A table that has been looked at but not read.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Column names; x0, x1, ... where the input has none.
+    n_rows : int
+    """
+
+    names: Sequence[str]
+    n_rows: int
+
+    @abstractmethod
+    def is_categorical(self, column: int) -> bool:
+        """Whether the column's dtype says that it holds labels."""
+
+    @abstractmethod
+    def labels(self, column: int) -> Labels:
+        """Read a column as labels."""
+
+    @abstractmethod
+    def numeric(self, columns: NDArray[np.intp]) -> Any:
+        """Read columns as numbers, one array or sparse matrix of shape (n_rows, len(columns))."""
+
+    @abstractmethod
+    def column(self, column: int) -> Any:
+        """Return a column as it is, an array or a series."""
+
+    def categorical_columns(self) -> set[int]:
+        """Return the columns whose dtype says that they hold labels."""
+        return {c for c in range(len(self.names)) if self.is_categorical(c)}
+
+    def read(self, categorical: set[int], skip: set[int]) -> Table:
+        """Read all columns but those to skip."""
+        kept = [c for c in range(len(self.names)) if c not in skip]
+        numeric_at = np.array([c for c in kept if c not in categorical], dtype=np.intp)
+        return Table(
+            n_rows=self.n_rows,
+            names=self.names,
+            numeric=self.numeric(numeric_at),
+            numeric_at=numeric_at,
+            labels={c: self.labels(c) for c in kept if c in categorical},
+        )
+
+
+def open_source(X: Any) -> Source:
+    """Look at a table of any kind.
+
+    Parameters
+    ----------
+    X : array-like, SciPy sparse matrix or array, or dataframe (pandas, polars, pyarrow)
+    """
+    source = _source_of(X)
+    n_rows, n = source.n_rows, len(source.names)
+    if n < 1:
+        raise ShapeError(
+            f"Found X with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required."
+        )
+    if n_rows < 2:
+        raise ShapeError(
+            f"Found X with {n_rows} sample(s) (shape=({n_rows}, {n})) while a minimum of 2 is "
+            f"required: n_samples={n_rows} leaves nothing to compare."
+        )
+    return source
+
+
+def _source_of(X: Any) -> Source:
+    if sp.issparse(X):
+        return _SparseSource(X)
+    if nw.dependencies.is_into_dataframe(X):
+        return _pandas_sparse(X) or _FrameSource(X)
+    if nw.dependencies.is_into_series(X):
+        raise ShapeError(
+            "X should be a table of rows and columns; got a single column (Series). "
+            "Pass a dataframe, for example `frame[['name']]`."
+        )
+    if nw.dependencies.is_into_lazyframe(X):
+        raise InputError(f"X should be in memory; got a lazy {type(X).__name__}. Collect it first.")
+    array = as_array(X)
+    if array.ndim != 2:
+        raise ShapeError(
+            f"X should be 2-dimensional, rows by columns; got shape {array.shape}. Reshape your "
+            f"data with `X.reshape(-1, 1)` if it is one feature."
+        )
+    return _ArraySource(array) if array.dtype.kind in "fiub" else _ObjectSource(array)
+
+
+def as_array(values: Any) -> NDArray:
+    """Turn an array-like into an array of real numbers, strings or objects."""
+    array = np.asarray(values)
+    if array.dtype.kind == "c":
+        raise InputError("Complex data not supported: X should hold real numbers, got complex.")
+    if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
+        # Lists of numbers and strings: NumPy would turn the numbers into strings.
+        return np.array(values, dtype=object)
+    return array
+
+
+class _ArraySource(Source):
+    """A NumPy array of numbers or booleans."""
+
+    def __init__(self, X: NDArray) -> None:
+        self._X = X
+        self.n_rows = X.shape[0]
+        self.names = NumberedNames(X.shape[1])
+
+    def is_categorical(self, column: int) -> bool:
+        return False
+
+    def categorical_columns(self) -> set[int]:
+        return set()
+
+    def column(self, column: int) -> NDArray:
+        return self._X[:, column]
+
+    def labels(self, column: int) -> Labels:
+        return find_labels(self._X[:, column], f"column `{self.names[column]}`")
+
+    def numeric(self, columns: NDArray[np.intp]) -> NDArray:
+        return self._X if len(columns) == self._X.shape[1] else self._X[:, columns]
+
+
+class _SparseSource(Source):
+    """A SciPy sparse matrix or array."""
+
+    def __init__(self, X: Any, names: Sequence[str] | None = None) -> None:
+        if X.dtype.kind == "c":
+            raise InputError("Complex data not supported: X should hold real numbers, got complex.")
+        if X.dtype.kind not in "fiub":
+            raise InputError(f"sparse X should hold numbers; its dtype is {X.dtype}.")
+        self._X = X
+        self.n_rows = X.shape[0]
+        self.names = NumberedNames(X.shape[1]) if names is None else names
+
+    def is_categorical(self, column: int) -> bool:
+        return False
+
+    def categorical_columns(self) -> set[int]:
+        return set()
+
+    def column(self, column: int) -> NDArray:
+        return sp.csc_array(self._X)[:, [column]].toarray()[:, 0]
+
+    def labels(self, column: int) -> Labels:
+        return find_labels(self.column(column), f"column `{self.names[column]}`")
+
+    def numeric(self, columns: NDArray[np.intp]) -> Any:
+        return self._X if len(columns) == self._X.shape[1] else sp.csc_array(self._X)[:, columns]
+
+
+class _ObjectSource(Source):
+    """A NumPy array of objects or strings: each column is looked at for what it holds."""
+
+    def __init__(self, X: NDArray) -> None:
+        self._X = X
+        self.n_rows = X.shape[0]
+        self.names = NumberedNames(X.shape[1])
+
+    def is_categorical(self, column: int) -> bool:
+        return any(isinstance(value, str) for value in self._X[:, column].tolist())
+
+    def column(self, column: int) -> NDArray:
+        return self._X[:, column]
+
+    def labels(self, column: int) -> Labels:
+        return _object_labels(self._X[:, column].astype(object), self.names[column])
+
+    def numeric(self, columns: NDArray[np.intp]) -> NDArray:
+        result = np.empty((self.n_rows, len(columns)))
+        for k, column in enumerate(columns):
+            result[:, k] = _object_numbers(self._X[:, column], self.names[column])
+        return result
+
+
+class _FrameSource(Source):
+    """A dataframe of any library that narwhals knows."""
+
+    def __init__(self, X: Any) -> None:
+        self._frame = nw.from_native(X, eager_only=True)
+        self._keys = list(self._frame.columns)
+        self.names = [str(key) for key in self._keys]
+        self.n_rows = self._frame.shape[0]
+        twice = [name for name, count in collections.Counter(self.names).items() if count > 1]
+        if twice:
+            raise InputError(
+                f"column names should be unique; {listing(twice)} occurs more than once. "
+                f"Rename the columns."
+            )
+        self._kinds = [dtype for _, dtype in self._frame.schema.items()]
+
+    def is_categorical(self, column: int) -> bool:
+        dtype = self._kinds[column]
+        if dtype in (nw.String, nw.Categorical, nw.Enum):
+            return True
+        if dtype == nw.Object:
+            return any(isinstance(value, str) for value in self._series(column).to_list())
+        return False
+
+    def column(self, column: int) -> Any:
+        return self._series(column).to_native()
+
+    def labels(self, column: int) -> Labels:
+        return series_labels(self._series(column), f"column `{self.names[column]}`")
+
+    def numeric(self, columns: NDArray[np.intp]) -> NDArray:
+        for column in columns:
+            self._check_numeric(int(column))
+        kinds = {self._kinds[column] for column in columns}
+        simple = len(kinds) == 1 and (kinds <= {nw.Float64(), nw.Float32()})
+        if simple:
+            frame = self._frame
+            if len(columns) != len(self._keys):
+                frame = frame.select([self._keys[c] for c in columns])
+            array = frame.to_numpy()
+            if array.dtype.kind == "f":
+                return array
+        return self._collect(columns)
+
+    def _series(self, column: int) -> nw.Series:
+        return self._frame[self._keys[column]]
+
+    def _check_numeric(self, column: int) -> None:
+        dtype = self._kinds[column]
+        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object, nw.Categorical, nw.Enum)):
+            raise InputError(
+                f"column `{self.names[column]}` should hold numbers, booleans, strings or "
+                f"categories; it is {dtype}. Convert it, name it in `exclude` or, if it holds "
+                f"labels, in `categorical_features`."
+            )
+
+    def _collect(self, columns: NDArray[np.intp]) -> NDArray:
+        """Copy columns of unlike dtypes into one array."""
+        arrays = (self._numbers(int(column)) for column in columns)
+        first = [next(arrays)] if len(columns) else []
+        narrow = all(self._kinds[column] in _EXACT_IN_FLOAT32 for column in columns)
+        result = np.empty((self.n_rows, len(columns)), np.float32 if narrow else float, order="F")
+        for k, values in enumerate((*first, *arrays)):
+            result[:, k] = values
+        return result
+
+    def _numbers(self, column: int) -> NDArray:
+        series, name = self._series(column), self.names[column]
+        if self._kinds[column] in (nw.Object, nw.Categorical, nw.Enum):
+            return _object_numbers(series.to_numpy(), name)
+        missing = series.null_count()
+        if missing and not self._kinds[column].is_float():
+            raise NonFiniteError({name: (int(missing), 0)})
+        if self._kinds[column] == nw.Decimal:
+            series = series.cast(nw.Float64)
+        return series.to_numpy()
+
+
+_EXACT_IN_FLOAT32 = (nw.Float32, nw.Boolean, nw.Int8, nw.UInt8, nw.Int16, nw.UInt16)
+
+
+def series_labels(series: nw.Series, what: str) -> Labels:
+    """Read a dataframe's column as labels, in the order of its dtype if it has one."""
+    values = series.to_numpy()
+    if series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object, nw.Boolean):
+        values = np.asarray(values, dtype=object)
+    return find_labels(values, what, series_order(series))
+
+
+def series_order(series: nw.Series) -> list[Any] | None:
+    """Return the categories of an ordered categorical, else None."""
+    if series.dtype in (nw.Categorical, nw.Enum) and nw.is_ordered_categorical(series):
+        return list(series.cat.get_categories().to_list())
+    return None
+
+
+def _pandas_sparse(X: Any) -> Source | None:
+    """Return the source of a pandas frame all of whose columns are sparse, else None."""
+    if not nw.dependencies.is_pandas_dataframe(X) or not len(X.columns):
+        return None
+    if not all(type(kind).__name__ == "SparseDtype" for kind in X.dtypes):
+        return None
+    return _SparseSource(X.sparse.to_coo().tocsc(), [str(name) for name in X.columns])
+
+
+def _object_labels(values: NDArray, name: str) -> Labels:
+    try:
+        return find_labels(values, f"column `{name}`")
+    except TypeError:  # unhashable
+        raise _not_a_value(values, name) from None
+
+
+def _object_numbers(values: NDArray, name: str) -> NDArray:
+    try:
+        return values.astype(np.float64)
+    except (TypeError, ValueError):
+        raise _not_a_value(values, name) from None
+
+
+def _not_a_value(values: NDArray, name: str) -> Exception:
+    odd = next(v for v in values.tolist() if not isinstance(v, (int, float)))
+    if isinstance(odd, str):
+        return InputError(
+            f"column `{name}` should hold numbers; it holds the text {odd!r}. Name it in "
+            f"`categorical_features` (the default takes text columns as categories)."
+        )
+    return TypeError(
+        f"every argument must be a string or a number; column `{name}` holds a "
+        f"{type(odd).__name__}. Convert the column, or name it in `exclude`."
+    )

@@ -1,0 +1,93 @@
+"""A response of any kind -> its columns in NumPy terms."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from orthoselect.encode import TargetColumn
+from orthoselect.errors import InputError, MissingValueError, ShapeError
+from orthoselect.read.table import as_array, series_order
+
+
+def read_target(y: Any, n_rows: int) -> list[TargetColumn]:
+    """Read the response.
+
+    Parameters
+    ----------
+    y : array-like, series or dataframe (pandas, polars, pyarrow), or sparse indicator matrix
+        One column, or several responses side by side.
+    n_rows : int
+        Rows of X.
+    """
+    if y is None:
+        raise InputError(
+            "This selector requires y to be passed, but the target y is None: "
+            "pass the classes or numbers to explain."
+        )
+    columns = _columns_of(y)
+    if not columns:
+        raise ShapeError("y should have at least one column; it has none.")
+    found = len(columns[0].values)
+    if found != n_rows:
+        raise ShapeError(
+            f"X and y should have the same number of rows (samples); X has {n_rows}, y has {found}."
+        )
+    return columns
+
+
+def _columns_of(y: Any) -> list[TargetColumn]:
+    if nw.dependencies.is_into_series(y):
+        return [_from_series(nw.from_native(y, series_only=True), "y")]
+    if nw.dependencies.is_into_dataframe(y):
+        frame = nw.from_native(y, eager_only=True)
+        several = len(frame.columns) > 1
+        names = [f"y column `{c}`" if several else "y" for c in frame.columns]
+        return [_from_series(frame[c], name) for c, name in zip(frame.columns, names)]
+    array = y.toarray() if sp.issparse(y) else as_array(y)
+    if array.ndim == 1:
+        return [_from_array(array, "y")]
+    if array.ndim != 2:
+        raise ShapeError(f"y should have one or two dimensions; got shape {array.shape}.")
+    names = ["y"] if array.shape[1] == 1 else [f"y column {j}" for j in range(array.shape[1])]
+    return [_from_array(array[:, j], name) for j, name in enumerate(names)]
+
+
+def _from_series(series: nw.Series, name: str) -> TargetColumn:
+    if series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean):
+        values = np.asarray(series.to_numpy(), dtype=object)
+        return TargetColumn(name, values, categorical=True, order=series_order(series))
+    missing = series.null_count()
+    if missing:
+        raise MissingValueError(name, missing, "Drop those rows.")
+    if not (series.dtype.is_numeric() or series.dtype == nw.Object):
+        raise InputError(
+            f"{name} should hold classes or numbers; it is {series.dtype}. Convert it."
+        )
+    if series.dtype == nw.Decimal:
+        series = series.cast(nw.Float64)
+    return _from_array(series.to_numpy(), name)
+
+
+def _from_array(values: NDArray, name: str) -> TargetColumn:
+    if values.dtype == object:
+        # Numbers in an object array are numbers; anything else is a label.
+        kinds = {type(value) for value in values.tolist()}
+        if kinds <= {int, float}:
+            values = values.astype(np.float64)
+        elif kinds - {str, bool, int, float, type(None)} and not _hashable(values):
+            raise TypeError(f"{name} should hold labels or numbers; got {kinds}.")
+    categorical = values.dtype.kind not in "fiu"
+    return TargetColumn(name, values, categorical=categorical)
+
+
+def _hashable(values: NDArray) -> bool:
+    try:
+        set(values.tolist())
+    except TypeError:
+        return False
+    return True

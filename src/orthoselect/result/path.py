@@ -1,0 +1,209 @@
+"""The answer: which features, in which order, and what each added."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, overload
+
+
+@dataclass(frozen=True)
+class SelectionStep:
+    """One selected feature.
+
+    Attributes
+    ----------
+    feature : int
+        Its column in the table; for a group, the first of its columns.
+    name : str
+        Its name, or the group's.
+    gain : float
+        What it added to those selected before it.
+    total : float
+        What it and those before it reach together.
+    columns : tuple of int
+        All its columns in the table: one, unless it is a group.
+    """
+
+    feature: int
+    name: str
+    gain: float
+    total: float
+    columns: tuple[int, ...]
+
+
+class SelectionPath(Sequence[SelectionStep]):
+    """The selected features in order of selection, one step each.
+
+    Parameters
+    ----------
+    steps : iterable of SelectionStep
+    method : str
+        Name of the criterion.
+    ceiling : float
+        The most that the gains could add up to.
+    n_candidates : int
+        How many features there were to choose from.
+    stopped : str or None
+        Why there are fewer steps than asked for, if so.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from orthoselect import select
+    >>> path = select(load_iris(as_frame=True).frame, "target", 2)
+    >>> path
+    SelectionPath: 2 of 4 features by socc
+      step  feature            gain   total  of 2
+         1  petal length (cm)  0.9414  0.9414  47.1%
+         2  sepal width (cm)   0.1785  1.1199  56.0%
+    >>> path[0].name, path[0].feature
+    ('petal length (cm)', 2)
+    """
+
+    def __init__(
+        self,
+        steps: Iterable[SelectionStep],
+        *,
+        method: str,
+        ceiling: float,
+        n_candidates: int,
+        stopped: str | None = None,
+    ) -> None:
+        self._steps = tuple(steps)
+        self.method = method
+        self.ceiling = ceiling
+        self.n_candidates = n_candidates
+        self.stopped = stopped
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    @overload
+    def __getitem__(self, index: int) -> SelectionStep: ...
+    @overload
+    def __getitem__(self, index: slice) -> tuple[SelectionStep, ...]: ...
+    def __getitem__(self, index: int | slice) -> SelectionStep | tuple[SelectionStep, ...]:
+        return self._steps[index]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SelectionPath):
+            return NotImplemented
+        return self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def features(self) -> list[int]:
+        """Column of each step; for groups, the first of each."""
+        return [step.feature for step in self]
+
+    @property
+    def names(self) -> list[str]:
+        """Name of each step."""
+        return [step.name for step in self]
+
+    @property
+    def gains(self) -> list[float]:
+        """What each step added."""
+        return [step.gain for step in self]
+
+    @property
+    def columns(self) -> list[int]:
+        """All selected columns of the table, group by group."""
+        return [column for step in self for column in step.columns]
+
+    @property
+    def total(self) -> float:
+        """What all selected features reach together."""
+        return self[-1].total if len(self) else 0.0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the path as plain numbers, strings and lists, ready for JSON."""
+        steps = [
+            {
+                "step": number,
+                "feature": step.feature,
+                "name": step.name,
+                "gain": step.gain,
+                "total": step.total,
+                "columns": list(step.columns),
+            }
+            for number, step in enumerate(self, start=1)
+        ]
+        return {
+            "method": self.method,
+            "ceiling": self.ceiling,
+            "n_candidates": self.n_candidates,
+            "stopped": self.stopped,
+            "steps": steps,
+        }
+
+    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+        """Return the path as a dataframe, one row a step.
+
+        Parameters
+        ----------
+        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
+            Which library's dataframe; it has to be installed.
+
+        Returns
+        -------
+        frame : dataframe
+            Columns step, feature, name, gain, total.
+        """
+        import narwhals as nw
+
+        columns: dict[str, list[Any]] = {
+            "step": list(range(1, len(self) + 1)),
+            "feature": self.features,
+            "name": self.names,
+            "gain": self.gains,
+            "total": [step.total for step in self],
+        }
+        kinds = (nw.Int64(), nw.Int64(), nw.String(), nw.Float64(), nw.Float64())
+        schema = dict(zip(columns, kinds))
+        return nw.from_dict(columns, schema=schema, backend=backend).to_native()
+
+    def _cells(self) -> tuple[list[str], list[tuple[str, ...]]]:
+        """Return the header and the rows of the table that people see."""
+        header = ["step", "feature", "gain", "total", f"of {self.ceiling:g}"]
+        rows: list[tuple[str, ...]] = [
+            (
+                str(number),
+                step.name,
+                f"{step.gain:.4f}",
+                f"{step.total:.4f}",
+                f"{100 * step.total / self.ceiling:.1f}%" if self.ceiling else "-",
+            )
+            for number, step in enumerate(self, start=1)
+        ]
+        return header, rows
+
+    def __repr__(self) -> str:
+        header, rows = self._cells()
+        wide = max([len(row[1]) for row in rows] + [len(header[1])])
+        lines = [f"SelectionPath: {len(self)} of {self.n_candidates} features by {self.method}"]
+        for step, name, *numbers in [tuple(header), *rows]:
+            cells = "  ".join(f"{number:>6}" for number in numbers)
+            lines.append(f"  {step:>4}  {name:<{wide}}  {cells}".rstrip())
+        if self.stopped:
+            lines.append(f"  stopped: {self.stopped}")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        header, rows = self._cells()
+        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in rows
+        )
+        caption = html.escape(
+            f"{len(self)} of {self.n_candidates} features by {self.method}"
+            + (f"; stopped: {self.stopped}" if self.stopped else "")
+        )
+        return (
+            f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
+            f"<tbody>{body}</tbody></table>"
+        )

@@ -1,0 +1,198 @@
+"""The whole way from a table to a path, in one function."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orthoselect.arguments import (
+    ColumnSpec,
+    check_disjoint,
+    check_weights,
+    count_to_select,
+    find_columns,
+    find_groups,
+)
+from orthoselect.criteria import Criterion, SquaredCanonicalCorrelations, State
+from orthoselect.encode import Design, Response, build_design, build_response
+from orthoselect.errors import (
+    InputError,
+    NonFiniteError,
+    SearchStoppedWarning,
+    SelectionInterrupted,
+)
+from orthoselect.matrix import NonFiniteColumns
+from orthoselect.matrix.base import Floats
+from orthoselect.read import Source, open_source, read_file, read_target
+from orthoselect.result import SelectionPath, SelectionStep
+from orthoselect.search import ForwardSearch, Search, Taken
+
+METHODS: Mapping[str, Criterion] = {c.name: c for c in (SquaredCanonicalCorrelations(),)}
+SEARCHES: Mapping[str, Search] = {s.name: s for s in (ForwardSearch(),)}
+
+
+def select(
+    data: Any,
+    target: Any,
+    n_features_to_select: int | float = 10,
+    method: str = "socc",
+    *,
+    task: str = "auto",
+    response_encoding: str = "dummy",
+    categorical_features: ColumnSpec = "from_dtype",
+    groups: Any = None,
+    include: ColumnSpec = None,
+    exclude: ColumnSpec = None,
+    search: str = "forward",
+    sample_weight: Any = None,
+) -> SelectionPath:
+    """Select the features that together explain a response best.
+
+    Parameters
+    ----------
+    data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow) or path of a file
+        The table, N rows by n columns. Files: .csv, .tsv, .parquet, .feather, .arrow.
+    target : str or array-like
+        The response: the name of a column of `data`, or the values themselves (classes, numbers,
+        or several of either side by side).
+    n_features_to_select : int or float, default=10
+        A count, or a fraction in (0, 1) of the features. A group counts as one feature.
+    method : {"socc"}, default="socc"
+        The criterion.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether the response holds classes or numbers. "auto" takes strings, booleans, categories
+        and whole numbers for classes, and numbers with a fractional part for quantities.
+    response_encoding : {"dummy", "onehot", "effects", "contrast", "ordinal"}, default="dummy"
+        How classes become numbers; see `orthoselect.encode.encode_response`.
+    categorical_features : "from_dtype", "all", None, or names, indices or a mask
+        Columns coded as blocks of indicators and selected whole. "from_dtype": those of string
+        or category dtype. Columns named here are categorical besides those. None: no column.
+    groups : mapping of name to columns, or one label per column, optional
+        Columns that are selected together. A column in no group stands for itself.
+    include : names or indices, optional
+        Features taken first, in this order.
+    exclude : names, indices or a mask, optional
+        Columns never taken; they may hold anything.
+    search : {"forward"}, default="forward"
+        How sets of features are searched.
+    sample_weight : array-like of shape (N,), optional
+        Row weights: a whole number counts as so many copies of the row.
+
+    Returns
+    -------
+    path : SelectionPath
+        The features in order of selection. `feature` and `columns` are positions in `data`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from orthoselect import select
+    >>> wine = load_wine(as_frame=True).frame
+    >>> select(wine, "target", 3).names
+    ['flavanoids', 'proline', 'color_intensity']
+    """
+    criterion = _registered(method, METHODS, "method")
+    searcher = _registered(search, SEARCHES, "search")
+    source = open_source(read_file(data) if isinstance(data, (str, Path)) else data)
+    names = source.names
+    target, taken = _target_values(source, target)
+    grouped = find_groups(groups, names)
+    left_out = find_columns(exclude, names, "exclude", grouped)
+    first = find_columns(include, names, "include", grouped)
+    check_disjoint(first, [*left_out, *taken], names)
+    skip = {*left_out, *taken}
+
+    table = source.read(_categorical(source, categorical_features, skip), skip)
+    weights = check_weights(sample_weight, source.n_rows)
+    response = build_response(read_target(target, source.n_rows), task, response_encoding, weights)
+    design = build_design(table, grouped, skip)
+    included = design.features.places(first)
+    size = count_to_select(n_features_to_select, len(design.features), len(included))
+    state = _start(criterion, design, response, weights)
+    candidates = np.ones(len(design.features), dtype=bool)
+    return _walk(searcher, state, size, included, candidates, design, criterion, response)
+
+
+def _registered(name: str, registry: Mapping[str, Any], argument: str) -> Any:
+    if name not in registry:
+        expected = ", ".join(map(repr, registry))
+        raise InputError(f"`{argument}` should be one of {expected}; got {name!r}.")
+    return registry[name]
+
+
+def _target_values(source: Source, target: Any) -> tuple[Any, list[int]]:
+    """Return the response's values, and the columns they were taken from."""
+    if not isinstance(target, str):
+        return target, []
+    columns = find_columns(target, source.names, "target")
+    return source.column(columns[0]), columns
+
+
+def _categorical(source: Source, spec: ColumnSpec, skip: set[int]) -> set[int]:
+    everything = set(range(len(source.names))) - skip
+    if spec is None:
+        return set()
+    if isinstance(spec, str) and spec == "all":
+        return everything
+    by_dtype = source.categorical_columns() - skip
+    if isinstance(spec, str) and spec == "from_dtype":
+        return by_dtype
+    return by_dtype | (set(find_columns(spec, source.names, "categorical_features")) & everything)
+
+
+def _start(
+    criterion: Criterion, design: Design, response: Response, weights: Floats | None
+) -> State:
+    try:
+        return criterion.start(design, response, weights)
+    except NonFiniteColumns as found:
+        counts = {design.name_of_column(j): c for j, c in sorted(found.counts.items())}
+        raise NonFiniteError(counts) from None
+
+
+def _walk(
+    searcher: Search,
+    state: State,
+    size: int,
+    include: list[int],
+    candidates: np.ndarray,
+    design: Design,
+    criterion: Criterion,
+    response: Response,
+) -> SelectionPath:
+    """Run the search; whatever interrupts it, the steps made are not lost."""
+    steps: list[SelectionStep] = []
+
+    def path(stopped: str | None) -> SelectionPath:
+        return SelectionPath(
+            steps,
+            method=criterion.name,
+            ceiling=criterion.ceiling(response),
+            n_candidates=len(design.features),
+            stopped=stopped,
+        )
+
+    try:
+        for taken in searcher.run(state, size, include, candidates):
+            steps.append(_step(taken, design))
+    except KeyboardInterrupt:
+        raise SelectionInterrupted(path("interrupted.")) from None
+    if len(steps) == size:
+        return path(None)
+    warnings.warn(SearchStoppedWarning(len(steps), size, state.exhausted()), stacklevel=3)
+    return path(state.exhausted())
+
+
+def _step(taken: Taken, design: Design) -> SelectionStep:
+    feature = design.features[taken.feature]
+    return SelectionStep(
+        feature=min(feature.columns),
+        name=feature.name,
+        gain=taken.gain,
+        total=taken.value,
+        columns=feature.columns,
+    )

@@ -1,0 +1,149 @@
+"""scikit-learn transformers: check, call `select`, store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from orthoselect.selection import select
+
+
+class OrthogonalSelector(SelectorMixin, BaseEstimator):
+    """Select the features that together explain the response best, by orthogonal least squares.
+
+    Features are taken one after the other; each is judged by its squared orthogonal correlation
+    with the response (SOCC), that is by what it adds to the sum of squared canonical correlations
+    of those already taken. Relevance, redundancy and interaction are in that one number.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=10
+        A count, or a fraction in (0, 1) of the features. A group counts as one feature.
+    task : {"auto", "classification", "regression"}, default="auto"
+        Whether y holds classes or numbers. "auto" decides as scikit-learn's ``type_of_target``:
+        strings, booleans, categories and whole numbers are classes, numbers with a fractional
+        part are quantities. It warns where whole numbers are so many that a quantity is likelier.
+    response_encoding : {"dummy", "onehot", "effects", "contrast", "ordinal"}, default="dummy"
+        How classes become numbers. All but "ordinal" select the same features.
+    categorical_features : "from_dtype", "all", None, or names, indices or a mask
+        Columns coded as blocks of indicators and selected whole. "from_dtype" (the default):
+        those of string or category dtype; columns named here are categorical besides those.
+    groups : mapping of name to columns, or one label per column, default=None
+        Columns that are selected together.
+    include : names or indices, default=None
+        Features taken first, in this order.
+    exclude : names, indices or a mask, default=None
+        Columns never taken; in `fit` they may hold anything, missing values too.
+    search : {"forward"}, default="forward"
+        How sets of features are searched.
+
+    Attributes
+    ----------
+    selected_ : integer array
+        Column indices in order of selection; those of a group stand together.
+    support_ : boolean array of shape (n_features_in_,)
+        Mask of the selected columns.
+    path_ : SelectionPath
+        One step a feature: index, name, gain and running total.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only if X has column names.
+
+    See Also
+    --------
+    orthoselect.select : The same as a function of a table and a column's name.
+
+    References
+    ----------
+    S. Zhang and Z.-Q. Lang, "Orthogonal least squares based fast feature selection for linear
+    classification", Pattern Recognition 123, 2022. https://doi.org/10.1016/j.patcog.2021.108419
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from orthoselect import OrthogonalSelector
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = OrthogonalSelector(n_features_to_select=3).fit(X, y)
+    >>> selector.selected_
+    array([27, 20, 21])
+    >>> selector.transform(X).shape
+    (569, 3)
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float = 10,
+        *,
+        task: str = "auto",
+        response_encoding: str = "dummy",
+        categorical_features: Any = "from_dtype",
+        groups: Any = None,
+        include: Any = None,
+        exclude: Any = None,
+        search: str = "forward",
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.task = task
+        self.response_encoding = response_encoding
+        self.categorical_features = categorical_features
+        self.groups = groups
+        self.include = include
+        self.exclude = exclude
+        self.search = search
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OrthogonalSelector:
+        """Select features.
+
+        Parameters
+        ----------
+        X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
+        y : array-like, series or dataframe of shape (N,) or (N, responses)
+            Classes, numbers, or several of either.
+        sample_weight : array-like of shape (N,), default=None
+            Row weights: a whole number counts as so many copies of the row.
+
+        Returns
+        -------
+        self : OrthogonalSelector
+        """
+        path = select(
+            X,
+            _no_column_name(y),
+            self.n_features_to_select,
+            task=self.task,
+            response_encoding=self.response_encoding,
+            categorical_features=self.categorical_features,
+            groups=self.groups,
+            include=self.include,
+            exclude=self.exclude,
+            search=self.search,
+            sample_weight=sample_weight,
+        )
+        validate_data(self, X, skip_check_array=True)  # sets the names and number of features
+        self.path_ = path
+        self.selected_ = np.array(path.columns, dtype=np.intp)
+        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
+        self.support_[self.selected_] = True
+        return self
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+def _no_column_name(y: Any) -> Any:
+    """Keep a string from being taken for a column's name, which only `select` offers."""
+    return [y] if isinstance(y, str) else y
