@@ -81,7 +81,6 @@ def forward(blocks, Y, t, w=None, include=(), tie=1e-9, nothing=1e-13, tolerance
         reached = new
     while len(selected) < t:
         rank = span(drop_constants(taken, w), tolerance).shape[1]
-        best, best_gain = None, nothing
         scores = {}
         for f, block in enumerate(blocks):
             if f in selected:
@@ -90,12 +89,10 @@ def forward(blocks, Y, t, w=None, include=(), tie=1e-9, nothing=1e-13, tolerance
             if span(drop_constants(both, w), tolerance).shape[1] == rank:
                 continue  # adds no direction
             scores[f] = value(both, Y, w, tolerance) - reached
-        if scores:
-            best_gain = max(scores.values())
-            ties = [f for f in sorted(scores) if scores[f] >= best_gain * (1 - tie)]
-            best = ties[0]
-        if best is None or best_gain <= nothing:
+        best_gain = max(scores.values(), default=0.0)
+        if best_gain <= nothing:
             break
+        best = min(f for f in scores if scores[f] >= best_gain * (1 - tie))
         taken = np.hstack([taken, blocks[best]])
         selected.append(best)
         gains.append(scores[best])

@@ -93,7 +93,7 @@ def select(
     >>> from orthoselect import select
     >>> wine = load_wine(as_frame=True).frame
     >>> select(wine, "target", 3).names
-    ['flavanoids', 'proline', 'color_intensity']
+    ['flavanoids', 'alcohol', 'color_intensity']
     """
     criterion = _registered(method, METHODS, "method")
     searcher = _registered(search, SEARCHES, "search")

@@ -48,7 +48,7 @@ def socc(X: ArrayLike, Y: ArrayLike) -> Floats:
     >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 2.0]])
     >>> socc(X, [0.0, 1.0, 1.0, 3.0]).round(3)
     array([[0.853],
-           [0.132]])
+           [0.142]])
     """
     X, Y = _matching(X, Y)
     W, of_X = _orthonormal(X)
@@ -73,7 +73,7 @@ def multiple_correlation(X: ArrayLike, y: ArrayLike) -> float:
     >>> import numpy as np
     >>> X = np.array([[0.0, 1.0], [1.0, 1.0], [2.0, 0.0], [3.0, 2.0]])
     >>> round(multiple_correlation(X, [0.0, 1.0, 1.0, 3.0]) ** 2, 3)
-    0.985
+    0.994
     """
     h = socc(X, y)
     if h.shape[1] != 1:

@@ -196,8 +196,7 @@ class _FrameSource(Source):
 
     def __init__(self, X: Any) -> None:
         self._frame = nw.from_native(X, eager_only=True)
-        self._keys = list(self._frame.columns)
-        self.names = [str(key) for key in self._keys]
+        self.names = [str(name) for name in self._frame.columns]
         self.n_rows = self._frame.shape[0]
         twice = [name for name, count in collections.Counter(self.names).items() if count > 1]
         if twice:
@@ -228,15 +227,15 @@ class _FrameSource(Source):
         simple = len(kinds) == 1 and (kinds <= {nw.Float64(), nw.Float32()})
         if simple:
             frame = self._frame
-            if len(columns) != len(self._keys):
-                frame = frame.select([self._keys[c] for c in columns])
+            if len(columns) != len(self.names):
+                frame = frame[:, columns.tolist()]
             array = frame.to_numpy()
             if array.dtype.kind == "f":
                 return array
         return self._collect(columns)
 
     def _series(self, column: int) -> nw.Series:
-        return self._frame[self._keys[column]]
+        return self._frame[:, column]  # by place: pandas may have integers for names
 
     def _check_numeric(self, column: int) -> None:
         dtype = self._kinds[column]
@@ -249,12 +248,10 @@ class _FrameSource(Source):
 
     def _collect(self, columns: NDArray[np.intp]) -> NDArray:
         """Copy columns of unlike dtypes into one array."""
-        arrays = (self._numbers(int(column)) for column in columns)
-        first = [next(arrays)] if len(columns) else []
         narrow = all(self._kinds[column] in _EXACT_IN_FLOAT32 for column in columns)
         result = np.empty((self.n_rows, len(columns)), np.float32 if narrow else float, order="F")
-        for k, values in enumerate((*first, *arrays)):
-            result[:, k] = values
+        for k, column in enumerate(columns):
+            result[:, k] = self._numbers(int(column))
         return result
 
     def _numbers(self, column: int) -> NDArray:

@@ -1,0 +1,141 @@
+"""Every kind of matrix answers every question like the plain array."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from matrices import MATRICES
+
+from orthoselect.matrix import DenseMatrix, NonFiniteColumns, SparseMatrix, center
+
+KINDS = list(MATRICES)
+
+
+@pytest.fixture
+def X():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(70, 9)) * (rng.random((70, 9)) < 0.6)
+    X[:, 4] += 3.0
+    return X
+
+
+@pytest.fixture(params=KINDS)
+def matrix(request, X):
+    return MATRICES[request.param](X)
+
+
+def test_columns(matrix, X):
+    J = np.array([7, 0, 3, 3])
+    A = matrix.columns(J)
+    np.testing.assert_allclose(A, X[:, J], atol=1e-14)
+    A[:] = np.nan  # a new array: writing into it harms nobody
+    np.testing.assert_allclose(matrix.columns(J), X[:, J], atol=1e-14)
+
+
+def test_cross(matrix, X):
+    Z = np.random.default_rng(1).normal(size=(70, 3))
+    np.testing.assert_allclose(matrix.cross(Z), X.T @ Z, atol=1e-12)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_scan(matrix, X, weighted):
+    rng = np.random.default_rng(1)
+    Z, w = rng.normal(size=(70, 2)), rng.random(70) if weighted else None
+    XtZ, squares = matrix.scan(Z, w)
+    np.testing.assert_allclose(XtZ, X.T @ Z, atol=1e-12)
+    np.testing.assert_allclose(
+        squares, (X**2 * (1 if w is None else w[:, None])).sum(axis=0), atol=1e-12
+    )
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_block_gram(matrix, X, weighted):
+    J, root = np.array([1, 8, 2]), None
+    if weighted:
+        root = np.sqrt(np.random.default_rng(1).random(70))
+    A = X[:, J] * (1 if root is None else root[:, None])
+    np.testing.assert_allclose(matrix.block_gram(J, root), A.T @ A, atol=1e-12)
+
+
+def test_extremes_and_constants():
+    X = np.array([[1.0, np.nan, np.inf, 5.0], [-7.0, 2.0, np.nan, 5.0]])
+    for matrix in (DenseMatrix(X), SparseMatrix(sp.csr_array(X))):
+        peaks, n_nan, n_inf = matrix.extremes(np.arange(4))
+        assert peaks.tolist() == [7.0, 2.0, 0.0, 5.0]
+        assert n_nan.tolist() == [0, 1, 1, 0]
+        assert n_inf.tolist() == [0, 0, 1, 0]
+        assert matrix.constant(np.array([0, 3])).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_centered_products(matrix, X, weighted):
+    rng = np.random.default_rng(2)
+    w = rng.integers(0, 3, 70).astype(float) if weighted else np.ones(70)
+    root = np.sqrt(w)[:, None]
+    A = (X - np.average(X, axis=0, weights=w)) * root
+    A /= np.linalg.norm(A, axis=0)
+    V = np.linalg.qr(root * (rng.normal(size=(70, 2)) - 0.0))[0]
+    V = np.linalg.qr(V - root @ (root.T @ V) / w.sum())[0]
+    centered, XtV = center(matrix, V, w if weighted else None)
+    J = np.array([6, 1])
+    np.testing.assert_allclose(XtV, A.T @ V, atol=1e-12)
+    np.testing.assert_allclose(centered.columns(J), A[:, J], atol=1e-12)
+    np.testing.assert_allclose(centered.gram(J), A.T @ A[:, J], atol=1e-12)
+    np.testing.assert_allclose(centered.block_gram(J), A[:, J].T @ A[:, J], atol=1e-12)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e9, -1e12])
+@pytest.mark.parametrize("kind", ["dense C", "sparse", "stacked"])
+def test_offsets_do_not_cost_digits(kind, offset):
+    rng = np.random.default_rng(0)
+    stored = rng.normal(size=(500, 4)) + offset  # rounded to what float64 can hold there
+    exact = (stored - offset) - (stored - offset).mean(axis=0)  # differences are exact
+    V = np.linalg.qr(rng.normal(size=(500, 1)) - 0.0)[0]
+    V = (V - V.mean()) / np.linalg.norm(V - V.mean())
+    centered, XtV = center(MATRICES[kind](stored), V)
+    unit = exact / np.linalg.norm(exact, axis=0)
+    np.testing.assert_allclose(XtV, unit.T @ V, atol=1e-13)
+    np.testing.assert_allclose(centered.gram(np.arange(4)), unit.T @ unit, atol=1e-13)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e170, 1e300])
+@pytest.mark.parametrize("kind", ["dense C", "sparse"])
+def test_scales_at_the_ends_of_the_float_range(kind, scale):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 3))
+    V = np.linalg.qr(np.column_stack([np.ones(50), rng.normal(size=50)]))[0][:, 1:]
+    _, expected = center(DenseMatrix(X), V)
+    centered, XtV = center(MATRICES[kind](X * [1.0, scale, 1.0]), V)
+    np.testing.assert_allclose(XtV, expected, atol=1e-12)
+    assert centered.alive.all()
+
+
+def test_constant_columns_are_not_alive():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.full(30, v) for v in (0.0, 0.1, 1e9, 1e-300)] + [rng.normal(size=30)])
+    V = np.linalg.qr(np.column_stack([np.ones(30), rng.normal(size=30)]))[0][:, 1:]
+    for matrix in (DenseMatrix(X), SparseMatrix(sp.csr_array(X))):
+        assert center(matrix, V)[0].alive.tolist() == [False] * 4 + [True]
+
+
+def test_nonfinite_columns_are_counted_unless_ignored():
+    X = np.ones((6, 3)) * np.arange(6)[:, None]
+    X[2, 1], X[3, 1], X[4, 2] = np.nan, np.nan, -np.inf
+    V = np.zeros((6, 0))
+    with pytest.raises(NonFiniteColumns) as found:
+        center(DenseMatrix(X), V)
+    assert found.value.counts == {1: (2, 0), 2: (0, 1)}
+    assert center(DenseMatrix(X), V, ignored=np.array([1, 2]))[0].alive.tolist() == [
+        True,
+        False,
+        False,
+    ]
+
+
+def test_sparse_input_is_left_alone():
+    X = sp.csc_array(([1.0, 2.0, 3.0], [2, 0, 0], [0, 2, 3]), shape=(3, 2))
+    twice = sp.csc_array(([1.0, 2.0], [0, 0], [0, 2]), shape=(2, 1))
+    before = X.indices.copy(), twice.data.copy()
+    SparseMatrix(X), SparseMatrix(twice)
+    np.testing.assert_array_equal(X.indices, before[0])
+    np.testing.assert_array_equal(twice.data, before[1])
+    assert SparseMatrix(twice).columns(np.array([0]))[0, 0] == 3.0

@@ -1,0 +1,152 @@
+"""OrthogonalSelector as a scikit-learn citizen."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from orthoselect import OrthogonalSelector
+
+
+@pytest.mark.filterwarnings("ignore::orthoselect.errors.SelectionWarning")
+@pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
+@parametrize_with_checks([OrthogonalSelector(), OrthogonalSelector(2)])
+def test_passes_every_check_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    return load_breast_cancer(return_X_y=True, as_frame=True)
+
+
+def test_fitted_attributes(cancer):
+    X, y = cancer
+    selector = OrthogonalSelector(4).fit(X, y)
+    assert selector.selected_.shape == (4,)
+    assert selector.support_.sum() == 4
+    assert selector.support_[selector.selected_].all()
+    assert selector.n_features_in_ == 30
+    assert selector.feature_names_in_.tolist() == X.columns.tolist()
+    assert selector.path_.names == X.columns[selector.selected_].tolist()
+    assert selector.get_support(indices=True).tolist() == sorted(selector.selected_)
+    assert set(selector.get_feature_names_out()) == set(selector.path_.names)
+
+
+def test_transform_keeps_the_selected_columns_in_table_order(cancer):
+    X, y = cancer
+    selector = OrthogonalSelector(4).fit(X, y)
+    expected = X.to_numpy()[:, sorted(selector.selected_)]
+    np.testing.assert_array_equal(selector.transform(X), expected)
+    np.testing.assert_array_equal(
+        selector.inverse_transform(expected)[:, selector.support_], expected
+    )
+
+
+def test_names_are_absent_for_arrays(cancer):
+    selector = OrthogonalSelector(2).fit(cancer[0].to_numpy(), cancer[1])
+    assert not hasattr(selector, "feature_names_in_")
+    assert selector.path_.names == [f"x{i}" for i in selector.selected_]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_set_output(cancer, kind):
+    X, y = cancer
+    selector = OrthogonalSelector(3).set_output(transform=kind).fit(X, y)
+    out = selector.transform(X)
+    assert isinstance(out, pd.DataFrame if kind == "pandas" else pl.DataFrame)
+    assert list(out.columns) == selector.get_feature_names_out().tolist()
+
+
+def test_transform_of_polars_and_sparse(cancer):
+    X, y = cancer
+    selector = OrthogonalSelector(3).fit(pl.from_pandas(X), y.to_numpy())
+    assert selector.transform(pl.from_pandas(X)).shape == (569, 3)
+    assert selector.feature_names_in_.tolist() == X.columns.tolist()
+    sparse = OrthogonalSelector(3).fit(sp.csr_array(X.to_numpy()), y)
+    assert sp.issparse(sparse.transform(sp.csr_array(X.to_numpy())))
+    assert sparse.selected_.tolist() == selector.selected_.tolist()
+
+
+def test_works_in_a_pipeline_and_grid_search(cancer):
+    X, y = cancer
+    pipe = make_pipeline(
+        StandardScaler(), OrthogonalSelector(5), LinearDiscriminantAnalysis()
+    )
+    grid = GridSearchCV(pipe, {"orthogonalselector__n_features_to_select": [1, 3, 0.5]}, cv=3)
+    grid.fit(X, y)
+    assert grid.best_score_ > 0.93
+    assert cross_val_score(pipe, X, y, cv=3).min() > 0.9
+
+
+def test_sample_weight_is_routed(cancer):
+    X, y = cancer
+    weights = np.random.default_rng(0).integers(0, 3, len(y)).astype(float)
+    with sklearn.config_context(enable_metadata_routing=True):
+        selector = OrthogonalSelector(4).set_fit_request(sample_weight=True)
+        model = LogisticRegression().set_fit_request(sample_weight=False)
+        pipe = make_pipeline(StandardScaler(), selector, model)
+        pipe[0].set_fit_request(sample_weight=False)
+        pipe.fit(X, y, sample_weight=weights)
+    direct = OrthogonalSelector(4).fit(StandardScaler().fit_transform(X), y, weights)
+    assert pipe[1].path_.features == direct.path_.features
+    assert pipe[1].path_.gains == pytest.approx(direct.path_.gains, abs=1e-12)
+    assert direct.path_ != OrthogonalSelector(4).fit(X, y).path_
+
+
+def test_clone_and_parameters():
+    selector = OrthogonalSelector(0.3, groups={"a": [0]}, include=[1], exclude=[2])
+    assert clone(selector).get_params() == selector.get_params()
+    assert clone(selector).set_params(n_features_to_select=2).n_features_to_select == 2
+
+
+def test_pickle_does_not_drag_the_table_along():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 100)), rng.integers(0, 2, 2000)
+    selector = OrthogonalSelector(5).fit(X, y)
+    stored = pickle.dumps(selector)
+    assert len(stored) < 5_000
+    again = pickle.loads(stored)
+    assert again.path_ == selector.path_
+    np.testing.assert_array_equal(again.transform(X), selector.transform(X))
+
+
+def test_repr_shows_what_differs_from_the_default():
+    assert repr(OrthogonalSelector(3, task="regression")) == (
+        "OrthogonalSelector(n_features_to_select=3, task='regression')"
+    )
+
+
+def test_transform_before_fit_says_so():
+    with pytest.raises(NotFittedError):
+        OrthogonalSelector().transform(np.eye(3))
+
+
+def test_failed_fit_keeps_the_earlier_one(cancer):
+    X, y = cancer
+    selector = OrthogonalSelector(3).fit(X, y)
+    before = selector.path_
+    with pytest.raises(ValueError, match="rows"):
+        selector.fit(X, y[:-1])
+    assert selector.path_ is before
+
+
+def test_refit_on_fewer_features():
+    X, y = load_iris(return_X_y=True)
+    selector = OrthogonalSelector(2).fit(X, y)
+    selector.fit(X[:, :3], y)
+    assert selector.n_features_in_ == 3
+    assert selector.support_.shape == (3,)
