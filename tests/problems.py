@@ -78,9 +78,7 @@ def random_problem(seed):
     if rng.random() < 0.4:
         stored = rng.choice(["csr", "csc", "coo"])
         stored = sp.coo_array(X).asformat(stored)
-    return Problem(
-        X, y, Y, [X[:, [j]] for j in range(n)], min(n, 6), {"task": task}, stored, w
-    )
+    return Problem(X, y, Y, [X[:, [j]] for j in range(n)], min(n, 6), {"task": task}, stored, w)
 
 
 def random_block_problem(seed):

@@ -83,9 +83,7 @@ def test_transform_of_polars_and_sparse(cancer):
 
 def test_works_in_a_pipeline_and_grid_search(cancer):
     X, y = cancer
-    pipe = make_pipeline(
-        StandardScaler(), OrthogonalSelector(5), LinearDiscriminantAnalysis()
-    )
+    pipe = make_pipeline(StandardScaler(), OrthogonalSelector(5), LinearDiscriminantAnalysis())
     grid = GridSearchCV(pipe, {"orthogonalselector__n_features_to_select": [1, 3, 0.5]}, cv=3)
     grid.fit(X, y)
     assert grid.best_score_ > 0.93

@@ -82,9 +82,7 @@ def test_gains_stay_true_among_near_duplicates(seed, noise):
 @given(
     st.integers(2, 12).flatmap(
         lambda N: st.tuples(
-            st.lists(
-                st.lists(st.integers(-3, 3), min_size=N, max_size=N), min_size=1, max_size=8
-            ),
+            st.lists(st.lists(st.integers(-3, 3), min_size=N, max_size=N), min_size=1, max_size=8),
             st.lists(st.integers(0, 2), min_size=N, max_size=N),
         )
     )

@@ -1,0 +1,272 @@
+"""Nasty tables: each edge that has broken a selector somewhere."""
+
+import naive
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from matrices import STORAGES
+
+from orthoselect import OrthogonalSelector, select
+from orthoselect.errors import NonFiniteError, SearchStoppedWarning, TooManyRequestedWarning
+
+
+@pytest.fixture
+def table():
+    rng = np.random.default_rng(11)
+    X = rng.normal(size=(120, 8)) + rng.normal(size=(120, 2)) @ rng.normal(size=(2, 8))
+    y = np.digitize(X[:, 1] - X[:, 4] + rng.normal(size=120), [-1, 1])
+    return X, y
+
+
+def true_totals(X, y, features, tolerance=1e-13):
+    Y = naive.one_hot(y)
+    return [
+        naive.value(X[:, features[: k + 1]], Y, tolerance=tolerance) for k in range(len(features))
+    ]
+
+
+def totals(path):
+    return [step.total for step in path]
+
+
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e9, -1e-300])
+def test_constant_columns_are_never_selected(table, value):
+    X, y = table
+    X = np.insert(X, 3, value, axis=1)
+    with pytest.warns(SearchStoppedWarning, match="8 of the 9"):
+        path = select(X, y, 9)
+    assert 3 not in path.features
+
+
+@pytest.mark.parametrize("spread", [1e-3, 1e-6, 1e-9, 1e-12])
+def test_nearly_constant_columns_count_by_their_variation(table, spread):
+    X, y = table
+    Z = X.copy()
+    Z[:, 1] = 1.0 + spread * X[:, 1]
+    path = select(Z, y, 8)
+    assert sorted(path.features) == list(range(8))
+    assert totals(path) == pytest.approx(true_totals(Z, y, path.features), abs=1e-8)
+
+
+def test_exact_duplicates_are_selected_once_and_the_lowest_wins(table):
+    X, y = table
+    Z = np.column_stack([X, X[:, ::-1] * -3.0 + 2.0])
+    with pytest.warns(SearchStoppedWarning, match="8 of the 16"):
+        path = select(Z, y, 16)
+    assert path.features == select(X, y, 8).features
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-5, 1e-7, 1e-9, 1e-11, 1e-12])
+def test_near_duplicates_add_what_their_noise_adds(table, noise):
+    X, y = table
+    rng = np.random.default_rng(0)
+    Z = np.column_stack([X, X * (1 + noise * rng.normal(size=X.shape))])
+    path = select(Z, y, 16)
+    assert all(gain <= 1 for gain in path.gains)
+    assert path.total <= 2
+    # The noise itself is only known to eps / noise.
+    tolerance = max(1e-8, 1e-15 / noise)
+    assert totals(path) == pytest.approx(
+        true_totals(Z, y, path.features, tolerance=1e-15), abs=tolerance
+    )
+
+
+def test_thirteen_columns_of_rank_eight():
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(90, 8)) @ rng.normal(size=(8, 13))
+    y = rng.integers(0, 3, 90)
+    with pytest.warns(SearchStoppedWarning, match="8 of the 13.*no rank is left"):
+        path = select(X, y, 13)
+    assert path.total == pytest.approx(naive.value(X, naive.one_hot(y)), abs=1e-8)
+    assert path.stopped
+
+
+@pytest.mark.parametrize("kind", ["C order", "csr"])
+def test_fewer_rows_than_features_and_steps(kind):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(size=(12, 40)), rng.integers(0, 3, 12)
+    with pytest.warns(SearchStoppedWarning, match="completely"):
+        path = select(STORAGES[kind](X), y, 30)
+    assert len(path) <= 11
+    assert path.total == pytest.approx(2.0, abs=1e-9)
+    assert path.total <= 2
+
+
+def test_more_features_than_there_are(table):
+    X, y = table
+    with pytest.warns(TooManyRequestedWarning, match="is 99, but there are 8"):
+        path = select(X, y, 99)
+    assert len(path) == 8
+
+
+@pytest.mark.parametrize("kind", ["C order", "csr"])
+def test_scales_from_tiny_to_huge(table, kind):
+    X, y = table
+    scales = 10.0 ** np.linspace(-12, 12, 8)
+    path, plain = select(STORAGES[kind](X * scales), y, 8), select(X, y, 8)
+    assert path.features == plain.features
+    assert path.gains == pytest.approx(plain.gains, abs=1e-10)
+
+
+def test_scales_beyond_the_square_root_of_the_float_range(table):
+    X, y = table
+    scales = [1e-300, 1e300, 1.0, 1e-200, 1e200, 1.0, 1e155, 1e-163]
+    assert select(X * scales, y, 8).features == select(X, y, 8).features
+
+
+@pytest.mark.parametrize("kind", ["C order", "Fortran order", "csr"])
+def test_shift_by_a_billion(table, kind):
+    X, y = table
+    stored = X + 1e9
+    path = select(STORAGES[kind](stored), y, 8)
+    exact = stored - 1e9  # a difference of near numbers is exact
+    assert path.features == select(exact, y, 8).features
+    assert totals(path) == pytest.approx(true_totals(exact, y, path.features), abs=1e-8)
+
+
+def test_timestamp_that_is_constant_in_the_first_rows():
+    rng = np.random.default_rng(0)
+    clock = 1.7e9 + np.sort(np.maximum(rng.normal(size=400) * 100, 0.0))
+    X = np.column_stack([rng.normal(size=(400, 3)), clock])
+    y = (clock - 1.7e9 + 30 * rng.normal(size=400) > 50).astype(int)
+    path = select(X, y, 4)
+    exact = X - [0, 0, 0, 1.7e9]
+    assert path.features[0] == 3
+    assert totals(path) == pytest.approx(true_totals(exact, y, path.features), abs=1e-8)
+
+
+def test_constant_response_selects_nothing_and_says_so(table):
+    X, _ = table
+    with pytest.warns(SearchStoppedWarning, match="0 of the 3.*response is constant"):
+        path = select(X, np.ones(120, dtype=int), 3)
+    assert len(path) == 0
+    assert path.total == 0.0
+    with pytest.warns(SearchStoppedWarning, match="constant"):
+        select(X, np.full(120, 0.1), 3, task="regression")
+
+
+def test_one_of_several_responses_is_constant(table):
+    X, _ = table
+    Y = np.column_stack([X[:, 0] + X[:, 5], np.full(120, 3.3)])
+    path = select(X, Y, 2)
+    assert path.ceiling == 1
+    assert path.total == pytest.approx(1.0)
+
+
+def test_class_with_one_member(table):
+    X, y = table
+    y = y.copy()
+    y[7] = 99
+    path = select(X, y, 5)
+    assert path.ceiling == 3
+    assert totals(path) == pytest.approx(true_totals(X, y, path.features), abs=1e-8)
+
+
+def test_every_row_its_own_class():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(6, 3))
+    path = select(X, list("abcdef"), 3)
+    assert path.gains == pytest.approx([1, 1, 1])
+    assert path.features == [0, 1, 2]
+
+
+def test_two_rows():
+    path = select([[1.0, 5.0, 5.0], [2.0, 5.0, 6.0]], ["a", "b"], 1)
+    assert path.features == [0]
+    assert path.gains == pytest.approx([1.0])
+
+
+def test_one_feature(table):
+    X, y = table
+    path = select(X[:, [1]], y, 1)
+    assert path.gains == pytest.approx([naive.value(X[:, [1]], naive.one_hot(y))])
+
+
+@pytest.mark.parametrize("kind", ["C order", "csr"])
+def test_perfect_separation_leaves_nothing(table, kind):
+    X, y = table
+    two = (y > 0).astype(int)
+    Z = np.column_stack([X, two * 7.0])
+    with pytest.warns(SearchStoppedWarning, match="1 of the 4.*completely"):
+        path = select(STORAGES[kind](Z), two, 4)
+    assert path.features == [8]
+    assert path.gains == pytest.approx([1.0])
+    assert path.total <= 1.0
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("kind", list(STORAGES))
+def test_nonfinite_values_are_named_and_counted(table, kind, bad):
+    X, y = table
+    X = X.copy()
+    X[[3, 5], 6] = bad
+    X[0, 7] = bad
+    word = "2 NaN" if np.isnan(bad) else "2 infinity"
+    with pytest.raises(NonFiniteError, match=f"`x6` has {word}.*1 more column"):
+        OrthogonalSelector(3).fit(STORAGES[kind](X), y)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_nonfinite_response_is_named(table, bad):
+    X, _ = table
+    y = X[:, 0].copy()
+    y[4] = bad
+    with pytest.raises(ValueError, match="y should hold finite values; it contains 1"):
+        select(X, y, 3)
+
+
+def test_float32_beside_float64(table):
+    X, y = table
+    narrow = X.astype(np.float32)
+    path, exact = select(narrow, y, 8), select(narrow.astype(float), y, 8)
+    assert path.features == exact.features
+    assert path.gains == pytest.approx(exact.gains, abs=1e-8)
+    assert path.features == select(X, y, 8).features
+
+
+def test_float32_rank_is_judged_by_float32_rounding():
+    rng = np.random.default_rng(4)
+    X = (rng.normal(size=(90, 8)) @ rng.normal(size=(8, 13))).astype(np.float32)
+    y = rng.integers(0, 2, 90)
+    with pytest.warns(SearchStoppedWarning, match="8 of the 13"):
+        select(X, y, 13)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int16, np.uint32, np.int64, bool])
+def test_integers_do_not_overflow(dtype):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2 if dtype is bool else 120, (300, 6)).astype(dtype)
+    y = (X[:, 2].astype(float) + X[:, 0] > np.median(X[:, 2].astype(float) + X[:, 0])).astype(int)
+    assert select(X, y, 4) == select(X.astype(float), y, 4)
+
+
+def test_sparse_table_is_never_made_dense():
+    """2,000 x 200,000 with 0.1 % filled: dense it would take 3.2 GB."""
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    X = sp.coo_array(
+        (rng.random(400_000), (rng.integers(0, 2000, 400_000), rng.integers(0, 200_000, 400_000))),
+        shape=(2000, 200_000),
+    ).tocsr()
+    y = rng.integers(0, 2, 2000)
+    tracemalloc.start()
+    path = select(X, y, 5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(path) == 5
+    assert peak < 200e6
+    totals_ = true_totals(X[:, path.features].toarray(), y, list(range(5)))
+    assert totals(path) == pytest.approx(totals_, abs=1e-8)
+
+
+def test_dense_table_is_never_copied():
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20_000, 200)), rng.integers(0, 3, 20_000)
+    tracemalloc.start()
+    select(X, y, 20)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.3 * X.nbytes
