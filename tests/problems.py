@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass, field
 
-import naive
 import numpy as np
 import scipy.sparse as sp
+
+import naive
 
 
 @dataclass

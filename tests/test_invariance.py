@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from matrices import STORAGES
 
+from matrices import STORAGES
 from orthoselect import select
 
 

@@ -1,11 +1,11 @@
 """Nasty tables: each edge that has broken a selector somewhere."""
 
-import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from matrices import STORAGES
 
+import naive
+from matrices import STORAGES
 from orthoselect import OrthogonalSelector, select
 from orthoselect.errors import NonFiniteError, SearchStoppedWarning, TooManyRequestedWarning
 

@@ -1,12 +1,12 @@
 """The paper's worked example and the equalities the method rests on."""
 
-import naive
 import numpy as np
 import pytest
 from scipy.linalg import eigh
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression
 
+import naive
 from orthoselect import OrthogonalSelector, select
 from orthoselect.encode import encode_response, response_basis
 from orthoselect.errors import InputError, ShapeError

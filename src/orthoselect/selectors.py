@@ -137,7 +137,6 @@ class OrthogonalSelector(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
         tags.input_tags.string = True
         tags.target_tags.required = True
         tags.target_tags.multi_output = True

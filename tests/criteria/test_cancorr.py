@@ -2,15 +2,15 @@
 
 import warnings
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from problems import random_block_problem, random_problem
 
+import naive
 from orthoselect import select
 from orthoselect.errors import SelectionWarning
+from problems import random_block_problem, random_problem
 
 
 def quietly(*args, **kwargs):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from matrices import MATRICES
 
+from matrices import MATRICES
 from orthoselect.matrix import DenseMatrix, NonFiniteColumns, SparseMatrix, center
 
 KINDS = list(MATRICES)

@@ -28,7 +28,7 @@ class SparseMatrix(Matrix):
         self.precision = storage_precision(X.dtype, X.shape[1])
         if X.format == "csc" and not X.has_canonical_format:
             X = X.copy()  # summing duplicates works in place, and the caller's X is not ours
-        X = sp.csc_array(X, dtype=np.float64)
+        X = sp.csc_array(X).astype(np.float64, copy=False)
         X.sum_duplicates()
         self._X = X
         self.shape = X.shape

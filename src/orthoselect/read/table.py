@@ -93,8 +93,8 @@ def _source_of(X: Any) -> Source:
             "X should be a table of rows and columns; got a single column (Series). "
             "Pass a dataframe, for example `frame[['name']]`."
         )
-    if nw.dependencies.is_into_lazyframe(X):
-        raise InputError(f"X should be in memory; got a lazy {type(X).__name__}. Collect it first.")
+    if nw.dependencies.is_polars_lazyframe(X):
+        raise InputError("X should be in memory; got a LazyFrame. Call its `collect()` first.")
     array = as_array(X)
     if array.ndim != 2:
         raise ShapeError(

@@ -1,0 +1,59 @@
+"""Fixtures shared by the tests: one per dataframe library, and the tables they hold."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pytest
+
+
+@dataclass(frozen=True)
+class Library:
+    """How one dataframe library makes a table and a column."""
+
+    name: str
+    module: Any
+
+    def frame(self, columns):
+        """Return a table of a mapping of names to columns."""
+        if self.name == "pyarrow":
+            columns = {name: self.column(values) for name, values in columns.items()}
+            return self.module.table(columns)
+        return self.module.DataFrame(columns)
+
+    def column(self, values):
+        """Return one column; lists may hold None."""
+        if self.name == "pyarrow":
+            made = self.module.array(values.tolist() if _is_text(values) else values)
+            return self.module.chunked_array([made])
+        return self.module.Series(values)
+
+    def labels(self, values, order=None):
+        """Return a column of the library's own categorical dtype, ordered if `order` is given."""
+        values = list(values)
+        if self.name == "pandas":
+            kind = self.module.CategoricalDtype(order, ordered=order is not None)
+            return self.module.Series(values, dtype=kind)
+        if self.name == "polars":
+            kind = self.module.Categorical() if order is None else self.module.Enum(order)
+            return self.module.Series(values, dtype=kind)
+        levels = sorted(set(values)) if order is None else list(order)
+        codes = self.module.array([levels.index(v) for v in values], self.module.int32())
+        coded = self.module.DictionaryArray.from_arrays(codes, levels, ordered=order is not None)
+        return self.module.chunked_array([coded])
+
+
+def _is_text(values):
+    return isinstance(values, np.ndarray) and values.dtype.kind in "UO"
+
+
+@pytest.fixture(params=["pandas", "polars", "pyarrow"])
+def library(request):
+    """Each dataframe library that is installed."""
+    return Library(request.param, pytest.importorskip(request.param))
+
+
+@pytest.fixture
+def rng():
+    """Return a generator that starts anew for every test."""
+    return np.random.default_rng(20220301)
