@@ -112,7 +112,7 @@ def select(
     design = build_design(table, grouped, skip)
     included = design.features.places(first)
     size = count_to_select(n_features_to_select, len(design.features), len(included))
-    state = _start(criterion, design, response, weights)
+    state = _start(criterion, design, response, weights, size)
     candidates = np.ones(len(design.features), dtype=bool)
     return _walk(searcher, state, size, included, candidates, design, criterion, response)
 
@@ -145,10 +145,10 @@ def _categorical(source: Source, spec: ColumnSpec, skip: set[int]) -> set[int]:
 
 
 def _start(
-    criterion: Criterion, design: Design, response: Response, weights: Floats | None
+    criterion: Criterion, design: Design, response: Response, weights: Floats | None, size: int
 ) -> State:
     try:
-        return criterion.start(design, response, weights)
+        return criterion.start(design, response, weights, size)
     except NonFiniteColumns as found:
         counts = {design.name_of_column(j): c for j, c in sorted(found.counts.items())}
         raise NonFiniteError(counts) from None
@@ -174,6 +174,7 @@ def _walk(
             ceiling=criterion.ceiling(response),
             n_candidates=len(design.features),
             stopped=stopped,
+            stats=state.stats(),
         )
 
     try:

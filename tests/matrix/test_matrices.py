@@ -36,15 +36,19 @@ def test_cross(matrix, X):
     np.testing.assert_allclose(matrix.cross(Z), X.T @ Z, atol=1e-12)
 
 
+@pytest.mark.parametrize("gram", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_scan(matrix, X, weighted):
+def test_scan(matrix, X, weighted, gram):
     rng = np.random.default_rng(1)
-    Z, w = rng.normal(size=(70, 2)), rng.random(70) if weighted else None
-    XtZ, squares = matrix.scan(Z, w)
-    np.testing.assert_allclose(XtZ, X.T @ Z, atol=1e-12)
-    np.testing.assert_allclose(
-        squares, (X**2 * (1 if w is None else w[:, None])).sum(axis=0), atol=1e-12
-    )
+    V, w = rng.normal(size=(70, 2)), rng.random(70) if weighted else np.ones(70)
+    scan = matrix.scan(V, np.sqrt(w) if weighted else None, gram=gram and matrix.has_gram)
+    np.testing.assert_allclose(scan.sums, X.T @ w, atol=1e-12)
+    np.testing.assert_allclose(scan.squares, (X**2).T @ w, atol=1e-12)
+    np.testing.assert_allclose(scan.XtV, X.T @ (V * np.sqrt(w)[:, None]), atol=1e-12)
+    if gram and matrix.has_gram:
+        np.testing.assert_allclose(scan.gram, X.T @ (w[:, None] * X), atol=1e-12)
+    else:
+        assert scan.gram is None
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -66,8 +70,9 @@ def test_extremes_and_constants():
         assert matrix.constant(np.array([0, 3])).tolist() == [False, True]
 
 
+@pytest.mark.parametrize("gram", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_centered_products(matrix, X, weighted):
+def test_centered_products(matrix, X, weighted, gram):
     rng = np.random.default_rng(2)
     w = rng.integers(0, 3, 70).astype(float) if weighted else np.ones(70)
     root = np.sqrt(w)[:, None]
@@ -75,11 +80,12 @@ def test_centered_products(matrix, X, weighted):
     A /= np.linalg.norm(A, axis=0)
     V = np.linalg.qr(root * (rng.normal(size=(70, 2)) - 0.0))[0]
     V = np.linalg.qr(V - root @ (root.T @ V) / w.sum())[0]
-    centered, XtV = center(matrix, V, w if weighted else None)
+    centered, XtV = center(matrix, V, w if weighted else None, gram=gram)
     J = np.array([6, 1])
     np.testing.assert_allclose(XtV, A.T @ V, atol=1e-12)
     np.testing.assert_allclose(centered.columns(J), A[:, J], atol=1e-12)
     np.testing.assert_allclose(centered.gram(J), A.T @ A[:, J], atol=1e-12)
+    np.testing.assert_allclose(centered.cross(V), A.T @ V, atol=1e-12)
     np.testing.assert_allclose(centered.block_gram(J), A[:, J].T @ A[:, J], atol=1e-12)
 
 

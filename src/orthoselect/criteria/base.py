@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,10 @@ class State(ABC):
     def add(self, f: int) -> float:
         """Take feature f into the set; return what it added."""
 
+    def stats(self) -> dict[str, Any]:
+        """Return what the work has cost so far: plain numbers and strings."""
+        return {}
+
     @abstractmethod
     def exhausted(self) -> str:
         """Say, for a person, why no candidate is left."""
@@ -52,8 +57,20 @@ class Criterion(ABC):
     name: str
 
     @abstractmethod
-    def start(self, design: Design, response: Response, weights: Floats | None = None) -> State:
-        """Return the state in which nothing is selected."""
+    def start(
+        self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
+    ) -> State:
+        """Return the state in which nothing is selected.
+
+        Parameters
+        ----------
+        design : Design
+        response : Response
+        weights : array of shape (N,), optional
+            Row weights.
+        size : int
+            About how many features will be taken, for planning.
+        """
 
     @abstractmethod
     def ceiling(self, response: Response) -> float:

@@ -26,9 +26,12 @@ classification", Pattern Recognition 123, 2022. https://doi.org/10.1016/j.patcog
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.criteria import plan
 from orthoselect.criteria.base import Criterion, State
 from orthoselect.encode import Design, Response
 from orthoselect.matrix import Basis, CenteredMatrix, center, orthonormalize
@@ -42,10 +45,9 @@ _TIE = 1e-9
 _NOTHING = 1e-14
 # With at least this much left of a column, a row from Gram columns keeps enough digits.
 _HEALTHY = 1e-4
-# Usual rounding of an inner product of unit vectors.
-_PRODUCT_ERROR = 8 * EPS
-# Gram columns fetched with one product: the winner's, and those of the next likely winners.
-_AHEAD = 12
+_HEALTHY_FLOAT32 = 3e-2
+# Usual error of an inner product of unit vectors, in roundings.
+_PRODUCT_ROUNDINGS = 8.0
 _BATCH_BYTES = 1 << 25
 
 
@@ -55,11 +57,12 @@ class SquaredCanonicalCorrelations(Criterion):
     name = "socc"
 
     def start(
-        self, design: Design, response: Response, weights: Floats | None = None
+        self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
     ) -> CanonicalState:
         """Return the state in which nothing is selected."""
         unowned = np.flatnonzero(~design.owned)
-        X, XtV = center(design.matrix, response.V, weights, ignored=unowned)
+        whole = plan.whole_gram_pays(design.matrix.shape, size)
+        X, XtV = center(design.matrix, response.V, weights, ignored=unowned, gram=whole)
         return CanonicalState(design, X, response.V, XtV)
 
     def ceiling(self, response: Response) -> float:
@@ -87,8 +90,10 @@ class CanonicalState(State):
         self._d = np.where(X.alive, 1.0, 0.0)
         self._L = np.empty((8, n))
         self._columns: list[int] = []  # selected columns, one for each row of L
-        self._error_C = _PRODUCT_ERROR + X.noise
-        self._error_d = _PRODUCT_ERROR + X.noise
+        self._product_error = _PRODUCT_ROUNDINGS * X.matrix.arithmetic
+        self._error_C = self._product_error + X.noise
+        self._error_d = self._error_C.copy()
+        self._measured = 0
         self._single = np.flatnonzero(design.single >= 0)
         self._wide_columns = {f: _independent(X, J) for f, J in design.wide.items()}
         self._wide = _blocks_by_width(X, self._wide_columns)
@@ -96,6 +101,7 @@ class CanonicalState(State):
         self._spent[self._single] = ~X.alive[design.single[self._single]]
         self._spent[[f for f, J in self._wide_columns.items() if not len(J)]] = True
         self._basis = Basis(X.shape[0])
+        self._healthy = _HEALTHY if X.matrix.arithmetic == EPS else _HEALTHY_FLOAT32
         self._gram_columns: dict[int, Floats] = {}
         self._gains = np.zeros(len(design.features))
         self._slack = np.zeros(len(design.features))
@@ -129,7 +135,7 @@ class CanonicalState(State):
             return 0.0
         gain = float(min(self._gains[f], self._V.shape[1] - self.value))
         J = self._columns_of(f)
-        if self._left_of(f) >= _HEALTHY:
+        if self._left_of(f) >= self._healthy:
             self._fetch(J)
             for j in J:
                 self._take_by_gram(int(j))
@@ -139,6 +145,17 @@ class CanonicalState(State):
         self.value += max(gain, 0.0)
         self._score()
         return max(gain, 0.0)
+
+    def stats(self) -> dict[str, Any]:
+        """Return the strategy, and what was asked of the table."""
+        work = self._X.work
+        return {
+            "strategy": "whole gram" if self._X.whole is not None else "gram columns",
+            "passes": work.passes,
+            "products": work.products,
+            "columns_read": work.columns,
+            "measured": self._measured,
+        }
 
     def exhausted(self) -> str:
         """Say why no candidate is left."""
@@ -196,6 +213,7 @@ class CanonicalState(State):
 
     def _measure(self, features: Indices) -> None:
         """Replace what the state knows of these features by what their real columns say."""
+        self._measured += len(features)
         self._extend_basis()
         alone = features[self._design.single[features] >= 0]
         width = max(1, _BATCH_BYTES // (8 * self._X.shape[0]))
@@ -242,7 +260,8 @@ class CanonicalState(State):
         k = len(self._columns)
         left = np.sqrt(self._d[j])
         r = (self._gram_columns[j] - self._L[:k, j] @ self._L[:k]) / left
-        self._append_row(r, self._C[:, j] / left, j, _PRODUCT_ERROR / left)
+        error = (self._product_error + np.sqrt(self._X.noise * self._X.noise[j])) / left
+        self._append_row(r, self._C[:, j] / left, j, error)
 
     def _take_by_columns(self, J: Indices) -> None:
         self._extend_basis()
@@ -252,10 +271,13 @@ class CanonicalState(State):
                 kept.append(int(j))
         Q = self._basis.Q[:, before:]
         for r, c, j in zip(self._X.cross(Q).T, (self._V.T @ Q).T, kept):
-            self._append_row(r, c, j, _PRODUCT_ERROR)
+            self._append_row(r, c, j, self._product_error + self._X.noise)
 
-    def _append_row(self, r: Floats, c: Floats, j: int, error: float) -> None:
-        """Add row r = q'X to L, with c = V'q; j is the column that q was made from."""
+    def _append_row(self, r: Floats, c: Floats, j: int, error: Floats) -> None:
+        """Add row r = q'X to L, with c = V'q; j is the column that q was made from.
+
+        Errors of different steps have nothing to do with each other, so they add in squares.
+        """
         r[self._columns] = 0.0
         k = len(self._columns)
         if k == len(self._L):
@@ -264,8 +286,8 @@ class CanonicalState(State):
         self._columns.append(j)
         self._C -= np.outer(c, r)
         self._d -= r * r
-        self._error_C += error
-        self._error_d += 2 * error * np.abs(r)
+        self._error_C = np.hypot(self._error_C, error)
+        self._error_d = np.hypot(self._error_d, 2 * error * np.abs(r))
         for block in self._wide:
             R = r[block.columns]
             block.D -= R[:, :, None] * R[:, None, :]
@@ -275,15 +297,17 @@ class CanonicalState(State):
         wanted = [j for j in J.tolist() if j not in self._gram_columns]
         if not wanted:
             return
-        count = min(4 * _AHEAD, len(self._gains))
-        leaders = np.argpartition(-self._gains, count - 1)[:count]
-        for f in leaders[np.argsort(-self._gains[leaders], kind="stable")].tolist():
-            if len(wanted) >= _AHEAD or self._gains[f] <= 0:
-                break
-            columns = self._columns_of(f).tolist()
-            wanted += [j for j in columns if j not in self._gram_columns and j not in wanted]
+        if self._X.whole is None:
+            wanted += self._likely(wanted, plan.columns_ahead(len(self._columns)) - len(wanted))
         fetched = np.array(wanted, dtype=np.intp)
         self._gram_columns.update(zip(wanted, self._X.gram(fetched).T))
+
+    def _likely(self, wanted: list[int], count: int) -> list[int]:
+        """Return some columns of the leading features that have not been fetched."""
+        known = {*wanted, *self._gram_columns}
+        leaders = np.argsort(-self._gains, kind="stable")[: len(known) + max(count, 0)]
+        columns = (j for f in leaders if self._gains[f] > 0 for j in self._columns_of(f).tolist())
+        return [j for j in columns if j not in known][: max(count, 0)]
 
 
 class _Blocks:

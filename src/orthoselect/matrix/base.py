@@ -1,12 +1,13 @@
 """What a kind of storage has to answer, and what follows from it.
 
-Notation: X is the table as the kind presents it, N rows by n columns; Z is any array of N rows;
-J is a list of columns; w are row weights.
+Notation: X is the table as the kind presents it, N rows by n columns; V (N, m) is the response
+basis; Z is any array of N rows; J is a list of columns; root are square roots of row weights.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,28 @@ def storage_precision(dtype: np.dtype, n: int) -> Floats:
     return np.full(n, max(EPS, float(np.finfo(dtype).eps)) if floating else EPS)
 
 
+@dataclass
+class Scan:
+    """What the first read of a table tells; rows weighted by root**2.
+
+    Attributes
+    ----------
+    sums : array of shape (n,)
+        Weighted sums of the columns.
+    squares : array of shape (n,)
+        Weighted sums of their squares.
+    XtV : array of shape (n, m)
+        Products with root * V.
+    gram : array of shape (n, n) or None
+        All inner products, if asked for.
+    """
+
+    sums: Floats
+    squares: Floats
+    XtV: Floats
+    gram: Floats | None = None
+
+
 class Matrix(ABC):
     """A table of numbers, known by a handful of products.
 
@@ -36,10 +59,16 @@ class Matrix(ABC):
         Rows and columns, (N, n).
     precision : array of shape (n,)
         Relative rounding of the stored numbers: float32 input is known to float32 only.
+    arithmetic : float
+        Relative rounding of products; `columns` is always exact.
+    has_gram : bool
+        Whether `scan` can take all inner products in the same read.
     """
 
     shape: tuple[int, int]
     precision: Floats
+    arithmetic: float = EPS
+    has_gram: bool = False
 
     @abstractmethod
     def columns(self, J: Indices) -> Floats:
@@ -50,12 +79,23 @@ class Matrix(ABC):
         """Return the products X'Z, of shape (n, Z.shape[1])."""
 
     @abstractmethod
-    def scan(self, Z: Floats, w: Floats | None) -> tuple[Floats, Floats]:
-        """Return X'Z, (n, Z.shape[1]), and the squares X*X summed with weights w, (n,)."""
+    def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
+        """Take the first look, in one read of X; `gram` only where `has_gram`."""
 
     @abstractmethod
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         """Return the same kind presenting (X - shift) * scale; shift may be declined (sparse)."""
+
+    def gram(
+        self, J: Indices, means: Floats, factors: Floats, root: Floats | None
+    ) -> tuple[Floats, Floats]:
+        """Return X'Z and the sums of Z, where Z = root**2 * (X[:, J] - means) * factors."""
+        Z = self.columns(J)
+        Z -= means
+        Z *= factors
+        if root is not None:
+            Z *= (root * root)[:, None]
+        return self.cross(Z), Z.sum(axis=0)
 
     def block_gram(self, J: Indices, root: Floats | None) -> Floats:
         """Return the inner products among columns J, rows weighted by root**2."""

@@ -7,21 +7,22 @@ formed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.matrix.base import EPS, Floats, Indices, Matrix
+from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan
 from orthoselect.matrix.basis import ROUNDINGS
 
 # Removing a mean of so many spreads after the product costs its square in roundings (a thousand
 # of sixteen digits' worth here); columns further off are shifted before the product.
 _OFFSET_LIMIT = 32.0
+_OFFSET_LIMIT_FLOAT32 = 2.0
 # Squares outside these bounds may have lost digits to the ends of the float range.
 _SQUARE_MIN, _SQUARE_MAX = 1e-250, 1e250
 _PILOT_ROWS = 32
-_ROUNDS = 3  # first look, after a shift, after a scale
+_MAX_LOOKS = 3  # the first, after a scale, after a shift
 
 
 class NonFiniteColumns(Exception):  # noqa: N818  (control flow: the caller knows the names)
@@ -30,6 +31,25 @@ class NonFiniteColumns(Exception):  # noqa: N818  (control flow: the caller know
     def __init__(self, counts: dict[int, tuple[int, int]]) -> None:
         super().__init__(counts)
         self.counts = counts
+
+
+@dataclass
+class Work:
+    """What has been asked of a table so far.
+
+    Attributes
+    ----------
+    passes : int
+        Reads of the whole table.
+    products : int
+        Columns that the whole table was multiplied with.
+    columns : int
+        Single columns read.
+    """
+
+    passes: int = 0
+    products: int = 0
+    columns: int = 0
 
 
 @dataclass(frozen=True)
@@ -48,6 +68,10 @@ class CenteredMatrix:
         One rounding of the stored column, relative to its centered norm; see `Basis`.
     noise : array of shape (n,)
         Relative error of the squared norms.
+    whole : array of shape (n, n) or None
+        All inner products, if the first look took them.
+    work : Work
+        What has been asked so far.
     """
 
     matrix: Matrix
@@ -57,6 +81,8 @@ class CenteredMatrix:
     sizes: Floats
     noise: Floats
     root: Floats | None
+    whole: Floats | None = None
+    work: Work = field(default_factory=Work)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -65,6 +91,7 @@ class CenteredMatrix:
 
     def columns(self, J: Indices) -> Floats:
         """Return the columns J, centered and at norm one, (N, len(J))."""
+        self.work.columns += len(J)
         A = self.matrix.columns(J)
         A -= self.means[J]
         A *= self._inverse_norms(J)
@@ -74,25 +101,32 @@ class CenteredMatrix:
 
     def cross(self, Z: Floats) -> Floats:
         """Return the products of all columns with Z, (n, Z.shape[1])."""
+        self._count(Z.shape[1])
         Z = Z if self.root is None else Z * self.root[:, None]
-        XtZ = self.matrix.cross(np.ascontiguousarray(Z))
-        return self._reduce(XtZ, Z.sum(axis=0))
+        return self._reduce(self.matrix.cross(Z), Z.sum(axis=0))
 
     def gram(self, J: Indices) -> Floats:
         """Return the inner products of all columns with columns J, (n, len(J))."""
-        return self.cross(self.columns(J))
+        if self.whole is not None:
+            return self.whole[:, J]
+        self._count(len(J))
+        XtZ, sums = self.matrix.gram(J, self.means[J], self._inverse_norms(J), self.root)
+        return self._reduce(XtZ, sums)
 
     def block_gram(self, J: Indices) -> Floats:
         """Return the inner products among columns J, (len(J), len(J))."""
-        G = self.matrix.block_gram(J, self.root) - self._weight * np.outer(
-            self.means[J], self.means[J]
-        )
+        if self.whole is not None:
+            return self.whole[np.ix_(J, J)]
+        self.work.columns += len(J)
+        weight = float(self.shape[0]) if self.root is None else float(self.root @ self.root)
+        G = self.matrix.block_gram(J, self.root)
+        G -= weight * np.outer(self.means[J], self.means[J])
         inverse = self._inverse_norms(J)
         return G * inverse[:, None] * inverse
 
-    @property
-    def _weight(self) -> float:
-        return float(self.shape[0]) if self.root is None else float(self.root @ self.root)
+    def _count(self, products: int) -> None:
+        self.work.passes += 1
+        self.work.products += products
 
     def _reduce(self, XtZ: Floats, sums: Floats) -> Floats:
         """Products of presented columns -> products of centered unit columns."""
@@ -107,7 +141,12 @@ class CenteredMatrix:
 
 
 def center(
-    matrix: Matrix, V: Floats, w: Floats | None = None, ignored: Indices | None = None
+    matrix: Matrix,
+    V: Floats,
+    w: Floats | None = None,
+    ignored: Indices | None = None,
+    *,
+    gram: bool = False,
 ) -> tuple[CenteredMatrix, Floats]:
     """Take the first look at a matrix: means, norms, X'V and whether all is finite.
 
@@ -122,6 +161,8 @@ def center(
         Row weights, not all zero.
     ignored : indices, optional
         Columns that nobody will ask for; they may hold anything.
+    gram : bool
+        Take all inner products in the same read, if the kind can.
 
     Returns
     -------
@@ -132,64 +173,80 @@ def center(
     ------
     NonFiniteColumns
     """
-    N, n = matrix.shape
     root = None if w is None else np.sqrt(w)
-    total = float(N) if w is None else float(w.sum())
-    Z = _first_products(V, w, root)
-    wanted = np.ones(n, dtype=bool)
+    total = float(matrix.shape[0]) if w is None else float(w.sum())
+    wanted = np.ones(matrix.shape[1], dtype=bool)
     wanted[ignored if ignored is not None else []] = False
-    origin, scales = np.zeros(n), np.ones(n)
-
-    with np.errstate(all="ignore"):  # overflow and NaN are looked for, and dealt with, below
-        shift, scale = _pilot_shift(matrix, w), np.ones(n)
-        for round_ in range(_ROUNDS):
-            if shift.any() or (scale != 1.0).any():
-                matrix = matrix.rescaled(shift, scale)
-                origin, scales = origin + shift / scales, scales * scale
-            XtZ, squares = matrix.scan(Z, w)
-            means = XtZ[:, 0] / total
-            d0 = squares - total * means**2
-            if round_ + 1 < _ROUNDS:
-                shift, scale = _repairs(matrix, means, squares, d0, total, wanted)
-                if not shift.any() and (scale == 1.0).all():
-                    break
-        raw = np.sqrt(np.maximum(d0, 0.0) + total * (means + origin * scales) ** 2)
-        norms = np.sqrt(np.maximum(d0, 0.0))
+    gram = gram and matrix.has_gram
+    with np.errstate(all="ignore"):  # overflow and NaN are looked for, and dealt with
+        matrix, scan, origin, work = _look(matrix, V, root, total, wanted, gram)
+        means = scan.sums / total
+        d0 = np.maximum(scan.squares - total * means**2, 0.0)
+        norms, raw = np.sqrt(d0), np.sqrt(d0 + total * (means + origin) ** 2)
         alive = wanted & (norms > ROUNDINGS * matrix.precision * raw)
-        sizes = np.divide(matrix.precision * raw, norms, out=np.ones(n), where=alive)
-        offsets = np.divide(total * means**2, d0, out=np.zeros(n), where=alive)
-        centered = CenteredMatrix(matrix, means, norms, alive, sizes, EPS * (4.0 + offsets), root)
-        XtV = centered._reduce(XtZ[:, 1:], Z[:, 1:].sum(axis=0))
-    return centered, XtV
+        ones = np.ones_like(norms)
+        sizes = np.divide(matrix.precision * raw, norms, out=ones, where=alive)
+        offsets = np.divide(total * means**2, d0, out=np.zeros_like(d0), where=alive)
+        noise = matrix.arithmetic * (4.0 + offsets)
+        X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, None, work)
+        XtV = X._reduce(scan.XtV, V.sum(axis=0) if root is None else root @ V)
+        if scan.gram is not None:
+            whole = X._reduce(scan.gram, total * means) * X._inverse_norms(slice(None))
+            whole[:, ~alive] = 0.0
+            X = replace(X, whole=whole)
+    return X, XtV
 
 
-def _first_products(V: Floats, w: Floats | None, root: Floats | None) -> Floats:
-    """Stack what the first read of X is multiplied with: [w, sqrt(w) V], (N, 1 + m)."""
-    Z = np.empty((V.shape[0], 1 + V.shape[1]))
-    Z[:, 0] = 1.0 if w is None else w
-    Z[:, 1:] = V if root is None else V * root[:, None]
-    return Z
+def _look(
+    matrix: Matrix,
+    V: Floats,
+    root: Floats | None,
+    total: float,
+    wanted: NDArray[np.bool_],
+    gram: bool,
+) -> tuple[Matrix, Scan, Floats, Work]:
+    """Scan until every column has kept its digits.
+
+    Returns the matrix as it was presented last, its scan, and where the presented columns have
+    the zero of the stored ones.
+    """
+    limit = _OFFSET_LIMIT if matrix.arithmetic == EPS else _OFFSET_LIMIT_FLOAT32
+    n, work = matrix.shape[1], Work()
+    origin, scales = np.zeros(n), np.ones(n)  # presented = (stored - origin) * scales
+    shift, scale = _pilot_shift(matrix, root, 0.0 if gram else limit), np.ones(n)
+    for looks in range(1, _MAX_LOOKS + 1):
+        if shift.any() or (scale != 1.0).any():
+            matrix = matrix.rescaled(shift, scale)
+            origin, scales = origin + shift / scales, scales * scale
+        scan = matrix.scan(V, root, gram=gram)
+        work.passes += 1
+        work.products += n if gram else 1 + V.shape[1]
+        if looks < _MAX_LOOKS:
+            shift, scale = _repairs(matrix, scan, total, wanted, limit)
+            if not shift.any() and (scale == 1.0).all():
+                break
+    return matrix, scan, origin * scales, work
 
 
-def _pilot_shift(matrix: Matrix, w: Floats | None) -> Floats:
-    """Guess from a few rows which columns lie far from zero, and where."""
-    rows = np.arange(matrix.shape[0]) if w is None else np.flatnonzero(w)
+def _pilot_shift(matrix: Matrix, root: Floats | None, limit: float) -> Floats:
+    """Guess from a few rows which columns lie more than `limit` spreads from zero, and where."""
+    rows = np.arange(matrix.shape[0]) if root is None else np.flatnonzero(root)
     rows = rows[:: max(1, len(rows) // _PILOT_ROWS)][:_PILOT_ROWS]
     sample = matrix.pilot(rows)
     middle, spread = sample.mean(axis=0), sample.std(axis=0)
-    far = np.isfinite(middle) & (spread > 0) & (np.abs(middle) > _OFFSET_LIMIT * spread)
+    far = np.isfinite(middle) & (spread > 0) & (np.abs(middle) > limit * spread)
     return np.where(far, middle, 0.0)
 
 
 def _repairs(
-    matrix: Matrix,
-    means: Floats,
-    squares: Floats,
-    d0: Floats,
-    total: float,
-    wanted: NDArray[np.bool_],
+    matrix: Matrix, scan: Scan, total: float, wanted: NDArray[np.bool_], limit: float
 ) -> tuple[Floats, Floats]:
-    """Return the shift and scale that give columns back the digits they lost, if any."""
+    """Return the shift and scale that give columns back the digits they lost, if any.
+
+    Columns that turn out to be constant are no longer `wanted`.
+    """
+    means, squares = scan.sums / total, scan.squares
+    d0 = squares - total * means**2
     shift, scale = np.zeros(len(means)), np.ones(len(means))
     extreme = ~((squares > _SQUARE_MIN) & (squares < _SQUARE_MAX))  # NaN counts as extreme
     J = np.flatnonzero(wanted & extreme)
@@ -203,9 +260,10 @@ def _repairs(
         # Powers of two: scaling rounds nothing.
         exponents = np.frexp(peaks)[1]
         scale[J] = np.where(peaks > 0, np.ldexp(1.0, np.clip(-exponents, -1000, 1000)), 1.0)
-    far = wanted & ~extreme & ~(total * means**2 <= _OFFSET_LIMIT**2 * d0)
+    far = wanted & ~extreme & ~(total * means**2 <= limit**2 * d0)
     J = np.flatnonzero(far)
     if J.size:
-        J = J[~matrix.constant(J)]  # nothing to gain from shifting what does not vary
-        shift[J] = means[J]
+        constant = matrix.constant(J)
+        wanted[J[constant]] = False  # nothing to gain from looking closer at what does not vary
+        shift[J[~constant]] = means[J[~constant]]
     return shift, scale

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from orthoselect.matrix.base import Floats, Indices, Matrix, storage_precision
+from orthoselect.matrix.base import Floats, Indices, Matrix, Scan, storage_precision
 
 
 class SparseMatrix(Matrix):
@@ -39,10 +39,11 @@ class SparseMatrix(Matrix):
     def cross(self, Z: Floats) -> Floats:
         return self._X.T @ Z
 
-    def scan(self, Z: Floats, w: Floats | None) -> tuple[Floats, Floats]:
+    def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
         X = self._X
+        root = np.ones(self.shape[0]) if root is None else root
         X2 = sp.csc_array((X.data * X.data, X.indices, X.indptr), shape=X.shape)
-        return X.T @ Z, X2.T @ (np.ones(self.shape[0]) if w is None else w)
+        return Scan(X.T @ (root * root), X2.T @ (root * root), X.T @ (V * root[:, None]))
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         X = self._X

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from orthoselect.matrix.base import Floats, Indices, Matrix
+from orthoselect.matrix.base import Floats, Indices, Matrix, Scan
 
 
 class StackedMatrix(Matrix):
@@ -24,6 +24,7 @@ class StackedMatrix(Matrix):
         self._edges = np.concatenate([[0], np.cumsum(widths)])
         self.shape = (self._parts[0].shape[0], int(self._edges[-1]))
         self.precision = np.concatenate([part.precision for part in self._parts])
+        self.arithmetic = max(part.arithmetic for part in self._parts)
 
     @staticmethod
     def of(parts: Sequence[Matrix]) -> Matrix:
@@ -43,9 +44,13 @@ class StackedMatrix(Matrix):
     def cross(self, Z: Floats) -> Floats:
         return np.concatenate([part.cross(Z) for part in self._parts])
 
-    def scan(self, Z: Floats, w: Floats | None) -> tuple[Floats, Floats]:
-        crosses, squares = zip(*(part.scan(Z, w) for part in self._parts))
-        return np.concatenate(crosses), np.concatenate(squares)
+    def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
+        scans = [part.scan(V, root) for part in self._parts]
+        return Scan(
+            np.concatenate([scan.sums for scan in scans]),
+            np.concatenate([scan.squares for scan in scans]),
+            np.concatenate([scan.XtV for scan in scans]),
+        )
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         return StackedMatrix(

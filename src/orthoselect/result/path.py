@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
@@ -47,6 +47,8 @@ class SelectionPath(Sequence[SelectionStep]):
         How many features there were to choose from.
     stopped : str or None
         Why there are fewer steps than asked for, if so.
+    stats : mapping, optional
+        What the search cost: its strategy, passes over the table, products, and so on.
 
     Examples
     --------
@@ -70,12 +72,14 @@ class SelectionPath(Sequence[SelectionStep]):
         ceiling: float,
         n_candidates: int,
         stopped: str | None = None,
+        stats: Mapping[str, Any] | None = None,
     ) -> None:
         self._steps = tuple(steps)
         self.method = method
         self.ceiling = ceiling
         self.n_candidates = n_candidates
         self.stopped = stopped
+        self.stats = dict(stats or {})
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -90,7 +94,9 @@ class SelectionPath(Sequence[SelectionStep]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SelectionPath):
             return NotImplemented
-        return self.to_dict() == other.to_dict()
+        mine, theirs = self.to_dict(), other.to_dict()
+        mine["stats"] = theirs["stats"] = None  # how it was found does not change what was found
+        return mine == theirs
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -137,6 +143,7 @@ class SelectionPath(Sequence[SelectionStep]):
             "ceiling": self.ceiling,
             "n_candidates": self.n_candidates,
             "stopped": self.stopped,
+            "stats": dict(self.stats),
             "steps": steps,
         }
 

@@ -1,0 +1,161 @@
+"""Messages: what was expected, what was found, what to do; and they survive a pickle."""
+
+import copy
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+
+from orthoselect import OrthogonalSelector, SelectionPath, SelectionStep, errors, select
+from orthoselect.errors import (
+    InputError,
+    LikelyQuantityWarning,
+    ManyLevelsWarning,
+    MissingValueError,
+    NonFiniteError,
+    SearchStoppedWarning,
+    SelectionInterrupted,
+    SelectionWarning,
+    ShapeError,
+    TooManyRequestedWarning,
+    UnknownColumnError,
+    listing,
+)
+from orthoselect.search import ForwardSearch
+
+
+def path():
+    step = SelectionStep(1, "b", 0.5, 0.5, (1,))
+    return SelectionPath([step], method="socc", ceiling=1.0, n_candidates=2)
+
+
+EXAMPLES = [
+    InputError("something"),
+    ShapeError("something"),
+    UnknownColumnError("include", ["agee"], ["age", "height"]),
+    NonFiniteError({"age": (2, 1), "height": (1, 0)}),
+    MissingValueError("column `age`", 3, "Drop those rows."),
+    SearchStoppedWarning(1, 2, "no rank is left."),
+    TooManyRequestedWarning(9, 4),
+    LikelyQuantityWarning(30, 40),
+    ManyLevelsWarning("id", 39, 40),
+    SelectionInterrupted(path()),
+]
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda e: type(e).__name__)
+def test_errors_survive_a_pickle(error):
+    """Else a worker process that raises one hangs or breaks its pool."""
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(again) is type(error)
+        assert str(again) == str(error)
+    if isinstance(error, SelectionInterrupted):
+        assert pickle.loads(pickle.dumps(error)).path == error.path
+
+
+def test_every_class_has_an_example():
+    ours = {
+        value
+        for value in vars(errors).values()
+        if isinstance(value, type) and value.__module__ == errors.__name__
+    }
+    assert ours - {type(error) for error in EXAMPLES} == {SelectionWarning}
+
+
+def test_kinds_of_errors():
+    for error in EXAMPLES[:5]:
+        assert isinstance(error, ValueError)
+        assert isinstance(error, InputError)
+    for error in EXAMPLES[5:9]:
+        assert isinstance(error, SelectionWarning)
+        assert isinstance(error, UserWarning)
+
+
+def test_listing_shows_a_few():
+    assert listing([]) == ""
+    assert listing(["a"]) == "`a`"
+    assert listing("abcde") == "`a`, `b`, `c`, `d`, `e`"
+    assert listing(range(1000)) == "`0`, `1`, `2`, `3`, `4` and 995 more"
+
+
+def test_unknown_columns_suggest_each_near_name_once():
+    error = UnknownColumnError("include", ["agee", "ages"], ["age", "height"])
+    assert str(error).count("`age`") == 1
+
+
+def test_non_finite_names_the_first_column_and_the_number_of_others():
+    assert "`age` has 2 NaN and 1 infinity" in str(EXAMPLES[3])
+    assert "1 more column" in str(EXAMPLES[3])
+    assert "more" not in str(NonFiniteError({"age": (0, 2)}))
+
+
+def raised(X, y, **options):
+    with pytest.raises(InputError) as caught:
+        select(X, y, 2, **options)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "provoke",
+    [
+        lambda X, y: raised(np.where(X > 2, np.nan, X), y),
+        lambda X, y: raised(X[:, 0], y),
+        lambda X, y: raised(X, y[:-1]),
+        lambda X, y: raised(X, None),
+        lambda X, y: raised(X, np.where(y, np.nan, 0.5)),
+        lambda X, y: raised(X, y, include=[99]),
+        lambda X, y: raised(X, y, task="classify"),
+        lambda X, y: raised(X, y, groups={"g": []}),
+        lambda X, y: raised(X, y, include=[0], exclude=[0]),
+        lambda X, y: raised(X, y, sample_weight=-np.ones(len(y))),
+        lambda X, y: raised(np.full(X.shape, "a"), y, categorical_features=None, exclude=[0]),
+    ],
+)
+def test_messages_are_sentences_of_one_line(provoke, rng):
+    X = rng.normal(size=(40, 4))
+    X[0] = 3.0
+    message = provoke(X, (X[:, 0] > 0).astype(int))
+    assert "\n" not in message
+    assert message.rstrip().endswith((".", "?"))
+    assert len(message) < 400
+    assert "should" in message or "requires" in message
+
+
+def test_warnings_point_at_the_caller(rng):
+    """The line that is shown is the user's own."""
+    X = rng.normal(size=(30, 3))
+    X[:, 2] = 1.0
+    text = np.array([f"r{k}" for k in range(30)], dtype=object)
+    for call in (
+        lambda: select(X, np.arange(30) % 2, 9),
+        lambda: OrthogonalSelector(9).fit(X, np.arange(30) % 2),
+        lambda: select(X, np.arange(30), 1),
+        lambda: select(np.c_[X.astype(object), text], np.arange(30) % 2, 1),
+    ):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            call()
+        assert caught
+        assert [w.filename for w in caught] == [__file__] * len(caught)
+
+
+def test_interrupted_search_keeps_the_steps_made(rng, monkeypatch):
+    X = rng.normal(size=(30, 5))
+    run = ForwardSearch.run
+
+    def interrupted(*args):
+        for number, taken in enumerate(run(*args)):
+            if number == 2:
+                raise KeyboardInterrupt
+            yield taken
+
+    whole = select(X, X[:, 0] + rng.normal(size=30), 4)
+    monkeypatch.setattr(ForwardSearch, "run", interrupted)
+    rng = np.random.default_rng(20220301)
+    X = rng.normal(size=(30, 5))
+    with pytest.raises(SelectionInterrupted, match="after 2 feature") as caught:
+        select(X, X[:, 0] + rng.normal(size=30), 4)
+    assert caught.value.path.features == whole.features[:2]
+    assert caught.value.path.stopped == "interrupted."
+    assert isinstance(caught.value, KeyboardInterrupt)

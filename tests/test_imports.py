@@ -1,0 +1,77 @@
+"""Who may import whom, and what a plain import brings along."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+OPTIONAL = ["pandas", "polars", "pyarrow", "matplotlib", "dask"]
+
+
+def run(code, *flags):
+    done = subprocess.run(
+        [sys.executable, *flags, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_imports_follow_the_contract():
+    pytest.importorskip("importlinter")
+    code = "from importlinter.cli import lint_imports; raise SystemExit(lint_imports())"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0 broken" in done.stdout
+
+
+def test_plain_import_brings_no_optional_library():
+    """What scikit-learn or SciPy import for themselves is not ours to mend."""
+    code = "import sys, {}; print([m for m in {} if m in sys.modules])"
+    theirs = "sklearn.feature_selection, sklearn.utils.validation, scipy.sparse, scipy.linalg"
+    assert run(code.format("orthoselect", OPTIONAL)) == run(code.format(theirs, OPTIONAL))
+
+
+def test_modules_import_no_optional_library_when_imported():
+    """scikit-learn may have brought one along already, so look into the source too."""
+    for path in (ROOT / "src").rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            names = [alias.name for alias in getattr(node, "names", [])]
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else names
+            assert not {name.split(".")[0] for name in names} & set(OPTIONAL), path
+
+
+def test_arrays_need_no_optional_library():
+    """The library, a selection and a transformation with every optional import forbidden."""
+    code = f"""
+import sys
+
+class Forbidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {OPTIONAL}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Forbidden())
+import numpy as np, scipy.sparse as sp
+from orthoselect import OrthogonalSelector, select
+X = np.random.default_rng(0).normal(size=(30, 4))
+y = np.array(["a", "b"])[(X[:, 1] > 0).astype(int)]
+print(select(X, y, 2)[0].name, select(sp.csr_array(X), y, 2)[0].name)
+print(OrthogonalSelector(2).fit(X.astype(object), y.tolist()).transform(X).shape)
+"""
+    assert run(code).split("\n")[:2] == ["x1 x1", "(30, 2)"]
+
+
+def test_import_warns_of_nothing():
+    run("import orthoselect", "-W", "error")
+
+
+def test_public_names_exist():
+    import orthoselect
+
+    for name in orthoselect.__all__:
+        assert getattr(orthoselect, name) is not None
