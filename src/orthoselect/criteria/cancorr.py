@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from orthoselect.criteria import plan
 from orthoselect.criteria.base import Criterion, State
+from orthoselect.criteria.lookahead import likely_winners
 from orthoselect.encode import Design, Response
 from orthoselect.matrix import Basis, CenteredMatrix, center, orthonormalize
 from orthoselect.matrix.base import EPS, Floats, Indices
@@ -63,7 +64,7 @@ class SquaredCanonicalCorrelations(Criterion):
         unowned = np.flatnonzero(~design.owned)
         whole = plan.whole_gram_pays(design.matrix.shape, size)
         X, XtV = center(design.matrix, response.V, weights, ignored=unowned, gram=whole)
-        return CanonicalState(design, X, response.V, XtV)
+        return CanonicalState(design, X, response.V, XtV, size)
 
     def ceiling(self, response: Response) -> float:
         """Return the rank of the response."""
@@ -81,9 +82,13 @@ class CanonicalState(State):
     V : array of shape (N, m)
         Orthonormal response basis.
     XtV : array of shape (n, m)
+    size : int
+        About how many features will be taken.
     """
 
-    def __init__(self, design: Design, X: CenteredMatrix, V: Floats, XtV: Floats) -> None:
+    def __init__(
+        self, design: Design, X: CenteredMatrix, V: Floats, XtV: Floats, size: int = 1
+    ) -> None:
         n = X.shape[1]
         self._design, self._X, self._V = design, X, V
         self._C = np.ascontiguousarray(XtV.T)
@@ -102,7 +107,10 @@ class CanonicalState(State):
         self._spent[[f for f, J in self._wide_columns.items() if not len(J)]] = True
         self._basis = Basis(X.shape[0])
         self._healthy = _HEALTHY if X.matrix.arithmetic == EPS else _HEALTHY_FLOAT32
-        self._gram_columns: dict[int, Floats] = {}
+        self._fetched: dict[int, int] = {}  # column -> its row of G
+        self._G = np.empty((0, n))  # Gram columns fetched so far, one a row
+        self._size = size
+        self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
         self._gains = np.zeros(len(design.features))
         self._slack = np.zeros(len(design.features))
         self._score()
@@ -111,6 +119,7 @@ class CanonicalState(State):
 
     def best(self, candidates: NDArray[np.bool_]) -> int | None:
         """Return the candidate that adds most, once every gain that matters is certain."""
+        self._settle()
         while True:
             open_ = candidates & ~self._spent
             if not open_.any():
@@ -129,11 +138,24 @@ class CanonicalState(State):
 
     def add(self, f: int) -> float:
         """Take feature f; a feature that depends on the selected ones adds nothing."""
+        self._settle()
         if not self._spent[f] and not self._trusted()[f]:
             self._measure(np.array([f]))
         if self._spent[f]:
             return 0.0
-        gain = float(min(self._gains[f], self._V.shape[1] - self.value))
+        gain = float(np.clip(self._gains[f], 0.0, self._V.shape[1] - self.value))
+        self.value += gain
+        self._pending = f
+        return gain
+
+    def _settle(self) -> None:
+        """Orthogonalize to the feature taken last; put off until somebody asks what remains.
+
+        After the last step nobody does, which may save a read of X.
+        """
+        f, self._pending = self._pending, None
+        if f is None:
+            return
         J = self._columns_of(f)
         if self._left_of(f) >= self._healthy:
             self._fetch(J)
@@ -142,9 +164,7 @@ class CanonicalState(State):
         else:
             self._take_by_columns(J)
         self._spent[f] = True
-        self.value += max(gain, 0.0)
         self._score()
-        return max(gain, 0.0)
 
     def stats(self) -> dict[str, Any]:
         """Return the strategy, and what was asked of the table."""
@@ -259,7 +279,7 @@ class CanonicalState(State):
     def _take_by_gram(self, j: int) -> None:
         k = len(self._columns)
         left = np.sqrt(self._d[j])
-        r = (self._gram_columns[j] - self._L[:k, j] @ self._L[:k]) / left
+        r = (self._G[self._fetched[j]] - self._L[:k, j] @ self._L[:k]) / left
         error = (self._product_error + np.sqrt(self._X.noise * self._X.noise[j])) / left
         self._append_row(r, self._C[:, j] / left, j, error)
 
@@ -294,20 +314,31 @@ class CanonicalState(State):
 
     def _fetch(self, J: Indices) -> None:
         """Have the Gram columns X'x_j of J, and with them those of the likely next winners."""
-        wanted = [j for j in J.tolist() if j not in self._gram_columns]
+        wanted = [j for j in J.tolist() if j not in self._fetched]
         if not wanted:
             return
         if self._X.whole is None:
-            wanted += self._likely(wanted, plan.columns_ahead(len(self._columns)) - len(wanted))
+            wanted += self._likely(wanted)
         fetched = np.array(wanted, dtype=np.intp)
-        self._gram_columns.update(zip(wanted, self._X.gram(fetched).T))
+        self._fetched.update(zip(wanted, range(len(self._G), len(self._G) + len(wanted))))
+        self._G = np.concatenate([self._G, self._X.gram(fetched).T])
 
-    def _likely(self, wanted: list[int], count: int) -> list[int]:
-        """Return some columns of the leading features that have not been fetched."""
-        known = {*wanted, *self._gram_columns}
-        leaders = np.argsort(-self._gains, kind="stable")[: len(known) + max(count, 0)]
+    def _likely(self, wanted: list[int]) -> list[int]:
+        """Return columns that have not been fetched and are likely to be taken soon."""
+        steps_left = self._size - len(self._columns)
+        count = plan.columns_ahead(self._X.shape, steps_left) - len(wanted)
+        if count < 1:
+            return []
+        if len(wanted) == 1 and not self._wide_columns and self._fetched:
+            gains = np.zeros(self._X.shape[1])
+            gains[self._design.single] = self._gains
+            L = self._L[: len(self._columns)]
+            F = np.array(list(self._fetched), dtype=np.intp)
+            return likely_winners(gains, self._C, self._d, L, self._G, F, wanted[0], count)
+        known = {*wanted, *self._fetched}
+        leaders = np.argsort(-self._gains, kind="stable")[: len(known) + count]
         columns = (j for f in leaders if self._gains[f] > 0 for j in self._columns_of(f).tolist())
-        return [j for j in columns if j not in known][: max(count, 0)]
+        return [j for j in columns if j not in known][:count]
 
 
 class _Blocks:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 _READ = 10.0
 _SKINNY = 2.0
-_AHEAD = 12  # Gram columns fetched with one read
+_AHEAD = 24  # Gram columns fetched with one read
 # Of the Gram columns fetched, one in so many is a later winner's; a read lasts for so many steps.
 _FETCHED_PER_STEP = 2.5
 _STEPS_PER_READ = 4.0
@@ -34,6 +34,6 @@ def whole_gram_pays(shape: tuple[int, int], size: int) -> bool:
     return whole <= on_demand
 
 
-def columns_ahead(taken: int) -> int:
-    """How many Gram columns to fetch with one read of X, after so many steps."""
-    return _AHEAD
+def columns_ahead(shape: tuple[int, int], steps_left: int) -> int:
+    """How many Gram columns to fetch with one read of X: the winner's and likely ones."""
+    return min(_AHEAD, max(1, steps_left))
