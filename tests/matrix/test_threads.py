@@ -1,0 +1,108 @@
+"""Threads: users' limits hold, several selections share, nothing depends on their number."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from orthoselect import select
+from orthoselect.matrix import threads
+
+
+def blas_limits():
+    return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+
+
+def table(N=4000, n=300):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, n))
+    return X, (X[:, 0] + X[:, 7] + rng.normal(size=N) > 0).astype(int)
+
+
+def add_up(N=1000, height=10, fail_at=None):
+    def step(total, rows):
+        if fail_at is not None and rows.start >= fail_at:
+            raise KeyboardInterrupt
+        total[0] += rows.stop - rows.start
+
+    def merge(total, other):
+        total[0] += other[0]
+
+    return threads.sum_over_blocks(N, height, lambda: [0], step, merge)[0]
+
+
+@pytest.mark.parametrize(("N", "height"), [(1000, 10), (7, 3), (1, 5), (5, 5), (1001, 1000)])
+def test_every_row_is_added_once(N, height):
+    assert add_up(N, height) == N
+
+
+def test_blas_gets_its_limit_back():
+    before = blas_limits()
+    add_up()
+    with pytest.raises(KeyboardInterrupt):
+        add_up(fail_at=500)
+    assert blas_limits() == before
+
+
+def test_limits_of_threadpoolctl_are_respected():
+    with threadpool_limits(1):
+        assert threads.n_threads() == 1
+        add_up()
+        assert set(blas_limits()) == {1}
+
+
+def test_limits_of_the_environment_are_respected():
+    code = "from orthoselect.matrix.threads import n_threads; print(n_threads())"
+    env = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    out = subprocess.run(
+        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
+    )
+    assert out.stdout.strip() == "1"
+
+
+def test_no_more_threads_than_processors():
+    assert 1 <= threads.n_threads() <= (os.cpu_count() or 1)
+
+
+def test_number_of_threads_changes_nothing_but_rounding():
+    X, y = table()
+    many = select(X, y, 10)
+    with threadpool_limits(1):
+        one = select(X, y, 10)
+    assert one.features == many.features
+    assert one.gains == pytest.approx(many.gains, rel=1e-12)
+
+
+def test_selections_side_by_side_agree_and_leave_blas_as_it_was():
+    X, y = table()
+    before, expected, found = blas_limits(), select(X, y, 10), []
+    workers = [threading.Thread(target=lambda: found.append(select(X, y, 10))) for _ in range(6)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert [path.features for path in found] == [expected.features] * 6
+    assert blas_limits() == before
+
+
+def test_works_in_a_forked_child():
+    joblib = pytest.importorskip("joblib")
+    X, y = table(1000, 50)
+    select(X, y, 3)  # the parent's pool exists before the children do
+    found = joblib.Parallel(n_jobs=2)(joblib.delayed(select)(X, y, 3) for _ in range(4))
+    assert [path.features for path in found] == [select(X, y, 3).features] * 4
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+def test_pool_is_made_anew_after_a_fork():
+    X, y = table(1000, 300)
+    select(X, y, 3)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if len(select(X, y, 3)) == 3 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
