@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import naive
 from orthoselect import OrthogonalSelector, select
@@ -395,6 +396,27 @@ def test_no_weight_is_no_row(frame, y, seed):
     assert same(path, expected)
     assert "still" not in path.names
     assert path.ceiling == expected.ceiling == 2
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        np.ascontiguousarray,
+        np.asfortranarray,
+        sp.csr_array,
+        lambda X: pd.DataFrame(X, columns=NAMES),
+        lambda X: pd.DataFrame(X, columns=NAMES).assign(text=["a", "b"] * (N // 2)),
+    ],
+    ids=["C order", "Fortran order", "sparse", "frame", "frame with text"],
+)
+@pytest.mark.parametrize("huge", [1e100, 1e160, 1e300])
+def test_huge_numbers_without_weight_cost_no_digits(X, y, kind, huge):
+    w = np.linspace(0.5, 2, N)
+    w[3] = 0.0
+    expected = select(kind(X), y, 4, sample_weight=w)
+    X = X.copy()
+    X[3, :2] = huge
+    assert same(select(kind(X), y, 4, sample_weight=w), expected)
 
 
 def test_weights_agree_with_the_definition(X, y, rng):

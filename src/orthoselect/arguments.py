@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numbers
-import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from orthoselect.errors import (
     TooManyRequestedWarning,
     UnknownColumnError,
     listing,
+    warn,
 )
 from orthoselect.matrix.base import Floats
 
@@ -45,7 +45,7 @@ def find_columns(
     """
     if spec is None:
         return []
-    items: list[Any] = [spec] if isinstance(spec, (str, numbers.Integral)) else list(spec)
+    items = _items(spec, argument)
     if items and all(isinstance(item, (bool, np.bool_)) for item in items):
         if len(items) != len(names):
             raise ShapeError(
@@ -56,17 +56,32 @@ def find_columns(
     place = {name: at for at, name in enumerate(names)} if _any_names(items) else {}
     found, unknown = [], []
     for item in items:
-        if isinstance(item, numbers.Integral) and -len(names) <= int(item) < len(names):
+        if _is_index(item) and -len(names) <= int(item) < len(names):
             found.append(int(item) % len(names))
-        elif item in place:
+        elif isinstance(item, str) and item in place:
             found.append(place[item])
-        elif item in groups:
+        elif isinstance(item, str) and item in groups:
             found.extend(groups[item])
         else:
             unknown.append(item)
     if unknown:
         raise UnknownColumnError(argument, unknown, [*names, *groups])
     return found
+
+
+def _items(spec: Any, argument: str) -> list[Any]:
+    if isinstance(spec, (str, numbers.Integral)):
+        return [spec]
+    try:
+        return list(spec)
+    except TypeError:
+        raise InputError(
+            f"`{argument}` should be a list of names or indices, or a mask; got {spec!r}."
+        ) from None
+
+
+def _is_index(item: Any) -> bool:
+    return isinstance(item, numbers.Integral) and not isinstance(item, bool)
 
 
 def _any_names(items: list[Any]) -> bool:
@@ -88,8 +103,10 @@ def find_groups(groups: Any, names: Sequence[str]) -> dict[str, list[int]]:
             str(name): find_columns(spec, names, f"groups[{name!r}]")
             for name, spec in groups.items()
         }
+        if len(found) < len(groups):
+            raise InputError(f"`groups` should have unlike names; got {listing(groups)}.")
     else:
-        found = _groups_from_labels(list(groups), names)
+        found = _groups_from_labels(_items(groups, "groups"), names)
     empty = [name for name, columns in found.items() if not columns]
     if empty:
         raise InputError(f"every group should have columns; {listing(empty)} has none.")
@@ -111,9 +128,17 @@ def _groups_from_labels(labels: list[Any], names: Sequence[str]) -> dict[str, li
         )
     found: dict[str, list[int]] = {}
     for column, label in enumerate(labels):
-        if label is not None and label == label:  # NaN: a column on its own
+        if not isinstance(label, Hashable):
+            raise InputError(f"`groups` should hold names or numbers as labels; got {label!r}.")
+        if not _is_gap(label):
             found.setdefault(str(label), []).append(column)
     return found
+
+
+def _is_gap(label: Any) -> bool:
+    """Whether a label says that its column stands on its own."""
+    gap = label is None or type(label).__name__ == "NAType"
+    return gap or (isinstance(label, (float, np.floating)) and bool(label != label))
 
 
 def check_disjoint(include: Sequence[int], exclude: Sequence[int], names: Sequence[str]) -> None:
@@ -134,7 +159,7 @@ def count_to_select(wanted: Any, available: int, n_included: int) -> int:
     if isinstance(wanted, numbers.Integral) and not isinstance(wanted, bool):
         size = int(wanted)
     elif isinstance(wanted, numbers.Real) and 0.0 < float(wanted) < 1.0:
-        size = max(1, int(float(wanted) * available))
+        size = max(1, int(float(wanted) * available + 1e-9))  # 0.29 * 100 is a bit below 29
     if size < 1:
         raise InputError(
             f"`n_features_to_select` should be a whole number of at least 1 or a fraction in "
@@ -146,7 +171,7 @@ def count_to_select(wanted: Any, available: int, n_included: int) -> int:
             f"{n_included}; got {wanted!r}."
         )
     if size > available:
-        warnings.warn(TooManyRequestedWarning(size, available), stacklevel=4)
+        warn(TooManyRequestedWarning(size, available))
     return min(size, available)
 
 
@@ -154,7 +179,14 @@ def check_weights(weights: Any, n_rows: int) -> Floats | None:
     """Return row weights with mean one over the rows that have any, or None for equal ones."""
     if weights is None:
         return None
-    w = np.asarray(weights, dtype=np.float64)
+    try:
+        w = np.asarray(weights)
+        w = w.astype(np.float64, casting="unsafe" if w.dtype.kind in "OUS" else "same_kind")
+    except (TypeError, ValueError):
+        raise InputError(
+            f"`sample_weight` should be one number for each of the {n_rows} rows; "
+            f"got {type(weights).__name__} of something else."
+        ) from None
     if w.shape != (n_rows,):
         raise ShapeError(
             f"`sample_weight` should be one number for each of the {n_rows} rows; "

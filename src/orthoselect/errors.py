@@ -6,9 +6,13 @@ Every message says what was expected, what was found and what to do about it.
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any
 
+_PACKAGE = str(Path(__file__).parent)
 _LISTED = 5  # how many names a message shows before it says "and so many more"
 
 
@@ -28,7 +32,28 @@ def listing(names: Iterable[object]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-class InputError(ValueError):
+def warn(warning: Warning) -> None:
+    """Issue a warning at the line outside this package that led to it."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(warning, stacklevel=level)
+
+
+def _restore(kind: type[BaseException], args: tuple, state: dict[str, Any]) -> BaseException:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
+
+
+class _Worded:
+    """A message built by the class; a pickle carries the words, not what they were made from."""
+
+    def __reduce__(self) -> tuple:
+        return _restore, (type(self), self.args, self.__dict__)  # type: ignore[attr-defined]
+
+
+class InputError(_Worded, ValueError):
     """Something about the data or an argument that the user can mend."""
 
 
@@ -75,7 +100,7 @@ class MissingValueError(InputError):
         )
 
 
-class SelectionWarning(UserWarning):
+class SelectionWarning(_Worded, UserWarning):
     """The selection is right, but something about it deserves a look."""
 
 
@@ -117,7 +142,7 @@ class ManyLevelsWarning(SelectionWarning):
         )
 
 
-class SelectionInterrupted(KeyboardInterrupt):
+class SelectionInterrupted(_Worded, KeyboardInterrupt):
     """Ctrl-C during a selection; `path` holds the steps made until then."""
 
     def __init__(self, path: Any) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from orthoselect.errors import (
     NonFiniteError,
     SearchStoppedWarning,
     SelectionInterrupted,
+    warn,
 )
 from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.base import Floats
@@ -118,7 +118,7 @@ def select(
 
 
 def _registered(name: str, registry: Mapping[str, Any], argument: str) -> Any:
-    if name not in registry:
+    if not isinstance(name, str) or name not in registry:
         expected = ", ".join(map(repr, registry))
         raise InputError(f"`{argument}` should be one of {expected}; got {name!r}.")
     return registry[name]
@@ -184,7 +184,7 @@ def _walk(
         raise SelectionInterrupted(path("interrupted.")) from None
     if len(steps) == size:
         return path(None)
-    warnings.warn(SearchStoppedWarning(len(steps), size, state.exhausted()), stacklevel=3)
+    warn(SearchStoppedWarning(len(steps), size, state.exhausted()))
     return path(state.exhausted())
 
 

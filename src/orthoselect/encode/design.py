@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from orthoselect.encode.labels import Labels
 from orthoselect.encode.table import Table
-from orthoselect.errors import InputError, ManyLevelsWarning
+from orthoselect.errors import InputError, ManyLevelsWarning, warn
 from orthoselect.matrix import DenseMatrix, Matrix, SparseMatrix, StackedMatrix
 from orthoselect.matrix.base import Indices
 
@@ -149,6 +148,8 @@ def _matrices(table: Table) -> tuple[list[Matrix], Indices, Indices]:
     """
     kind = SparseMatrix if sp.issparse(table.numeric) else DenseMatrix
     parts: list[Matrix] = [kind(table.numeric)] if len(table.numeric_at) else []
+    if parts and table.precision is not None:
+        parts[0].precision = table.precision
     n = len(table.numeric_at)
     starts = np.zeros(len(table.names), dtype=np.intp)
     widths = np.full(len(table.names), -1, dtype=np.intp)
@@ -184,4 +185,4 @@ def _check_levels(name: str, labels: Labels) -> None:
             f"{n_levels}. Merge rare levels, or name it in `exclude`."
         )
     if n_levels > max(10, N // 2):
-        warnings.warn(ManyLevelsWarning(name, n_levels, N), stacklevel=2)
+        warn(ManyLevelsWarning(name, n_levels, N))

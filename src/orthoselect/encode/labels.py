@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,26 +57,33 @@ def find_labels(
     >>> find_labels(np.array(["b", "a", "b"]))
     Labels(codes=array([1, 0, 1]), levels=('a', 'b'))
     """
-    missing = _count_missing(values)
+    missing = count_missing(values)
     if missing:
         remedy = "Drop those rows, or give the gap a label of its own."
         raise MissingValueError(what, missing, remedy)
     if values.dtype == object:
-        return _find_by_hash(values.tolist(), order)
+        try:
+            return _find_by_hash(values.tolist(), order)
+        except TypeError:
+            odd = next(v for v in values.tolist() if not isinstance(v, Hashable))
+            raise TypeError(
+                f"{what} should hold labels or numbers; it holds a {type(odd).__name__}."
+            ) from None
     levels, codes = np.unique(values, return_inverse=True)
     return _reorder(codes.reshape(-1), levels.tolist(), order)
 
 
-def _count_missing(values: NDArray) -> int:
+def count_missing(values: NDArray) -> int:
+    """Count NaN, None, NaT and NA."""
     if values.dtype == object:
         return sum(_is_missing(v) for v in values.tolist())
-    return int(np.isnan(values).sum()) if values.dtype.kind == "f" else 0
+    return int(np.isnan(values).sum()) if values.dtype.kind in "fmM" else 0
 
 
 def _is_missing(value: Any) -> bool:
     if value is None or type(value).__name__ in {"NAType", "NaTType"}:  # pandas' two
         return True
-    return isinstance(value, float) and value != value
+    return isinstance(value, (float, np.floating)) and bool(value != value)
 
 
 def _find_by_hash(values: list[Any], order: Sequence[Any] | None) -> Labels:

@@ -60,10 +60,15 @@ ENCODINGS: dict[str, Callable[[Labels], Floats]] = {
 
 def encode_labels(labels: Labels, encoding: str) -> Floats:
     """Code labels as columns of numbers; see `encode_response`."""
-    if encoding not in ENCODINGS:
+    check_encoding(encoding)
+    return ENCODINGS[encoding](labels)
+
+
+def check_encoding(encoding: Any) -> None:
+    """Raise unless it names a coding."""
+    if not isinstance(encoding, str) or encoding not in ENCODINGS:
         expected = ", ".join(repr(name) for name in ENCODINGS)
         raise InputError(f"`response_encoding` should be one of {expected}; got {encoding!r}.")
-    return ENCODINGS[encoding](labels)
 
 
 def encode_response(y: ArrayLike, encoding: str = "dummy") -> Floats:
@@ -96,7 +101,12 @@ def encode_response(y: ArrayLike, encoding: str = "dummy") -> Floats:
            [ 1.,  0.],
            [-1., -1.]])
     """
-    values = np.asarray(y)
+    try:
+        values = np.asarray(y)
+    except ValueError:
+        raise InputError("y should be one column of class labels; got lists of lists.") from None
+    if values.dtype.kind in "US" and not isinstance(y, np.ndarray):
+        values = np.array(y, dtype=object)  # 1 and "1" are two labels
     if values.ndim != 1:
         raise InputError(f"y should be one column of class labels; got shape {values.shape}.")
     return encode_labels(find_labels(values, "y"), encoding)
@@ -146,7 +156,7 @@ def centered_columns(A: NDArray, weights: Floats | None = None) -> tuple[Floats,
     """
     A = np.array(A, dtype=np.float64)
     # A power of two near the largest magnitude: squares stay in range, and nothing is rounded.
-    A *= np.ldexp(1.0, -np.frexp(np.abs(A).max(axis=0, initial=0.0))[1])
+    A = np.ldexp(A, -np.frexp(np.abs(A).max(axis=0, initial=0.0))[1])
     root = np.ones(A.shape[0]) if weights is None else np.sqrt(weights)
     raw = np.linalg.norm(A * root[:, None], axis=0)
     A -= np.average(A, axis=0, weights=weights)

@@ -50,6 +50,8 @@ class Table:
         Input position of each column of `numeric`.
     labels : mapping of int to Labels
         The categorical columns by input position.
+    precision : array of shape (number of numeric columns,), optional
+        Relative rounding of each column of `numeric`, where it is not that of its dtype.
     """
 
     n_rows: int
@@ -57,3 +59,4 @@ class Table:
     numeric: Any
     numeric_at: NDArray[np.intp]
     labels: Mapping[int, Labels]
+    precision: NDArray[np.float64] | None = None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect import errors
 from orthoselect.encode.labels import Labels, find_labels
-from orthoselect.encode.response import Response, encode_labels, response_basis
+from orthoselect.encode.response import Response, check_encoding, encode_labels, response_basis
 from orthoselect.errors import InputError, LikelyQuantityWarning
 from orthoselect.matrix.base import Floats
 
@@ -63,6 +63,7 @@ def build_response(
     """
     if task not in TASKS:
         raise InputError(f"`task` should be one of {', '.join(map(repr, TASKS))}; got {task!r}.")
+    check_encoding(encoding)
     _check_finite(columns)
     rows = np.ones(len(columns[0].values), dtype=bool) if weights is None else weights > 0
     resolved = _resolve(columns, rows) if task == "auto" else [task] * len(columns)
@@ -92,23 +93,28 @@ def _has_fractions(values: NDArray) -> bool:
 def _check_finite(columns: Sequence[TargetColumn]) -> None:
     for column in columns:
         if column.values.dtype.kind == "f":
-            bad = int((~np.isfinite(column.values)).sum())
-            if bad:
-                raise InputError(
-                    f"{column.name} should hold finite values; it contains {bad} NaN or infinity "
-                    f"(inf). Drop those rows."
-                )
+            _check_numbers(column.values, column.name)
+
+
+def _check_numbers(values: NDArray, name: str) -> None:
+    bad = int((~np.isfinite(values)).sum())
+    if bad:
+        raise InputError(
+            f"{name} should hold finite values; it contains {bad} NaN or infinity "
+            f"(inf). Drop those rows."
+        )
 
 
 def _quantity(column: TargetColumn) -> Floats:
     try:
         values = column.values.astype(np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         kind = type(column.values.tolist()[0]).__name__
         raise InputError(
             f"{column.name} should hold numbers for `task='regression'`; it holds {kind} values. "
             f"Convert them, or pass `task='classification'`."
         ) from None
+    _check_numbers(values, column.name)  # None, and the text "nan", become NaN above
     return values[:, None]
 
 
@@ -121,4 +127,4 @@ def _check_classes(column: TargetColumn, labels: Labels, n_rows: int, *, warn: b
         )
     # Few rows a class, or dozens of classes that all happen to be numbers: rather a quantity.
     if warn and column.is_number and c > max(10, min(50, n_rows // 10)):
-        warnings.warn(LikelyQuantityWarning(c, n_rows), stacklevel=2)
+        errors.warn(LikelyQuantityWarning(c, n_rows))

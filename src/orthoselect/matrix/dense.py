@@ -85,7 +85,10 @@ class DenseMatrix(Matrix):
         def step(total: list[Floats], rows: slice) -> None:
             B, Zb = self._block(rows), Z[rows]
             total[0] += Zb.T @ B
-            total[1] += Zb[:, 0] @ np.square(B)
+            if root is None:
+                total[1] += Zb[:, 0] @ np.square(B)
+            else:  # weights before squares: a row without weight may overflow
+                total[1] += np.square(B * root[rows, None]).sum(axis=0)
 
         XtZ, squares = self._sum([(m + 1, n), (n,)], step, min(_MIN_ROWS, 16 * (m + 1)))
         return Scan(XtZ[0], squares, XtZ[1:].T)
@@ -113,11 +116,13 @@ class DenseMatrix(Matrix):
         new_shift = old_shift + shift / old_scale
         if self._dtype == np.float32:  # one shift for float32 blocks and float64 columns
             new_shift = new_shift.astype(np.float32).astype(np.float64)
-        return DenseMatrix(
+        moved = DenseMatrix(
             self._X,
             shift=new_shift if new_shift.any() else None,
             scale=new_scale if (new_scale != 1.0).any() else None,
         )
+        moved.precision = self.precision
+        return moved
 
     def pilot(self, rows: Indices) -> Floats:
         return self._present(self._X[rows], slice(None), np.float64, copy=True)

@@ -42,8 +42,10 @@ class SparseMatrix(Matrix):
     def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
         X = self._X
         root = np.ones(self.shape[0]) if root is None else root
-        X2 = sp.csc_array((X.data * X.data, X.indices, X.indptr), shape=X.shape)
-        return Scan(X.T @ (root * root), X2.T @ (root * root), X.T @ (V * root[:, None]))
+        # Weights before squares: a row without weight may overflow.
+        R = np.square(X.data * root[X.indices])
+        squares = sp.csc_array((R, X.indices, X.indptr), shape=X.shape).sum(axis=0)
+        return Scan(X.T @ (root * root), np.asarray(squares).ravel(), X.T @ (V * root[:, None]))
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         X = self._X

@@ -6,8 +6,6 @@ import importlib.util
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
-
 from orthoselect.errors import InputError, listing
 
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".feather", ".arrow")
@@ -23,7 +21,7 @@ def read_file(path: str | Path) -> Any:
         A CSV (.csv), tab-separated (.tsv), Parquet (.parquet) or Arrow (.feather, .arrow) file.
     """
     path = Path(path)
-    if not path.is_file():
+    if not _is_file(path):
         raise InputError(f"there should be a table at `{path}`; there is no such file.")
     suffix = path.suffix.lower()
     if suffix not in _SUFFIXES:
@@ -44,19 +42,32 @@ def read_file(path: str | Path) -> Any:
         raise InputError(f"`{path}` could not be read: {' '.join(first_line)}") from error
 
 
-def _read(path: Path, suffix: str, backend: Any) -> Any:
-    if suffix == ".csv":
-        return nw.read_csv(str(path), backend=backend).to_native()
-    if suffix == ".parquet":
-        return nw.read_parquet(str(path), backend=backend).to_native()
-    if suffix == ".tsv":
-        options: dict[str, Any] = {"separator": "\t"} if backend == "polars" else {"sep": "\t"}
-        if backend == "pyarrow":
-            from pyarrow import csv
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name too long for the file system, or with a null in it
+        return False
 
-            options = {"parse_options": csv.ParseOptions(delimiter="\t")}
-        return nw.read_csv(str(path), backend=backend, **options).to_native()
+
+def _read(path: Path, suffix: str, backend: str) -> Any:
+    if suffix in (".csv", ".tsv"):
+        return _read_text(path, "," if suffix == ".csv" else "\t", backend)
+    if suffix == ".parquet":
+        if backend == "pyarrow":
+            return importlib.import_module("pyarrow.parquet").read_table(path)
+        return importlib.import_module(backend).read_parquet(path)
     module = importlib.import_module("pyarrow.feather" if backend == "pyarrow" else backend)
     if backend == "polars":
         return module.read_ipc(path)
     return module.read_table(path) if backend == "pyarrow" else module.read_feather(path)
+
+
+def _read_text(path: Path, separator: str, backend: str) -> Any:
+    if backend == "pyarrow":
+        csv = importlib.import_module("pyarrow.csv")
+        return csv.read_csv(path, parse_options=csv.ParseOptions(delimiter=separator))
+    module = importlib.import_module(backend)
+    if backend == "polars":
+        # Look at all rows before settling the dtypes: fractions may come late.
+        return module.read_csv(path, separator=separator, infer_schema_length=None)
+    return module.read_csv(path, sep=separator)

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import collections
+import collections.abc
+import numbers
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
@@ -13,7 +16,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.encode import Labels, NumberedNames, Table, find_labels
-from orthoselect.errors import InputError, NonFiniteError, ShapeError, listing
+from orthoselect.encode.labels import count_missing
+from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError, listing
 
 
 class Source(ABC):
@@ -45,6 +49,10 @@ class Source(ABC):
     def column(self, column: int) -> Any:
         """Return a column as it is, an array or a series."""
 
+    def precision(self, columns: NDArray[np.intp]) -> NDArray | None:
+        """Return the relative rounding of numeric columns that are stored wider than they were."""
+        return None
+
     def categorical_columns(self) -> set[int]:
         """Return the columns whose dtype says that they hold labels."""
         return {c for c in range(len(self.names)) if self.is_categorical(c)}
@@ -59,6 +67,7 @@ class Source(ABC):
             numeric=self.numeric(numeric_at),
             numeric_at=numeric_at,
             labels={c: self.labels(c) for c in kept if c in categorical},
+            precision=self.precision(numeric_at),
         )
 
 
@@ -87,6 +96,7 @@ def _source_of(X: Any) -> Source:
     if sp.issparse(X):
         return _SparseSource(X)
     if nw.dependencies.is_into_dataframe(X):
+        check_unique(X)
         return _pandas_sparse(X) or _FrameSource(X)
     if nw.dependencies.is_into_series(X):
         raise ShapeError(
@@ -95,7 +105,7 @@ def _source_of(X: Any) -> Source:
         )
     if nw.dependencies.is_polars_lazyframe(X):
         raise InputError("X should be in memory; got a LazyFrame. Call its `collect()` first.")
-    array = as_array(X)
+    array = as_array(X, "X")
     if array.ndim != 2:
         raise ShapeError(
             f"X should be 2-dimensional, rows by columns; got shape {array.shape}. Reshape your "
@@ -104,15 +114,37 @@ def _source_of(X: Any) -> Source:
     return _ArraySource(array) if array.dtype.kind in "fiub" else _ObjectSource(array)
 
 
-def as_array(values: Any) -> NDArray:
+def as_array(values: Any, what: str) -> NDArray:
     """Turn an array-like into an array of real numbers, strings or objects."""
-    array = np.asarray(values)
+    if np.ma.is_masked(values):
+        raise MissingValueError(what, int(np.ma.getmaskarray(values).sum()), "Fill the mask.")
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise ShapeError(f"{what} should have rows of the same length; got ragged lists.") from None
     if array.dtype.kind == "c":
-        raise InputError("Complex data not supported: X should hold real numbers, got complex.")
+        raise InputError(
+            f"Complex data not supported: {what} should hold real numbers, got complex."
+        )
+    if array.dtype.kind in "mMV":
+        raise InputError(
+            f"{what} should hold numbers, booleans or strings; it is {array.dtype}. Convert it."
+        )
     if array.dtype.kind in "US" and not isinstance(values, np.ndarray):
         # Lists of numbers and strings: NumPy would turn the numbers into strings.
         return np.array(values, dtype=object)
     return array
+
+
+def check_unique(frame: Any, what: str = "column") -> None:
+    """Raise where a dataframe has two columns of one name."""
+    names = map(str, getattr(frame, "column_names", frame.columns))
+    twice = [name for name, count in collections.Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(
+            f"{what} names should be unique; {listing(twice)} occurs more than once. "
+            f"Rename the columns."
+        )
 
 
 class _ArraySource(Source):
@@ -143,6 +175,8 @@ class _SparseSource(Source):
     """A SciPy sparse matrix or array."""
 
     def __init__(self, X: Any, names: Sequence[str] | None = None) -> None:
+        if X.ndim != 2:
+            raise ShapeError(f"X should be 2-dimensional, rows by columns; got shape {X.shape}.")
         if X.dtype.kind == "c":
             raise InputError("Complex data not supported: X should hold real numbers, got complex.")
         if X.dtype.kind not in "fiub":
@@ -198,12 +232,6 @@ class _FrameSource(Source):
         self._frame = nw.from_native(X, eager_only=True)
         self.names = [str(name) for name in self._frame.columns]
         self.n_rows = self._frame.shape[0]
-        twice = [name for name, count in collections.Counter(self.names).items() if count > 1]
-        if twice:
-            raise InputError(
-                f"column names should be unique; {listing(twice)} occurs more than once. "
-                f"Rename the columns."
-            )
         self._kinds = [dtype for _, dtype in self._frame.schema.items()]
 
     def is_categorical(self, column: int) -> bool:
@@ -218,7 +246,10 @@ class _FrameSource(Source):
         return self._series(column).to_native()
 
     def labels(self, column: int) -> Labels:
-        return series_labels(self._series(column), f"column `{self.names[column]}`")
+        series, name = self._series(column), self.names[column]
+        if series.dtype.is_float() or series.dtype.is_integer():
+            return find_labels(_plain_numbers(series), f"column `{name}`")
+        return _object_labels(series_objects(series), name, series_order(series))
 
     def numeric(self, columns: NDArray[np.intp]) -> NDArray:
         for column in columns:
@@ -234,22 +265,26 @@ class _FrameSource(Source):
                 return array
         return self._collect(columns)
 
+    def precision(self, columns: NDArray[np.intp]) -> NDArray | None:
+        narrow = [self._kinds[column] == nw.Float32 for column in columns]
+        return np.where(narrow, np.finfo(np.float32).eps, np.finfo(np.float64).eps)
+
     def _series(self, column: int) -> nw.Series:
         return self._frame[:, column]  # by place: pandas may have integers for names
 
     def _check_numeric(self, column: int) -> None:
         dtype = self._kinds[column]
         if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object, nw.Categorical, nw.Enum)):
+            kind = dtype if dtype != nw.Unknown else _native_dtype(self._series(column))
             raise InputError(
-                f"column `{self.names[column]}` should hold numbers, booleans, strings or "
-                f"categories; it is {dtype}. Convert it, name it in `exclude` or, if it holds "
-                f"labels, in `categorical_features`."
+                f"column `{self.names[column]}` should hold numbers; it is {kind}. Convert it, "
+                f"name it in `exclude` or, if it holds labels, in `categorical_features`."
             )
 
     def _collect(self, columns: NDArray[np.intp]) -> NDArray:
         """Copy columns of unlike dtypes into one array."""
-        narrow = all(self._kinds[column] in _EXACT_IN_FLOAT32 for column in columns)
-        result = np.empty((self.n_rows, len(columns)), np.float32 if narrow else float, order="F")
+        kinds = {self._kinds[column] for column in columns}
+        result = np.empty((self.n_rows, len(columns)), _common_dtype(kinds), order="F")
         for k, column in enumerate(columns):
             result[:, k] = self._numbers(int(column))
         return result
@@ -257,58 +292,97 @@ class _FrameSource(Source):
     def _numbers(self, column: int) -> NDArray:
         series, name = self._series(column), self.names[column]
         if self._kinds[column] in (nw.Object, nw.Categorical, nw.Enum):
-            return _object_numbers(series.to_numpy(), name)
+            return _object_numbers(series_objects(series), name)
         missing = series.null_count()
         if missing and not self._kinds[column].is_float():
             raise NonFiniteError({name: (int(missing), 0)})
-        if self._kinds[column] == nw.Decimal:
-            series = series.cast(nw.Float64)
-        return series.to_numpy()
+        return _plain_numbers(series)
 
 
-_EXACT_IN_FLOAT32 = (nw.Float32, nw.Boolean, nw.Int8, nw.UInt8, nw.Int16, nw.UInt16)
+# Whole numbers of one dtype stay what they are: float32 would say that they are rounded.
+_INTEGERS = {nw.Int8: "i1", nw.Int16: "i2", nw.UInt8: "u1", nw.UInt16: "u2", nw.Boolean: "?"}
+_EXACT_IN_FLOAT32 = (nw.Float32, nw.Boolean, nw.Int8, nw.UInt8)
+_NOT_IN_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
 
 
-def series_labels(series: nw.Series, what: str) -> Labels:
-    """Read a dataframe's column as labels, in the order of its dtype if it has one."""
-    values = series.to_numpy()
-    if series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Object, nw.Boolean):
-        values = np.asarray(values, dtype=object)
-    return find_labels(values, what, series_order(series))
+def _common_dtype(kinds: set[Any]) -> np.dtype:
+    small = [dtype for kind, dtype in _INTEGERS.items() if any(kind == k for k in kinds)]
+    if len(small) == len(kinds) and small:
+        return np.result_type(*small)
+    return np.dtype(np.float32 if all(k in _EXACT_IN_FLOAT32 for k in kinds) else np.float64)
+
+
+def _plain_numbers(series: nw.Series) -> NDArray:
+    return (series.cast(nw.Float64) if series.dtype in _NOT_IN_NUMPY else series).to_numpy()
+
+
+def _native_dtype(series: nw.Series) -> Any:
+    native = series.to_native()
+    return getattr(native, "dtype", getattr(native, "type", "Unknown"))
+
+
+def series_objects(series: nw.Series) -> NDArray:
+    """Return a column's values as Python objects, (N,)."""
+    return np.fromiter(series.to_list(), dtype=object, count=len(series))
 
 
 def series_order(series: nw.Series) -> list[Any] | None:
     """Return the categories of an ordered categorical, else None."""
-    if series.dtype in (nw.Categorical, nw.Enum) and nw.is_ordered_categorical(series):
-        return list(series.cat.get_categories().to_list())
+    if series.dtype == nw.Enum:  # ordered categories of pandas too
+        return list(series.dtype.categories)  # type: ignore[attr-defined]
+    native = series.to_native()
+    is_arrow = nw.dependencies.is_pyarrow_chunked_array(native) and native.num_chunks > 0
+    if is_arrow and getattr(native.type, "ordered", False):
+        return native.unify_dictionaries().chunk(0).dictionary.to_pylist()
     return None
 
 
 def _pandas_sparse(X: Any) -> Source | None:
-    """Return the source of a pandas frame all of whose columns are sparse, else None."""
+    """Return the source of a pandas frame with sparse columns, else None.
+
+    Stored zeros stay unwritten where all columns are sparse with zero as their fill value.
+    """
     if not nw.dependencies.is_pandas_dataframe(X) or not len(X.columns):
         return None
-    if not all(type(kind).__name__ == "SparseDtype" for kind in X.dtypes):
-        return None
-    return _SparseSource(X.sparse.to_coo().tocsc(), [str(name) for name in X.columns])
+    sparse = {name: kind for name, kind in X.dtypes.items() if _is_sparse(kind)}
+    if len(sparse) == len(X.columns) and all(kind.fill_value == 0 for kind in sparse.values()):
+        if len({kind.subtype for kind in sparse.values()}) > 1:  # they would meet in objects
+            X = X.astype(type(X.dtypes.iloc[0])(np.float64, 0.0))
+        return _SparseSource(X.sparse.to_coo().tocsc(), [str(name) for name in X.columns])
+    if sparse:
+        return _FrameSource(X.astype({name: kind.subtype for name, kind in sparse.items()}))
+    return None
 
 
-def _object_labels(values: NDArray, name: str) -> Labels:
+def _is_sparse(kind: Any) -> bool:
+    return type(kind).__name__ == "SparseDtype"
+
+
+def _object_labels(values: NDArray, name: str, order: list[Any] | None = None) -> Labels:
     try:
-        return find_labels(values, f"column `{name}`")
-    except TypeError:  # unhashable
-        raise _not_a_value(values, name) from None
+        return find_labels(values, f"column `{name}`", order)
+    except TypeError:
+        odd = next(v for v in values.tolist() if not isinstance(v, collections.abc.Hashable))
+        raise _not_a_value(odd, name) from None
 
 
 def _object_numbers(values: NDArray, name: str) -> NDArray:
+    missing = count_missing(values)
+    if missing:
+        raise NonFiniteError({name: (missing, 0)})
     try:
         return values.astype(np.float64)
     except (TypeError, ValueError):
-        raise _not_a_value(values, name) from None
+        odd = next(v for v in values.tolist() if not isinstance(v, (numbers.Number, Decimal)))
+        raise _not_a_value(odd, name) from None
+    except OverflowError:
+        raise InputError(
+            f"column `{name}` should hold numbers that fit a float; it holds an integer beyond "
+            f"1.8e308. Scale it, or name it in `exclude`."
+        ) from None
 
 
-def _not_a_value(values: NDArray, name: str) -> Exception:
-    odd = next(v for v in values.tolist() if not isinstance(v, (int, float)))
+def _not_a_value(odd: Any, name: str) -> Exception:
     if isinstance(odd, str):
         return InputError(
             f"column `{name}` should hold numbers; it holds the text {odd!r}. Name it in "

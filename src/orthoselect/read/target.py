@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from decimal import Decimal
 from typing import Any
 
 import narwhals as nw
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from orthoselect.encode import TargetColumn
 from orthoselect.errors import InputError, MissingValueError, ShapeError
-from orthoselect.read.table import as_array, series_order
+from orthoselect.read.table import as_array, check_unique, series_objects, series_order
 
 
 def read_target(y: Any, n_rows: int) -> list[TargetColumn]:
@@ -41,14 +43,18 @@ def read_target(y: Any, n_rows: int) -> list[TargetColumn]:
 
 
 def _columns_of(y: Any) -> list[TargetColumn]:
+    y = _as_series(y)
     if nw.dependencies.is_into_series(y):
         return [_from_series(nw.from_native(y, series_only=True), "y")]
+    if nw.dependencies.is_polars_lazyframe(y):
+        raise InputError("y should be in memory; got a LazyFrame. Call its `collect()` first.")
     if nw.dependencies.is_into_dataframe(y):
+        check_unique(y, "y column")
         frame = nw.from_native(y, eager_only=True)
         several = len(frame.columns) > 1
         names = [f"y column `{c}`" if several else "y" for c in frame.columns]
-        return [_from_series(frame[c], name) for c, name in zip(frame.columns, names)]
-    array = y.toarray() if sp.issparse(y) else as_array(y)
+        return [_from_series(frame[:, k], name) for k, name in enumerate(names)]
+    array = y.toarray() if sp.issparse(y) else as_array(y, "y")
     if array.ndim == 1:
         return [_from_array(array, "y")]
     if array.ndim != 2:
@@ -57,9 +63,19 @@ def _columns_of(y: Any) -> list[TargetColumn]:
     return [_from_array(array[:, j], name) for j, name in enumerate(names)]
 
 
+def _as_series(y: Any) -> Any:
+    """Give bare categoricals of pandas and pyarrow the series that knows their order."""
+    module, kind = type(y).__module__.split(".")[0], type(y).__name__
+    if module == "pandas" and kind in ("Categorical", "CategoricalIndex"):
+        return sys.modules["pandas"].Series(y)
+    if module == "pyarrow" and kind == "DictionaryArray":
+        return sys.modules["pyarrow"].chunked_array([y])
+    return y
+
+
 def _from_series(series: nw.Series, name: str) -> TargetColumn:
     if series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean):
-        values = np.asarray(series.to_numpy(), dtype=object)
+        values = series_objects(series)
         return TargetColumn(name, values, categorical=True, order=series_order(series))
     missing = series.null_count()
     if missing:
@@ -75,19 +91,19 @@ def _from_series(series: nw.Series, name: str) -> TargetColumn:
 
 def _from_array(values: NDArray, name: str) -> TargetColumn:
     if values.dtype == object:
-        # Numbers in an object array are numbers; anything else is a label.
-        kinds = {type(value) for value in values.tolist()}
-        if kinds <= {int, float}:
-            values = values.astype(np.float64)
-        elif kinds - {str, bool, int, float, type(None)} and not _hashable(values):
-            raise TypeError(f"{name} should hold labels or numbers; got {kinds}.")
+        values = _numbers_of(values)
     categorical = values.dtype.kind not in "fiu"
     return TargetColumn(name, values, categorical=categorical)
 
 
-def _hashable(values: NDArray) -> bool:
+def _numbers_of(values: NDArray) -> NDArray:
+    """Numbers in an object array as numbers, if it holds nothing else; else labels as they are."""
+    kinds = {type(value) for value in values.tolist()} - {bool}
+    whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
+    real = all(issubclass(kind, (int, float, np.integer, np.floating, Decimal)) for kind in kinds)
+    if not real or any(type(value) is bool for value in values.tolist()):
+        return values
     try:
-        set(values.tolist())
-    except TypeError:
-        return False
-    return True
+        return values.astype(np.int64 if whole else np.float64)
+    except OverflowError:
+        return values  # whole numbers beyond 64 bits: labels

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
+from orthoselect.errors import InputError
+
 
 @dataclass(frozen=True)
 class SelectionStep:
@@ -162,6 +164,10 @@ class SelectionPath(Sequence[SelectionStep]):
         """
         import narwhals as nw
 
+        if backend not in ("pandas", "polars", "pyarrow"):
+            raise InputError(
+                f"`backend` should be one of 'pandas', 'polars', 'pyarrow'; got {backend!r}."
+            )
         columns: dict[str, list[Any]] = {
             "step": list(range(1, len(self) + 1)),
             "feature": self.features,
@@ -179,7 +185,7 @@ class SelectionPath(Sequence[SelectionStep]):
         rows: list[tuple[str, ...]] = [
             (
                 str(number),
-                step.name,
+                " ".join(step.name.splitlines()),
                 f"{step.gain:.4f}",
                 f"{step.total:.4f}",
                 f"{100 * step.total / self.ceiling:.1f}%" if self.ceiling else "-",

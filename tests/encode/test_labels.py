@@ -1,0 +1,98 @@
+"""Labels: codes, levels and their order."""
+
+import numpy as np
+import pytest
+
+from orthoselect.encode import Labels, find_labels
+from orthoselect.errors import MissingValueError
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([3, 1, 2, 1]),
+        np.array([0.5, -1.5, 0.25, -1.5]),
+        np.array(["pear", "apple", "fig", "apple"]),
+        np.array(["pear", "apple", "fig", "apple"], dtype=object),
+        np.array([True, False, True]),
+        np.array([True, False, True], dtype=object),
+        np.array([b"b", b"a"]),
+        np.array([("b", 1), ("a", 2), ("a", 1), ("a", 2), None], dtype=object)[:4],
+        np.array([2**70, 1, -(2**70)], dtype=object),
+    ],
+    ids=lambda v: f"{v.dtype}",
+)
+def test_codes_point_at_sorted_levels(values):
+    labels = find_labels(values)
+    assert list(labels.levels) == sorted(set(values.tolist()))
+    assert [labels.levels[code] for code in labels.codes] == values.tolist()
+    assert labels.codes.shape == values.shape
+    assert labels.codes.dtype.kind == "i"
+
+
+def test_mixed_types_have_an_order_that_does_not_depend_on_the_rows():
+    values = np.array([1, "b", 2.5, "a", ("t",), 1], dtype=object)
+    levels = find_labels(values).levels
+    for shift in range(6):
+        rolled = np.roll(values, shift)
+        labels = find_labels(rolled)
+        assert labels.levels == levels
+        assert [labels.levels[code] for code in labels.codes] == rolled.tolist()
+
+
+def test_given_order_wins_and_unused_levels_drop_out():
+    values = np.array(["low", "high", "low"], dtype=object)
+    labels = find_labels(values, order=["lowest", "low", "mid", "high"])
+    assert labels.levels == ("low", "high")
+    assert labels.codes.tolist() == [0, 1, 0]
+    labels = find_labels(np.array([3, 1, 2]), order=[3, 2, 1])
+    assert labels.levels == (3, 2, 1)
+    assert labels.codes.tolist() == [0, 2, 1]
+
+
+@pytest.mark.parametrize(
+    ("values", "count"),
+    [
+        (np.array([1.0, np.nan, np.nan]), 2),
+        (np.array(["a", None], dtype=object), 1),
+        (np.array(["a", np.nan, None], dtype=object), 2),
+        (np.array([1, float("nan")], dtype=object), 1),
+        (np.array(["a", np.float32("nan")], dtype=object), 1),
+        (np.array(["2020-01-01", "NaT"], dtype="M8[D]"), 1),
+    ],
+)
+def test_missing_labels_are_counted(values, count):
+    with pytest.raises(MissingValueError, match=f"The color .*; {count} are missing"):
+        find_labels(values, "The color")
+
+
+def test_pandas_missing_values_are_missing():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(MissingValueError, match="; 2 are missing"):
+        find_labels(np.array(["a", pd.NA, pd.NaT], dtype=object))
+
+
+def test_words_that_look_missing_are_labels():
+    assert find_labels(np.array(["nan", "None", ""])).levels == ("", "None", "nan")
+
+
+def test_present_keeps_only_the_levels_of_the_rows():
+    labels = find_labels(np.array(["a", "b", "c", "b", "d"]))
+    kept = labels.present(np.array([False, True, False, True, True]))
+    assert kept.levels == ("b", "d")
+    assert kept.codes[[1, 3, 4]].tolist() == [0, 0, 1]
+    assert kept.codes.min() >= 0
+    assert kept.codes.max() < 2
+    assert labels.levels == ("a", "b", "c", "d")
+
+
+def test_present_is_the_same_where_all_levels_occur():
+    labels = find_labels(np.array([0, 1, 0]))
+    assert labels.present(np.array([True, True, False])) is labels
+
+
+def test_values_are_left_as_they_were():
+    values = np.array([2, 0, 1])
+    values.flags.writeable = False
+    assert isinstance(find_labels(values), Labels)
+    assert values.tolist() == [2, 0, 1]

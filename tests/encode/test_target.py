@@ -1,0 +1,105 @@
+"""Classes or numbers: what a response is decided to be."""
+
+import numpy as np
+import pytest
+
+from orthoselect.encode import TargetColumn, build_response
+from orthoselect.errors import InputError, LikelyQuantityWarning
+
+
+def built(*columns, task="auto", encoding="dummy", weights=None, **more):
+    columns = [TargetColumn(f"y{k}", np.asarray(c), **more) for k, c in enumerate(columns)]
+    return build_response(columns, task, encoding, weights)
+
+
+def test_classes_are_reported_in_order():
+    response = built(["b", "a", "c", "a"], categorical=True)
+    assert response.task == "classification"
+    assert response.classes == [("a", "b", "c")]
+    assert response.m == 2
+
+
+def test_given_order_of_classes():
+    response = built(["b", "a", "c", "a"], categorical=True, order=["c", "b", "a", "z"])
+    assert response.classes == [("c", "b", "a")]
+
+
+def test_one_fraction_makes_all_numeric_columns_quantities():
+    response = built([0, 1, 2, 1], [0.0, 1.0, 0.5, 1.0])
+    assert response.task == "regression"
+    assert response.classes == []
+    assert response.m == 2
+
+
+def test_labels_beside_quantities_stay_labels():
+    columns = [
+        TargetColumn("kind", np.array(["a", "b", "c", "a"], dtype=object), categorical=True),
+        TargetColumn("size", np.array([0.5, 1.0, 2.0, 3.0])),
+    ]
+    response = build_response(columns, "auto", "dummy", None)
+    assert response.classes == [("a", "b", "c")]
+    assert response.m == 3
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int64, np.float32, np.float64])
+def test_whole_numbers_are_classes(dtype):
+    assert built(np.array([1, 2, 3, 1], dtype)).classes == [(1, 2, 3)]
+
+
+def test_rows_without_weight_decide_nothing():
+    weights = np.array([1.0, 1.0, 0.0, 1.0])
+    response = built([0.0, 1.0, 0.5, 1.0], weights=weights)
+    assert response.classes == [(0.0, 1.0)]
+    assert response.m == 1
+    assert built(["a", "b", "z", "b"], categorical=True, weights=weights).classes == [("a", "b")]
+
+
+@pytest.mark.parametrize("task", ["classify", None, "", ["auto"]])
+def test_unknown_task_lists_the_known_ones(task):
+    with pytest.raises(InputError, match="'auto', 'classification', 'regression'; got"):
+        built([0, 1], task=task)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("task", ["auto", "regression", "classification"])
+def test_values_that_are_not_finite_are_counted(bad, task):
+    with pytest.raises(InputError, match=r"y1 should hold finite values; it contains 2 "):
+        built([0.0, 1.0, 2.0], [0.5, bad, bad], task=task)
+
+
+@pytest.mark.parametrize("gap", [None, float("nan"), float("inf"), "nan"])
+def test_objects_that_are_not_finite_are_refused_as_quantities(gap):
+    with pytest.raises(InputError, match="y0 "):
+        built(np.array([1.5, gap, 2.5], dtype=object), task="regression", categorical=True)
+
+
+def test_text_is_no_quantity():
+    with pytest.raises(InputError, match=r"y0 should hold numbers for `task='regression'`.*str"):
+        built(["a", "b"], task="regression", categorical=True)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_labels", "warns"),
+    [(20, 10, False), (20, 11, True), (400, 40, False), (400, 41, True), (9000, 51, True)],
+)
+def test_where_numeric_labels_become_suspicious(n_rows, n_labels, warns):
+    y = np.arange(n_rows) % n_labels
+    if warns:
+        with pytest.warns(LikelyQuantityWarning, match=f"{n_labels} distinct .* {n_rows} rows"):
+            built(y)
+    else:
+        built(y)
+    built(y, task="classification")
+    built(y.astype(str), categorical=True)
+
+
+def test_rows_without_weight_do_not_make_labels_suspicious():
+    y, weights = np.arange(40), np.zeros(40)
+    weights[:8] = 1.0
+    assert built(y, weights=weights).m == 7
+
+
+def test_too_many_classes_to_code_are_refused_before_they_are_coded():
+    y = np.arange(40_000)
+    with pytest.raises(InputError, match=r"40000 classes.*task='regression'"):
+        built(y, task="classification")

@@ -1,0 +1,198 @@
+"""SelectionPath: a sequence, a frame, a dictionary, text and HTML."""
+
+import copy
+import dataclasses
+import json
+import pickle
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from orthoselect import SelectionPath, SelectionStep, select
+from orthoselect.errors import SearchStoppedWarning
+
+
+def made(names=("age", "home", "<script>alert(1)</script>"), **changes):
+    gains = [0.5, 0.25, 0.125][: len(names)]
+    places = [(3,), (1, 4), (0,)]
+    steps = [
+        SelectionStep(min(columns), name, gain, total, columns)
+        for name, gain, total, columns in zip(names, gains, np.cumsum(gains).tolist(), places)
+    ]
+    options = {"method": "socc", "ceiling": 2.0, "n_candidates": 7, **changes}
+    return SelectionPath(steps, **options)
+
+
+EMPTY = made((), ceiling=0.0, stopped="the response is constant.")
+
+
+def test_is_a_sequence_of_steps():
+    path = made()
+    assert isinstance(path, Sequence)
+    assert len(path) == 3
+    assert [step.name for step in path] == path.names
+    assert path[0].feature == 3
+    assert path[-1] == path[2]
+    assert path[:2] == (path[0], path[1])
+    assert path[0] in path
+    assert path.index(path[1]) == 1
+    assert next(reversed(path)) == path[2]
+    assert path.count(path[0]) == 1
+    with pytest.raises(IndexError):
+        path[3]
+
+
+def test_summaries_of_all_steps():
+    path = made()
+    assert path.features == [3, 1, 0]
+    assert path.columns == [3, 1, 4, 0]
+    assert path.gains == [0.5, 0.25, 0.125]
+    assert path.total == 0.875
+    assert EMPTY.features == EMPTY.columns == EMPTY.names == EMPTY.gains == []
+    assert EMPTY.total == 0.0
+
+
+def test_steps_cannot_be_changed():
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        made()[0].gain = 2.0
+
+
+def test_equality_looks_at_everything():
+    assert made() == made()
+    assert made() != made(names=("age", "home", "other"))
+    assert made() != made(method="other")
+    assert made() != made(ceiling=3.0)
+    assert made() != made(n_candidates=8)
+    assert made() != made(stopped="why")
+    assert made() != list(made())
+    assert made() != 3
+    with pytest.raises(TypeError):
+        hash(made())
+
+
+@pytest.mark.parametrize("path", [made(), EMPTY], ids=["path", "empty"])
+def test_pickle_and_copies_are_equal(path):
+    for again in (pickle.loads(pickle.dumps(path)), copy.copy(path), copy.deepcopy(path)):
+        assert again == path
+        assert repr(again) == repr(path)
+
+
+@pytest.mark.parametrize("path", [made(), EMPTY], ids=["path", "empty"])
+def test_dictionary_survives_json(path):
+    found = path.to_dict()
+    assert json.loads(json.dumps(found)) == found
+    assert [step["step"] for step in found["steps"]] == list(range(1, len(path) + 1))
+    assert found["stopped"] == path.stopped
+
+
+@pytest.mark.parametrize("path", [made(), EMPTY], ids=["path", "empty"])
+def test_frame_of_each_library(library, path):
+    frame = path.to_frame(library.name)
+    kind = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "Table"}[library.name]
+    assert isinstance(frame, getattr(library.module, kind))
+    names = frame.column_names if library.name == "pyarrow" else list(frame.columns)
+    assert names == ["step", "feature", "name", "gain", "total"]
+    read = {
+        name: list(frame[name].to_pylist() if kind == "Table" else frame[name]) for name in names
+    }
+    assert read["step"] == list(range(1, len(path) + 1))
+    assert read["feature"] == path.features
+    assert read["name"] == path.names
+    assert read["gain"] == path.gains
+    assert read["total"] == [step.total for step in path]
+
+
+def test_frame_dtypes_do_not_depend_on_the_length(library):
+    def kinds(path):
+        frame = path.to_frame(library.name)
+        if library.name == "pyarrow":
+            return frame.schema.types
+        return list(frame.dtypes)
+
+    assert kinds(EMPTY) == kinds(made())
+
+
+def test_pandas_is_the_default():
+    pd = pytest.importorskip("pandas")
+    assert isinstance(made().to_frame(), pd.DataFrame)
+
+
+@pytest.mark.parametrize("backend", ["numpy", "panda", None, 3])
+def test_unknown_library_is_refused_by_name(backend):
+    with pytest.raises(ValueError, match="pandas"):
+        made().to_frame(backend)
+
+
+def test_repr_is_a_table():
+    lines = repr(made(names=("age", "home"))).splitlines()
+    assert lines[0] == "SelectionPath: 2 of 7 features by socc"
+    assert lines[1].split() == ["step", "feature", "gain", "total", "of", "2"]
+    assert lines[2].split() == ["1", "age", "0.5000", "0.5000", "25.0%"]
+    assert lines[3].split() == ["2", "home", "0.2500", "0.7500", "37.5%"]
+    assert len(lines) == 4
+
+
+def test_repr_lines_up():
+    lines = repr(made(names=("a", "a much longer name"))).splitlines()[1:]
+    assert len({line.index("0.") for line in lines[1:]}) == 1
+    assert not any(line != line.rstrip() for line in lines)
+
+
+def test_repr_says_why_it_stopped():
+    assert "stopped: no rank is left." in repr(made(stopped="no rank is left."))
+    assert "stopped" not in repr(made())
+    assert "SelectionPath: 0 of 7 features" in repr(EMPTY)
+    assert "constant" in repr(EMPTY)
+
+
+def test_repr_of_one_step_is_one_line():
+    path = made(names=("two\nlines", "tab\there"))
+    assert len(repr(path).splitlines()) == 4
+
+
+def test_html_escapes_names():
+    page = made(stopped="<b>why</b>")._repr_html_()
+    assert "<script>" not in page
+    assert "&lt;script&gt;" in page
+    assert "<b>" not in page
+    assert page.count("<tr>") == 4
+    assert page.startswith("<table>")
+    assert page.endswith("</table>")
+
+
+def test_html_of_an_empty_path():
+    page = EMPTY._repr_html_()
+    assert page.count("<tr>") == 1
+    assert "constant" in page
+
+
+def test_path_of_a_real_selection_is_plain(rng):
+    X = rng.normal(size=(40, 6)).astype(np.float32)
+    groups = {"g": np.array([4, 5]), "h": np.arange(6) < 2}
+    for y in (np.arange(40) % 3, np.sin(np.arange(40))):
+        path = select(X, y, 3, groups=groups, sample_weight=np.arange(40))
+        assert json.loads(json.dumps(path.to_dict())) == path.to_dict()
+        assert {type(step.feature) for step in path} == {int}
+        assert {type(column) for step in path for column in step.columns} == {int}
+        assert {type(value) for step in path for value in (step.gain, step.total)} == {float}
+        assert {type(step.name) for step in path} == {str}
+        assert path == pickle.loads(pickle.dumps(path))
+
+
+def test_names_are_plain_strings_whatever_the_columns_are(rng):
+    pd = pytest.importorskip("pandas")
+    X = rng.normal(size=(20, 3))
+    for columns in ([1, 2, 3], np.array(["a", "b", "c"]), [("a", 1), ("b", 2), ("c", 3)]):
+        path = select(pd.DataFrame(X, columns=pd.Index(columns)), np.arange(20) % 2, 3)
+        assert {type(name) for name in path.names} == {str}
+        assert sorted(path.names) == sorted(map(str, columns))
+
+
+def test_stopped_path_says_why(rng):
+    X = rng.normal(size=(20, 2))
+    with pytest.warns(SearchStoppedWarning, match="no rank is left"):
+        path = select(np.c_[X, X.sum(axis=1)], np.sin(np.arange(20)), 3)
+    assert len(path) == 2
+    assert "no rank is left" in path.stopped
+    assert path.stopped in repr(path)
