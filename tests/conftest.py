@@ -57,3 +57,18 @@ def library(request):
 def rng():
     """Return a generator that starts anew for every test."""
     return np.random.default_rng(20220301)
+
+
+@pytest.fixture(params=["as planned", "whole gram", "gram columns", "real columns"])
+def strategy(request, monkeypatch):
+    """Every way to find the rows of the factor, forced."""
+    from orthoselect.criteria import cancorr, plan
+
+    if request.param in ("gram columns", "real columns"):
+        monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: False)
+    if request.param == "whole gram":
+        monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: True)
+    if request.param == "real columns":
+        monkeypatch.setattr(cancorr, "_HEALTHY", 2.0)
+        monkeypatch.setattr(cancorr, "_HEALTHY_FLOAT32", 2.0)
+    return request.param

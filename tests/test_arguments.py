@@ -190,10 +190,20 @@ def test_exactly_the_included_ones(frame, y):
     assert select(frame, y, 2, include=["floor", "age"]).names == ["floor", "age"]
 
 
-def test_all_columns_excluded_gives_an_empty_path_and_says_so(frame, y):
-    with pytest.warns((TooManyRequestedWarning, SearchStoppedWarning)):
-        path = select(frame, y, 1, exclude=NAMES)
-    assert len(path) == 0
+def test_all_columns_excluded_is_refused(frame, y):
+    with pytest.raises(InputError, match="`exclude` names them all"):
+        select(frame, y, 1, exclude=NAMES)
+
+
+def test_integers_are_positions_and_the_message_says_so(frame, y):
+    with pytest.raises(InputError, match=r"positions, from 0 to 5.*got `6`"):
+        select(frame, y, 1, include=[6])
+
+
+def test_group_with_another_columns_name_is_refused(frame, y):
+    with pytest.raises(InputError, match="`weight` is another column's"):
+        select(frame, y, 1, groups={"weight": ["height", 0]})
+    select(frame, y, 1, groups={"weight": ["height", "weight"]})
 
 
 # Groups

@@ -6,6 +6,8 @@ import pytest
 from matrices import STORAGES
 from orthoselect import select
 
+pytestmark = pytest.mark.usefixtures("strategy")
+
 
 @pytest.fixture(params=range(4))
 def table(request):

@@ -1,9 +1,13 @@
 """Feature selection as quick as reading the data."""
 
+from typing import TYPE_CHECKING, Any
+
 from orthoselect import encode, statistics
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.selection import select
-from orthoselect.selectors import OrthogonalSelector
+
+if TYPE_CHECKING:
+    from orthoselect.selectors import OrthogonalSelector
 
 __version__ = "0.1.0"
 
@@ -16,3 +20,17 @@ __all__ = [
     "select",
     "statistics",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn, and the dataframe libraries that it looks for, load when a selector is asked
+    # for: they take ten times as long as all the rest.
+    if name == "OrthogonalSelector":
+        from orthoselect import selectors
+
+        return selectors.OrthogonalSelector
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -64,6 +64,12 @@ def find_columns(
             found.extend(groups[item])
         else:
             unknown.append(item)
+    out_of_range = [item for item in unknown if _is_index(item)]
+    if out_of_range:
+        raise InputError(
+            f"integers in `{argument}` should be positions, from 0 to {len(names) - 1} (or "
+            f"negative, from the end); got {listing(out_of_range)}."
+        )
     if unknown:
         raise UnknownColumnError(argument, unknown, [*names, *groups])
     return found
@@ -107,6 +113,16 @@ def find_groups(groups: Any, names: Sequence[str]) -> dict[str, list[int]]:
             raise InputError(f"`groups` should have unlike names; got {listing(groups)}.")
     else:
         found = _groups_from_labels(_items(groups, "groups"), names)
+    clashing = [
+        name
+        for name, columns in found.items()
+        if name in names and name not in {names[column] for column in columns}
+    ]
+    if clashing:
+        raise InputError(
+            f"groups should have names of their own; {listing(clashing)} is another column's. "
+            f"Rename the group."
+        )
     empty = [name for name, columns in found.items() if not columns]
     if empty:
         raise InputError(f"every group should have columns; {listing(empty)} has none.")
@@ -170,6 +186,8 @@ def count_to_select(wanted: Any, available: int, n_included: int) -> int:
             f"`n_features_to_select` should be at least the number of features in `include`, "
             f"{n_included}; got {wanted!r}."
         )
+    if not available:
+        raise InputError("there should be features to choose from; `exclude` names them all.")
     if size > available:
         warn(TooManyRequestedWarning(size, available))
     return min(size, available)

@@ -28,6 +28,7 @@ def agrees(problem, path, places):
     assert path.gains == pytest.approx(gains, abs=1e-8)
 
 
+@pytest.mark.usefixtures("strategy")
 @pytest.mark.parametrize("seed", range(300))
 def test_selects_as_by_definition(seed):
     problem = random_problem(seed)
@@ -37,6 +38,7 @@ def test_selects_as_by_definition(seed):
     agrees(problem, path, path.features)
 
 
+@pytest.mark.usefixtures("strategy")
 @pytest.mark.parametrize("seed", range(200))
 def test_selects_blocks_as_by_definition(seed):
     problem = random_block_problem(seed)
@@ -54,6 +56,7 @@ def test_selects_blocks_as_by_definition(seed):
     agrees(problem, path, [order.index(labels[s.feature] or s.feature) for s in path])
 
 
+@pytest.mark.usefixtures("strategy")
 @pytest.mark.parametrize("seed", range(20))
 def test_gains_are_increments_of_canonical_correlations_on_wide_tables(seed):
     rng = np.random.default_rng(seed)
@@ -65,6 +68,7 @@ def test_gains_are_increments_of_canonical_correlations_on_wide_tables(seed):
     assert [step.total for step in path] == pytest.approx(totals, abs=1e-8)
 
 
+@pytest.mark.usefixtures("strategy")
 @pytest.mark.parametrize("noise", [1e-3, 1e-5, 1e-7])
 @pytest.mark.parametrize("seed", range(5))
 def test_gains_stay_true_among_near_duplicates(seed, noise):

@@ -62,7 +62,7 @@ def test_given_order_wins_and_unused_levels_drop_out():
     ],
 )
 def test_missing_labels_are_counted(values, count):
-    with pytest.raises(MissingValueError, match=f"The color .*; {count} are missing"):
+    with pytest.raises(MissingValueError, match=f"The color .*; {count} (is|are) missing"):
         find_labels(values, "The color")
 
 

@@ -525,7 +525,7 @@ def test_missing_pandas_labels(whole, y, dtype, gap):
     text = pd.Series(whole[:, 0].astype(str), dtype=object)
     text[3] = gap
     X = pd.DataFrame(whole, columns=NAMES).assign(text=text.astype(dtype))
-    with pytest.raises(MissingValueError, match=r"column `text`.* 1 are missing"):
+    with pytest.raises(MissingValueError, match=r"column `text`.* 1 is missing"):
         select(X, y, 2)
 
 
@@ -534,7 +534,7 @@ def test_missing_numbers_named_as_categorical(library, whole, y):
     gap[5] = None
     columns = {name: whole[:, j] for j, name in enumerate(NAMES)}
     X = library.frame({**columns, "col2": library.column(gap)})
-    with pytest.raises(MissingValueError, match=r"column `col2`.* 1 are missing"):
+    with pytest.raises(MissingValueError, match=r"column `col2`.* 1 is missing"):
         select(X, y, 2, categorical_features=["col2"])
 
 
@@ -568,7 +568,7 @@ def test_dates_may_be_named_as_categorical(library, whole):
 
 def test_missing_dates_named_as_categorical(library, whole, y):
     X = library.frame({"when": library.column([None, *DAYS[1:]]), "x": whole[:, 0]})
-    with pytest.raises(MissingValueError, match=r"column `when`.* 1 are missing"):
+    with pytest.raises(MissingValueError, match=r"column `when`.* 1 is missing"):
         select(X, y, 1, categorical_features=["when"])
 
 
@@ -576,7 +576,7 @@ def test_missing_datetimes_named_as_categorical(whole, y):
     when = pd.Series(pd.to_datetime(DAYS))
     when[3] = pd.NaT
     X = pd.DataFrame({"when": when, "x": whole[:, 0]})
-    with pytest.raises(MissingValueError, match=r"column `when`.* 1 are missing"):
+    with pytest.raises(MissingValueError, match=r"column `when`.* 1 is missing"):
         select(X, y, 1, categorical_features=["when"])
 
 

@@ -36,7 +36,8 @@ class _Blas:
         """Return how many threads BLAS may use when nobody holds it to one."""
         with self._lock:
             if not self._holders:
-                self._allowed = min(lib.num_threads for lib in _blas_libraries())
+                limits = [lib.num_threads for lib in _blas_libraries()]
+                self._allowed = min(limits, default=_processors())  # none: an unknown BLAS
             return self._allowed
 
     @contextmanager

@@ -143,7 +143,7 @@ def check_unique(frame: Any, what: str = "column") -> None:
     if twice:
         raise InputError(
             f"{what} names should be unique; {listing(twice)} occurs more than once. "
-            f"Rename the columns."
+            "Rename the columns."
         )
 
 
@@ -169,6 +169,13 @@ class _ArraySource(Source):
 
     def numeric(self, columns: NDArray[np.intp]) -> NDArray:
         return self._X if len(columns) == self._X.shape[1] else self._X[:, columns]
+
+    def read(self, categorical: set[int], skip: set[int]) -> Table:
+        """Read all columns but those to skip; a few more in the array beat a copy without them."""
+        if 2 * len(categorical | skip) > len(self.names):
+            return super().read(categorical, skip)
+        labels = {c: self.labels(c) for c in sorted(categorical - skip)}
+        return Table(self.n_rows, self.names, self._X, np.arange(len(self.names)), labels)
 
 
 class _SparseSource(Source):
