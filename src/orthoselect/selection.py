@@ -27,6 +27,7 @@ from orthoselect.errors import (
 )
 from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.base import Floats
+from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.read import Source, open_source, read_file, read_target
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.search import ForwardSearch, Search, Taken
@@ -112,9 +113,10 @@ def select(
     design = build_design(table, grouped, skip)
     included = design.features.places(first)
     size = count_to_select(n_features_to_select, len(design.features), len(included))
-    state = _start(criterion, design, response, weights, size)
     candidates = np.ones(len(design.features), dtype=bool)
-    return _walk(searcher, state, size, included, candidates, design, criterion, response)
+    with single_threaded_blas():
+        state = _start(criterion, design, response, weights, size)
+        return _walk(searcher, state, size, included, candidates, design, criterion, response)
 
 
 def _registered(name: str, registry: Mapping[str, Any], argument: str) -> Any:

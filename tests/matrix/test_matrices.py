@@ -33,7 +33,7 @@ def test_columns(matrix, X):
 
 def test_cross(matrix, X):
     Z = np.random.default_rng(1).normal(size=(70, 3))
-    np.testing.assert_allclose(matrix.cross(Z), X.T @ Z, atol=1e-12)
+    np.testing.assert_allclose(matrix.cross(Z), Z.T @ X, atol=1e-12)
 
 
 @pytest.mark.parametrize("gram", [False, True])
@@ -44,7 +44,7 @@ def test_scan(matrix, X, weighted, gram):
     scan = matrix.scan(V, np.sqrt(w) if weighted else None, gram=gram and matrix.has_gram)
     np.testing.assert_allclose(scan.sums, X.T @ w, atol=1e-12)
     np.testing.assert_allclose(scan.squares, (X**2).T @ w, atol=1e-12)
-    np.testing.assert_allclose(scan.XtV, X.T @ (V * np.sqrt(w)[:, None]), atol=1e-12)
+    np.testing.assert_allclose(scan.VtX, (V * np.sqrt(w)[:, None]).T @ X, atol=1e-12)
     if gram and matrix.has_gram:
         np.testing.assert_allclose(scan.gram, X.T @ (w[:, None] * X), atol=1e-12)
     else:
@@ -80,12 +80,12 @@ def test_centered_products(matrix, X, weighted, gram):
     A /= np.linalg.norm(A, axis=0)
     V = np.linalg.qr(root * (rng.normal(size=(70, 2)) - 0.0))[0]
     V = np.linalg.qr(V - root @ (root.T @ V) / w.sum())[0]
-    centered, XtV = center(matrix, V, w if weighted else None, gram=gram)
+    centered, VtX = center(matrix, V, w if weighted else None, gram=gram)
     J = np.array([6, 1])
-    np.testing.assert_allclose(XtV, A.T @ V, atol=1e-12)
+    np.testing.assert_allclose(VtX, V.T @ A, atol=1e-12)
     np.testing.assert_allclose(centered.columns(J), A[:, J], atol=1e-12)
-    np.testing.assert_allclose(centered.gram(J), A.T @ A[:, J], atol=1e-12)
-    np.testing.assert_allclose(centered.cross(V), A.T @ V, atol=1e-12)
+    np.testing.assert_allclose(centered.gram(J), A[:, J].T @ A, atol=1e-12)
+    np.testing.assert_allclose(centered.cross(V), V.T @ A, atol=1e-12)
     np.testing.assert_allclose(centered.block_gram(J), A[:, J].T @ A[:, J], atol=1e-12)
 
 
@@ -97,9 +97,9 @@ def test_offsets_do_not_cost_digits(kind, offset):
     exact = (stored - offset) - (stored - offset).mean(axis=0)  # differences are exact
     V = np.linalg.qr(rng.normal(size=(500, 1)) - 0.0)[0]
     V = (V - V.mean()) / np.linalg.norm(V - V.mean())
-    centered, XtV = center(MATRICES[kind](stored), V)
+    centered, VtX = center(MATRICES[kind](stored), V)
     unit = exact / np.linalg.norm(exact, axis=0)
-    np.testing.assert_allclose(XtV, unit.T @ V, atol=1e-13)
+    np.testing.assert_allclose(VtX, V.T @ unit, atol=1e-13)
     np.testing.assert_allclose(centered.gram(np.arange(4)), unit.T @ unit, atol=1e-13)
 
 
@@ -110,8 +110,8 @@ def test_scales_at_the_ends_of_the_float_range(kind, scale):
     X = rng.normal(size=(50, 3))
     V = np.linalg.qr(np.column_stack([np.ones(50), rng.normal(size=50)]))[0][:, 1:]
     _, expected = center(DenseMatrix(X), V)
-    centered, XtV = center(MATRICES[kind](X * [1.0, scale, 1.0]), V)
-    np.testing.assert_allclose(XtV, expected, atol=1e-12)
+    centered, VtX = center(MATRICES[kind](X * [1.0, scale, 1.0]), V)
+    np.testing.assert_allclose(VtX, expected, atol=1e-12)
     assert centered.alive.all()
 
 

@@ -23,28 +23,33 @@ def table(N=4000, n=300):
     return X, (X[:, 0] + X[:, 7] + rng.normal(size=N) > 0).astype(int)
 
 
-def add_up(N=1000, height=10, fail_at=None):
-    def step(total, rows):
-        if fail_at is not None and rows.start >= fail_at:
+def add_up(n_tasks=200, fail_at=None):
+    def work(task, total):
+        if fail_at is not None and task >= fail_at:
             raise KeyboardInterrupt
-        total[0] += rows.stop - rows.start
+        total[0] += task
 
-    def merge(total, other):
-        total[0] += other[0]
-
-    return threads.sum_over_blocks(N, height, lambda: [0], step, merge)[0]
+    return float(threads.run_tasks(range(n_tasks), work, threads.Totals(()))[0])
 
 
-@pytest.mark.parametrize(("N", "height"), [(1000, 10), (7, 3), (1, 5), (5, 5), (1001, 1000)])
-def test_every_row_is_added_once(N, height):
-    assert add_up(N, height) == N
+@pytest.mark.parametrize("n_tasks", [0, 1, 2, 3, 1000])
+def test_every_task_is_done_once(n_tasks):
+    assert add_up(n_tasks) == sum(range(n_tasks))
+
+
+def test_shared_totals_are_written_in_place():
+    def work(task, total):
+        total[0][task] = task
+
+    done = threads.run_tasks(range(100), work, threads.Shared((100,)))
+    assert done[0].tolist() == list(range(100))
 
 
 def test_blas_gets_its_limit_back():
     before = blas_limits()
     add_up()
     with pytest.raises(KeyboardInterrupt):
-        add_up(fail_at=500)
+        add_up(fail_at=50)
     assert blas_limits() == before
 
 

@@ -63,8 +63,8 @@ class SquaredCanonicalCorrelations(Criterion):
         """Return the state in which nothing is selected."""
         unowned = np.flatnonzero(~design.owned)
         whole = plan.whole_gram_pays(design.matrix.shape, size)
-        X, XtV = center(design.matrix, response.V, weights, ignored=unowned, gram=whole)
-        return CanonicalState(design, X, response.V, XtV, size)
+        X, VtX = center(design.matrix, response.V, weights, ignored=unowned, gram=whole)
+        return CanonicalState(design, X, response.V, VtX, size)
 
     def ceiling(self, response: Response) -> float:
         """Return the rank of the response."""
@@ -81,34 +81,37 @@ class CanonicalState(State):
         The design's matrix, centered and at norm one.
     V : array of shape (N, m)
         Orthonormal response basis.
-    XtV : array of shape (n, m)
+    VtX : array of shape (m, n)
     size : int
         About how many features will be taken.
     """
 
     def __init__(
-        self, design: Design, X: CenteredMatrix, V: Floats, XtV: Floats, size: int = 1
+        self, design: Design, X: CenteredMatrix, V: Floats, VtX: Floats, size: int = 1
     ) -> None:
         n = X.shape[1]
         self._design, self._X, self._V = design, X, V
-        self._C = np.ascontiguousarray(XtV.T)
+        self._C = VtX
         self._d = np.where(X.alive, 1.0, 0.0)
         self._L = np.empty((8, n))
         self._columns: list[int] = []  # selected columns, one for each row of L
         self._product_error = _PRODUCT_ROUNDINGS * X.matrix.arithmetic
-        self._error_C = self._product_error + X.noise
-        self._error_d = self._error_C.copy()
+        self._root_noise = np.sqrt(X.noise)
+        self._error_C2 = (self._product_error + X.noise) ** 2
+        self._error_d2 = self._error_C2.copy()
         self._measured = 0
-        self._single = np.flatnonzero(design.single >= 0)
+        self._single: Indices | slice = np.flatnonzero(design.single >= 0)
+        self._single_columns: Indices | slice = design.single[self._single]
         self._wide_columns = {f: _independent(X, J) for f, J in design.wide.items()}
         self._wide = _blocks_by_width(X, self._wide_columns)
         self._spent = np.zeros(len(design.features), dtype=bool)
-        self._spent[self._single] = ~X.alive[design.single[self._single]]
+        self._spent[self._single] = ~X.alive[self._single_columns]
+        if np.array_equal(design.single, np.arange(n)):  # the usual table: views instead of copies
+            self._single = self._single_columns = slice(None)
         self._spent[[f for f, J in self._wide_columns.items() if not len(J)]] = True
         self._basis = Basis(X.shape[0])
         self._healthy = _HEALTHY if X.matrix.arithmetic == EPS else _HEALTHY_FLOAT32
-        self._fetched: dict[int, int] = {}  # column -> its row of G
-        self._G = np.empty((0, n))  # Gram columns fetched so far, one a row
+        self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._size = size
         self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
         self._gains = np.zeros(len(design.features))
@@ -195,19 +198,18 @@ class CanonicalState(State):
 
     def _score(self) -> None:
         """Compute every feature's gain and its uncertainty from C, d and D."""
-        j = self._design.single[self._single]
-        gains, slack = _single_gains(
-            np.einsum("ij,ij->j", self._C, self._C)[j],
-            self._d[j],
-            self._error_C[j],
-            self._error_d[j],
+        squares = np.einsum("ij,ij->j", self._C, self._C)
+        J = self._single_columns
+        self._gains[self._single], self._slack[self._single] = _single_gains(
+            squares[J], self._d[J], np.sqrt(self._error_C2[J]), np.sqrt(self._error_d2[J])
         )
-        self._gains[self._single], self._slack[self._single] = gains, slack
         for block in self._wide:
-            C = self._C[:, block.columns]  # (m, features, p)
-            error_C, error_d = self._error_C[block.columns], self._error_d[block.columns]
+            J = block.columns
             self._gains[block.features], self._slack[block.features] = _block_gains(
-                C, block.D, error_C.max(axis=1), error_d.max(axis=1)
+                self._C[:, J],  # (m, features, p)
+                block.D,
+                np.sqrt(self._error_C2[J].max(axis=1)),
+                np.sqrt(self._error_d2[J].max(axis=1)),
             )
         self._gains[self._spent] = self._slack[self._spent] = 0.0
 
@@ -248,7 +250,7 @@ class CanonicalState(State):
         d = np.einsum("ij,ij->j", W, W)
         self._spent[features] = np.sqrt(d) <= self._basis.floors(H, self._X.sizes[J])
         self._C[:, J], self._d[J] = self._V.T @ W, d
-        self._error_C[J], self._error_d[J] = 2 * EPS, 4 * EPS * np.sqrt(d)
+        self._error_C2[J], self._error_d2[J] = (2 * EPS) ** 2, (4 * EPS) ** 2 * d
         gain = (self._C[:, J] ** 2).sum(axis=0) / np.maximum(d, EPS**3)
         self._gains[features] = np.where(self._spent[features], 0.0, np.minimum(gain, 1.0))
         self._slack[features] = 0.0
@@ -279,8 +281,8 @@ class CanonicalState(State):
     def _take_by_gram(self, j: int) -> None:
         k = len(self._columns)
         left = np.sqrt(self._d[j])
-        r = (self._G[self._fetched[j]] - self._L[:k, j] @ self._L[:k]) / left
-        error = (self._product_error + np.sqrt(self._X.noise * self._X.noise[j])) / left
+        r = (self._fetched[j] - self._L[:k, j] @ self._L[:k]) / left
+        error = (self._product_error + self._root_noise * self._root_noise[j]) / left
         self._append_row(r, self._C[:, j] / left, j, error)
 
     def _take_by_columns(self, J: Indices) -> None:
@@ -290,7 +292,7 @@ class CanonicalState(State):
             if self._basis.append(column, self._X.sizes[j]):
                 kept.append(int(j))
         Q = self._basis.Q[:, before:]
-        for r, c, j in zip(self._X.cross(Q).T, (self._V.T @ Q).T, kept):
+        for r, c, j in zip(self._X.cross(Q), (self._V.T @ Q).T, kept):
             self._append_row(r, c, j, self._product_error + self._X.noise)
 
     def _append_row(self, r: Floats, c: Floats, j: int, error: Floats) -> None:
@@ -304,10 +306,12 @@ class CanonicalState(State):
             self._L = np.concatenate([self._L, np.empty_like(self._L)])
         self._L[k] = r
         self._columns.append(j)
-        self._C -= np.outer(c, r)
-        self._d -= r * r
-        self._error_C = np.hypot(self._error_C, error)
-        self._error_d = np.hypot(self._error_d, 2 * error * np.abs(r))
+        r2, error2 = r * r, error * error
+        for row, along in zip(self._C, c):
+            row -= along * r
+        self._d -= r2
+        self._error_C2 += error2
+        self._error_d2 += 4 * error2 * r2
         for block in self._wide:
             R = r[block.columns]
             block.D -= R[:, :, None] * R[:, None, :]
@@ -320,8 +324,7 @@ class CanonicalState(State):
         if self._X.whole is None:
             wanted += self._likely(wanted)
         fetched = np.array(wanted, dtype=np.intp)
-        self._fetched.update(zip(wanted, range(len(self._G), len(self._G) + len(wanted))))
-        self._G = np.concatenate([self._G, self._X.gram(fetched).T])
+        self._fetched.update(zip(wanted, self._X.gram(fetched)))
 
     def _likely(self, wanted: list[int]) -> list[int]:
         """Return columns that have not been fetched and are likely to be taken soon."""
@@ -333,8 +336,7 @@ class CanonicalState(State):
             gains = np.zeros(self._X.shape[1])
             gains[self._design.single] = self._gains
             L = self._L[: len(self._columns)]
-            F = np.array(list(self._fetched), dtype=np.intp)
-            return likely_winners(gains, self._C, self._d, L, self._G, F, wanted[0], count)
+            return likely_winners(gains, self._C, self._d, L, self._fetched, wanted[0], count)
         known = {*wanted, *self._fetched}
         leaders = np.argsort(-self._gains, kind="stable")[: len(known) + count]
         columns = (j for f in leaders if self._gains[f] > 0 for j in self._columns_of(f).tolist())

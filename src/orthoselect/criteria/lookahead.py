@@ -9,6 +9,8 @@ Notation: as in cancorr.py; I the leading candidates, F the columns fetched so f
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
@@ -24,12 +26,11 @@ def likely_winners(
     C: Floats,
     d: Floats,
     L: Floats,
-    G_F: Floats,
-    F: Indices,
+    fetched: Mapping[int, Floats],
     first: int,
     count: int,
 ) -> list[int]:
-    """Return up to `count` columns, not in F, that are likely to be taken after column `first`.
+    """Return up to `count` columns, none fetched, that are likely to be taken after `first`.
 
     Parameters
     ----------
@@ -37,14 +38,17 @@ def likely_winners(
         Gains of the columns now; those out of the race at most zero.
     C, d, L : arrays of shapes (m, n), (n,), (k, n)
         The state.
-    G_F : array of shape (|F|, n)
-        Gram columns fetched so far.
-    F : integer array
-        Their columns.
+    fetched : mapping of column to array of shape (n,)
+        The Gram columns fetched so far.
+    first : int
+        The column taken next; not fetched.
+    count : int
+        How many to guess.
     """
     I = _leaders(gains, first)  # noqa: E741  (the notation's letter)
-    M = _factor(G_F, F, I)  # (|F|, |I|), G_II ~ M'M
-    fetched = np.isin(I, F)
+    F = np.fromiter(fetched, dtype=np.intp)
+    M = _factor(fetched, F, I)  # (|F|, |I|), G_II ~ M'M
+    known = np.isin(I, F)
     C, d = C[:, I].copy(), d[I].copy()
     rows = np.concatenate([L[:, I], np.empty((2 * count, len(I)))])  # (k + steps, |I|)
     winners: list[int] = []
@@ -63,7 +67,7 @@ def likely_winners(
         p = int(scores.argmax())
         if scores[p] <= 0:
             break
-        if not fetched[p]:
+        if not known[p]:
             winners.append(int(I[p]))
             if len(winners) == count:
                 break
@@ -77,10 +81,10 @@ def _leaders(gains: Floats, first: int) -> Indices:
     return np.concatenate([[first], I[(first != I) & (gains[I] > 0)]])
 
 
-def _factor(G_F: Floats, F: Indices, I: Indices) -> Floats:  # noqa: E741
+def _factor(fetched: Mapping[int, Floats], F: Indices, I: Indices) -> Floats:  # noqa: E741
     """Return M with M'M ~ G_II."""
-    if not len(F):
-        return np.zeros((0, len(I)))
-    G_FF = G_F[:, F]
-    R = cholesky(G_FF + _RIDGE * np.eye(len(F)), check_finite=False)
-    return solve_triangular(R, G_F[:, I], trans="T", check_finite=False)
+    both = np.concatenate([F, I])
+    G = np.stack([column[both] for column in fetched.values()])  # (|F|, |F| + |I|)
+    G[:, : len(F)] += _RIDGE * np.eye(len(F))
+    R = cholesky(G[:, : len(F)], check_finite=False)
+    return solve_triangular(R, G[:, len(F) :], trans="T", check_finite=False)

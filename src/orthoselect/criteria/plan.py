@@ -10,7 +10,7 @@ from __future__ import annotations
 
 _READ = 10.0
 _SKINNY = 2.0
-_AHEAD = 24  # Gram columns fetched with one read
+_AHEAD = 16  # Gram columns fetched with one read; a multiple of what BLAS takes at a time
 # Of the Gram columns fetched, one in so many is a later winner's; a read lasts for so many steps.
 _FETCHED_PER_STEP = 2.5
 _STEPS_PER_READ = 4.0

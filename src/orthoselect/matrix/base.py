@@ -35,7 +35,7 @@ class Scan:
         Weighted sums of the columns.
     squares : array of shape (n,)
         Weighted sums of their squares.
-    XtV : array of shape (n, m)
+    VtX : array of shape (m, n)
         Products with root * V.
     gram : array of shape (n, n) or None
         All inner products, if asked for.
@@ -43,7 +43,7 @@ class Scan:
 
     sums: Floats
     squares: Floats
-    XtV: Floats
+    VtX: Floats
     gram: Floats | None = None
 
 
@@ -76,7 +76,7 @@ class Matrix(ABC):
 
     @abstractmethod
     def cross(self, Z: Floats) -> Floats:
-        """Return the products X'Z, of shape (n, Z.shape[1])."""
+        """Return the products Z'X as a new array of shape (Z.shape[1], n)."""
 
     @abstractmethod
     def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
@@ -89,7 +89,7 @@ class Matrix(ABC):
     def gram(
         self, J: Indices, means: Floats, factors: Floats, root: Floats | None
     ) -> tuple[Floats, Floats]:
-        """Return X'Z and the sums of Z, where Z = root**2 * (X[:, J] - means) * factors."""
+        """Return Z'X, (len(J), n), and the sums of Z = root**2 * (X[:, J] - means) * factors."""
         Z = self.columns(J)
         Z -= means
         Z *= factors

@@ -100,18 +100,18 @@ class CenteredMatrix:
         return A
 
     def cross(self, Z: Floats) -> Floats:
-        """Return the products of all columns with Z, (n, Z.shape[1])."""
+        """Return the products of Z with all columns, (Z.shape[1], n)."""
         self._count(Z.shape[1])
         Z = Z if self.root is None else Z * self.root[:, None]
         return self._reduce(self.matrix.cross(Z), Z.sum(axis=0))
 
     def gram(self, J: Indices) -> Floats:
-        """Return the inner products of all columns with columns J, (n, len(J))."""
+        """Return the inner products of columns J with all columns, (len(J), n)."""
         if self.whole is not None:
-            return self.whole[:, J]
+            return self.whole[J]
         self._count(len(J))
-        XtZ, sums = self.matrix.gram(J, self.means[J], self._inverse_norms(J), self.root)
-        return self._reduce(XtZ, sums)
+        ZtX, sums = self.matrix.gram(J, self.means[J], self._inverse_norms(J), self.root)
+        return self._reduce(ZtX, sums)
 
     def block_gram(self, J: Indices) -> Floats:
         """Return the inner products among columns J, (len(J), len(J))."""
@@ -128,12 +128,14 @@ class CenteredMatrix:
         self.work.passes += 1
         self.work.products += products
 
-    def _reduce(self, XtZ: Floats, sums: Floats) -> Floats:
-        """Products of presented columns -> products of centered unit columns."""
-        XtZ = XtZ - np.outer(self.means, sums)
-        XtZ *= self._inverse_norms(slice(None))[:, None]
-        XtZ[~self.alive] = 0.0
-        return XtZ
+    def _reduce(self, ZtX: Floats, sums: Floats) -> Floats:
+        """Products with presented columns -> products with centered unit columns, in place."""
+        inverse = self._inverse_norms(slice(None))
+        for row, total in zip(ZtX, sums):
+            row -= total * self.means
+            row *= inverse
+        ZtX[:, ~self.alive] = 0.0
+        return ZtX
 
     def _inverse_norms(self, J: Indices | slice) -> Floats:
         norms, alive = self.norms[J], self.alive[J]
@@ -148,7 +150,7 @@ def center(
     *,
     gram: bool = False,
 ) -> tuple[CenteredMatrix, Floats]:
-    """Take the first look at a matrix: means, norms, X'V and whether all is finite.
+    """Take the first look at a matrix: means, norms, V'X and whether all is finite.
 
     One read of X unless columns need a shift or a scale to keep their digits.
 
@@ -167,7 +169,7 @@ def center(
     Returns
     -------
     centered : CenteredMatrix
-    XtV : array of shape (n, m)
+    VtX : array of shape (m, n)
 
     Raises
     ------
@@ -189,12 +191,13 @@ def center(
         offsets = np.divide(total * means**2, d0, out=np.zeros_like(d0), where=alive)
         noise = matrix.arithmetic * (4.0 + offsets)
         X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, None, work)
-        XtV = X._reduce(scan.XtV, V.sum(axis=0) if root is None else root @ V)
+        VtX = X._reduce(scan.VtX, V.sum(axis=0) if root is None else root @ V)
         if scan.gram is not None:
-            whole = X._reduce(scan.gram, total * means) * X._inverse_norms(slice(None))
-            whole[:, ~alive] = 0.0
+            whole = X._reduce(scan.gram, total * means)
+            whole *= X._inverse_norms(slice(None))[:, None]
+            whole[~alive] = 0.0
             X = replace(X, whole=whole)
-    return X, XtV
+    return X, VtX
 
 
 def _look(

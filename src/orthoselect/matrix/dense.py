@@ -1,4 +1,4 @@
-"""A NumPy array of any numeric dtype, order and stride; read by row blocks, never copied whole."""
+"""A NumPy array of any numeric dtype, order and stride; read by tiles, never copied whole."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan, storage_precision
-from orthoselect.matrix.threads import sum_over_blocks
+from orthoselect.matrix.threads import Shared, Total, Totals, run_tasks
 
-# A block and what is made of it should stay in a core's own cache ...
-_BLOCK_BYTES = 1 << 20
-# ... but be high enough that adding up its results costs little beside making them.
-_MIN_ROWS = 96
+# A tile that has to be converted should stay in a core's own cache; others may be larger.
+_TILE_BYTES = 1 << 20
+_VIEW_BYTES = 1 << 22
+# Rows are cut into tasks of at least so many, or adding up their results would cost too much;
+# tables that are too short for that are cut into slabs of columns, whose results stand apart.
+_MIN_ROWS = 512
+_SHORT = 4 * _MIN_ROWS
+_SLABS, _MIN_WIDTH = 8, 1024
+
+Tile = tuple[slice, slice]  # rows, columns
 
 
 class DenseMatrix(Matrix):
     """A two-dimensional NumPy array.
 
-    float64 and float32 blocks are views of the array; other dtypes, and shifted or scaled
-    columns, are converted block by block. float32 is multiplied in float32 and summed over blocks
-    in float64.
+    float64 and float32 tiles are views of the array; other dtypes, and shifted or scaled columns,
+    are converted tile by tile. float32 is multiplied in float32 and added up in float64.
 
     Parameters
     ----------
@@ -47,31 +52,34 @@ class DenseMatrix(Matrix):
 
     def cross(self, Z: Floats) -> Floats:
         Z = np.ascontiguousarray(Z, dtype=self._dtype)
-        n, b = self.shape[1], Z.shape[1]
 
-        def step(total: list[Floats], rows: slice) -> None:
-            total[0] += Z[rows].T @ self._block(rows)
+        def work(tile: Tile, total: Total) -> None:
+            for rows, columns in self._row_tiles(tile):
+                total[0][:, columns] += Z[rows].T @ self._tile(rows, columns)
 
-        return self._sum([(b, n)], step, _MIN_ROWS)[0].T
+        return self._run(work, (Z.shape[1], self.shape[1]))[0]
 
     def gram(
         self, J: Indices, means: Floats, factors: Floats, root: Floats | None
     ) -> tuple[Floats, Floats]:
+        if self._short_and_wide():
+            return super().gram(J, means, factors, root)
         n, b = self.shape[1], len(J)
         w = None if root is None else (root * root)[:, None]
 
-        def step(total: list[Floats], rows: slice) -> None:
-            B = self._block(rows)
-            Z = B[:, J].astype(np.float64)
-            Z -= means
-            Z *= factors
-            if w is not None:
-                Z *= w[rows]
-            total[0] += Z.astype(self._dtype, copy=False).T @ B
-            total[1] += Z.sum(axis=0)
+        def work(tile: Tile, total: Total) -> None:
+            for rows, columns in self._row_tiles(tile):
+                B = self._tile(rows, columns)
+                Z = B[:, J].astype(np.float64)  # from the cache, where B will be needed anyway
+                Z -= means
+                Z *= factors
+                if w is not None:
+                    Z *= w[rows]
+                total[0] += Z.astype(self._dtype, copy=False).T @ B
+                total[1] += Z.sum(axis=0)
 
-        XtZ, sums = self._sum([(b, n), (b,)], step, _MIN_ROWS)
-        return XtZ.T, sums
+        ZtX, sums = self._run(work, (b, n), (b,))
+        return ZtX, sums
 
     def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
         return self._scan_gram(V, root) if gram else self._scan(V, root)
@@ -82,39 +90,41 @@ class DenseMatrix(Matrix):
         Z[:, 0] = 1.0 if root is None else root * root
         Z[:, 1:] = V if root is None else V * root[:, None]
 
-        def step(total: list[Floats], rows: slice) -> None:
-            B, Zb = self._block(rows), Z[rows]
-            total[0] += Zb.T @ B
-            if root is None:
-                total[1] += Zb[:, 0] @ np.square(B)
-            else:  # weights before squares: a row without weight may overflow
-                total[1] += np.square(B * root[rows, None]).sum(axis=0)
+        def work(tile: Tile, total: Total) -> None:
+            for rows, columns in self._row_tiles(tile):
+                B = self._tile(rows, columns)
+                total[0][:, columns] += Z[rows].T @ B
+                if root is not None:  # weights before squares: a row without any may overflow
+                    B = B * root[rows, None]
+                total[1][columns] += np.einsum("ij,ij->j", B, B)
 
-        XtZ, squares = self._sum([(m + 1, n), (n,)], step, min(_MIN_ROWS, 16 * (m + 1)))
-        return Scan(XtZ[0], squares, XtZ[1:].T)
+        ZtX, squares = self._run(work, (m + 1, n), (n,))
+        return Scan(ZtX[0], squares, ZtX[1:])
 
     def _scan_gram(self, V: Floats, root: Floats | None) -> Scan:
         """Multiply [root * X, root, V] with itself: everything is in that product."""
         n, m = self.shape[1], V.shape[1]
 
-        def step(total: list[Floats], rows: slice) -> None:
-            B = self._block(rows)
-            A = np.empty((B.shape[0], n + 1 + m), dtype=self._dtype)
-            A[:, :n], A[:, n], A[:, n + 1 :] = B, 1.0, V[rows]
-            if root is not None:
-                A[:, : n + 1] *= root[rows, None]
-            total[0] += A.T @ A
+        def work(tile: Tile, total: Total) -> None:
+            for rows, _ in self._row_tiles(tile):
+                B = self._tile(rows, slice(None))
+                A = np.empty((B.shape[0], n + 1 + m), dtype=self._dtype)
+                A[:, :n], A[:, n], A[:, n + 1 :] = B, 1.0, V[rows]
+                if root is not None:
+                    A[:, : n + 1] *= root[rows, None]
+                total[0] += A.T @ A
 
-        (G,) = self._sum([(n + 1 + m, n + 1 + m)], step, _MIN_ROWS)
+        side = n + 1 + m
+        (G,) = run_tasks(self._row_tasks(), work, Totals((side, side)), self._cost(n // 2))
         XtX = np.ascontiguousarray(G[:n, :n])
-        return Scan(G[:n, n].copy(), XtX.diagonal().copy(), G[:n, n + 1 :].copy(), XtX)
+        return Scan(G[n, :n].copy(), XtX.diagonal().copy(), G[n + 1 :, :n].copy(), XtX)
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         old_shift = 0.0 if self._shift is None else self._shift
         old_scale = np.ones(self.shape[1]) if self._scale is None else self._scale
         new_scale = old_scale * scale
         new_shift = old_shift + shift / old_scale
-        if self._dtype == np.float32:  # one shift for float32 blocks and float64 columns
+        if self._dtype == np.float32:  # one shift for float32 tiles and float64 columns
             new_shift = new_shift.astype(np.float32).astype(np.float64)
         moved = DenseMatrix(
             self._X,
@@ -127,20 +137,40 @@ class DenseMatrix(Matrix):
     def pilot(self, rows: Indices) -> Floats:
         return self._present(self._X[rows], slice(None), np.float64, copy=True)
 
-    def _sum(self, shapes: list[tuple[int, ...]], step, least: int) -> list[Floats]:  # type: ignore[no-untyped-def]
-        """Add up arrays of these shapes over blocks of at least so many rows."""
+    def _run(self, work, *shapes: tuple[int, ...]) -> Total:  # type: ignore[no-untyped-def]
+        """Do the work on every tile, adding up arrays of these shapes."""
+        cost = self._cost(shapes[0][0])
+        if self._short_and_wide():
+            return run_tasks(self._slabs(), work, Shared(*shapes), cost)
+        return run_tasks(self._row_tasks(), work, Totals(*shapes), cost)
+
+    def _cost(self, products: int) -> float:
+        return float(self.shape[0]) * self.shape[1] * products
+
+    def _short_and_wide(self) -> bool:
+        return self.shape[0] < _SHORT and self.shape[1] >= 2 * _MIN_WIDTH
+
+    def _slabs(self) -> list[Tile]:
         N, n = self.shape
-        row_bytes = np.dtype(self._dtype).itemsize * max(n, 1)
-        height = max(least, _BLOCK_BYTES // row_bytes)
+        width = max(_MIN_WIDTH, -(-n // _SLABS))
+        return [(slice(0, N), slice(j, min(j + width, n))) for j in range(0, n, width)]
 
-        def merge(total: list[Floats], other: list[Floats]) -> None:
-            for mine, theirs in zip(total, other):
-                mine += theirs
+    def _row_tasks(self) -> list[Tile]:
+        N, n = self.shape
+        height = max(_MIN_ROWS, _VIEW_BYTES // (8 * max(n, 1)))
+        return [(slice(i, min(i + height, N)), slice(0, n)) for i in range(0, N, height)]
 
-        return sum_over_blocks(N, height, lambda: [np.zeros(s) for s in shapes], step, merge)
+    def _row_tiles(self, tile: Tile) -> list[Tile]:
+        """Cut a tile by rows, if it has to be converted, into pieces for the cache."""
+        rows, columns = tile
+        if self._X.dtype == self._dtype and self._shift is None and self._scale is None:
+            return [tile]
+        height = max(16, _TILE_BYTES // (8 * max(columns.stop - columns.start, 1)))
+        starts = range(rows.start, rows.stop, height)
+        return [(slice(i, min(i + height, rows.stop)), columns) for i in starts]
 
-    def _block(self, rows: slice) -> NDArray:
-        return self._present(self._X[rows], slice(None), self._dtype)
+    def _tile(self, rows: slice, columns: slice) -> NDArray:
+        return self._present(self._X[rows, columns], columns, self._dtype)
 
     def _present(
         self, B: NDArray, J: Indices | slice, dtype: type, *, copy: bool = False

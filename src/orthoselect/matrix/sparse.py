@@ -37,7 +37,7 @@ class SparseMatrix(Matrix):
         return self._X[:, J].toarray()
 
     def cross(self, Z: Floats) -> Floats:
-        return self._X.T @ Z
+        return np.ascontiguousarray((self._X.T @ Z).T)
 
     def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
         X = self._X
@@ -45,7 +45,7 @@ class SparseMatrix(Matrix):
         # Weights before squares: a row without weight may overflow.
         R = np.square(X.data * root[X.indices])
         squares = sp.csc_array((R, X.indices, X.indptr), shape=X.shape).sum(axis=0)
-        return Scan(X.T @ (root * root), np.asarray(squares).ravel(), X.T @ (V * root[:, None]))
+        return Scan(X.T @ (root * root), np.asarray(squares).ravel(), self.cross(V * root[:, None]))
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         X = self._X

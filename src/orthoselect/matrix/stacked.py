@@ -42,14 +42,14 @@ class StackedMatrix(Matrix):
         return result
 
     def cross(self, Z: Floats) -> Floats:
-        return np.concatenate([part.cross(Z) for part in self._parts])
+        return np.concatenate([part.cross(Z) for part in self._parts], axis=1)
 
     def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
         scans = [part.scan(V, root) for part in self._parts]
         return Scan(
             np.concatenate([scan.sums for scan in scans]),
             np.concatenate([scan.squares for scan in scans]),
-            np.concatenate([scan.XtV for scan in scans]),
+            np.concatenate([scan.VtX for scan in scans], axis=1),
         )
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:

@@ -1,7 +1,7 @@
-"""Sums over row blocks by a few threads, each with a single-threaded BLAS.
+"""Products by a few threads over tiles of a table, each with a single-threaded BLAS.
 
 BLAS's own threads wait for each other in a spin, so that one busy neighbor on a shared machine
-slows a product twentyfold. Here each thread takes the next block when it is done with its last,
+slows a product twentyfold. Here each thread takes the next tile when it is done with its last,
 and a slow one only takes fewer.
 
 How many threads: as many as BLAS may use, that is as many as OMP_NUM_THREADS (or its like),
@@ -10,17 +10,24 @@ How many threads: as many as BLAS may use, that is as many as OMP_NUM_THREADS (o
 
 from __future__ import annotations
 
+import math
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from typing import TypeVar
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
 
-Total = TypeVar("Total")
+from orthoselect.matrix.base import Floats
+
+_COST_OF_A_THREAD = 2e7  # multiplications in the time that waking one takes, amply
+
+Task = TypeVar("Task")
+Total = list[Floats]
 
 
 class _Blas:
@@ -35,16 +42,18 @@ class _Blas:
     def allowed(self) -> int:
         """Return how many threads BLAS may use when nobody holds it to one."""
         with self._lock:
-            if not self._holders:
-                limits = [lib.num_threads for lib in _blas_libraries()]
-                self._allowed = min(limits, default=_processors())  # none: an unknown BLAS
-            return self._allowed
+            return self._allowed if self._holders else self._limit()
+
+    def _limit(self) -> int:
+        # No library found: a BLAS that threadpoolctl does not know.
+        return min((lib.num_threads for lib in _blas_libraries()), default=_processors())
 
     @contextmanager
     def single_threaded(self) -> Iterator[None]:
         """Hold BLAS to one thread; the last of several holders gives it back its limit."""
         with self._lock:
             if not self._holders:
+                self._allowed = self._limit()
                 self._before = [(lib, lib.num_threads) for lib in _blas_libraries()]
                 for lib, _ in self._before:
                     lib.set_num_threads(1)
@@ -84,52 +93,90 @@ def n_threads() -> int:
     return max(1, min(_blas.allowed(), _processors()))
 
 
-def sum_over_blocks(
-    N: int,
-    height: int,
-    start: Callable[[], Total],
-    step: Callable[[Total, slice], None],
-    merge: Callable[[Total, Total], None],
+def single_threaded_blas() -> AbstractContextManager[None]:
+    """Hold BLAS to one thread; what runs inside may still use `run_tasks`."""
+    return _blas.single_threaded()
+
+
+def run_tasks(
+    tasks: Sequence[Task],
+    work: Callable[[Task, Total], None],
+    totals: Totals,
+    cost: float = math.inf,
 ) -> Total:
-    """Add up something over blocks of rows.
+    """Do tasks in a few threads, whichever is free taking the next; return their total.
 
     Parameters
     ----------
-    N, height : int
-        Rows in all and in a block.
-    start : callable
-        Makes an empty total; each thread has its own.
-    step : callable
-        Adds a block of rows to a total.
-    merge : callable
-        Adds the second total to the first.
+    tasks : sequence
+    work : callable
+        Does one task, adding to a total.
+    totals : Totals
+        How totals are made and merged; each thread has its own.
+    cost : float
+        Multiplications in all: small jobs are not worth a second thread.
     """
-    firsts = iter(range(0, N, height))
+    queue = iter(tasks)
     lock = threading.Lock()
     stopped = threading.Event()
 
-    def work() -> Total:
-        total = start()
+    def loop() -> Total:
+        total = totals.start()
         while not stopped.is_set():
             with lock:
-                first = next(firsts, None)
-            if first is None:
+                task = next(queue, None)
+            if task is None:
                 break
-            step(total, slice(first, min(first + height, N)))
+            work(task, total)
         return total
 
-    threads = min(n_threads(), -(-N // height))
-    with _blas.single_threaded():
+    with single_threaded_blas():
         others: list[Future[Total]] = []
+        threads = min(n_threads(), len(tasks), 1 + int(min(cost / _COST_OF_A_THREAD, 1e6)))
         if threads > 1:
             pool = _pool(os.getpid())
-            others = [pool.submit(work) for _ in range(threads - 1)]
+            others = [pool.submit(loop) for _ in range(threads - 1)]
         try:
-            total = work()
+            total = loop()
         except BaseException:
             stopped.set()  # Ctrl-C, say: the others need not go on
             raise
         for other in others:
             if not other.cancel():
-                merge(total, other.result())
+                totals.merge(total, other.result())
     return total
+
+
+class Totals:
+    """Arrays of zeros, one set for each thread, that are added up in the end.
+
+    Parameters
+    ----------
+    *shapes : tuples of int
+    """
+
+    def __init__(self, *shapes: tuple[int, ...]) -> None:
+        self._shapes = shapes
+
+    def start(self) -> list[Floats]:
+        """Return zeros."""
+        return [np.zeros(shape) for shape in self._shapes]
+
+    def merge(self, total: list[Floats], other: list[Floats]) -> None:
+        """Add the second to the first."""
+        for mine, theirs in zip(total, other):
+            mine += theirs
+
+
+class Shared(Totals):
+    """One set of arrays for all threads, each task writing to a place of its own."""
+
+    def __init__(self, *shapes: tuple[int, ...]) -> None:
+        self._arrays = [np.zeros(shape) for shape in shapes]
+
+    def start(self) -> list[Floats]:
+        """Return the one set."""
+        return self._arrays
+
+    def merge(self, total: list[Floats], other: list[Floats]) -> None:
+        """Do nothing: they are the same arrays."""
