@@ -5,11 +5,12 @@ OLDEST := .venv-oldest
 BIN := $(VENV)/bin
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: demo test test-newest test-oldest lint clean help
+.PHONY: demo test test-newest test-oldest lint bench clean help
 
 help:
 	@echo "make demo   install orthoselect into $(VENV) and select features of the breast cancer table"
 	@echo "make test   the whole suite: tests, docstring examples, lint, types, imports, oldest versions"
+	@echo "make bench  speed and memory beside the peers (takes a while; ARGS='--quick' for a smoke run)"
 	@echo "make lint   ruff, mypy and the import contract only"
 	@echo "make clean  remove the virtual environments and caches"
 
@@ -31,6 +32,10 @@ test-newest: $(VENV)/.installed-test
 test-oldest: $(OLDEST)/.installed-test
 	$(OLDEST)/bin/python -m pytest tests
 
+# Not for CI: it wants a quiet machine. ARGS='--data DIR' adds the real data sets.
+bench: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks $(ARGS)
+
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "orthoselect needs Python 3.11 or newer; set PYTHON=python3.11, say."; exit 1; }
@@ -43,6 +48,10 @@ $(VENV)/.installed: $(VENV)/.created pyproject.toml
 
 $(VENV)/.installed-test: $(VENV)/.installed pyproject.toml
 	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[test]'
+	@touch $@
+
+$(VENV)/.installed-bench: $(VENV)/.installed benchmarks/requirements.txt
+	$(BIN)/python -m pip install $(PIP_FLAGS) --requirement benchmarks/requirements.txt
 	@touch $@
 
 $(OLDEST)/.installed-test: pyproject.toml requirements/oldest.txt

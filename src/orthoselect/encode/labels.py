@@ -29,7 +29,7 @@ class Labels:
 
     def present(self, rows: NDArray[np.bool_]) -> Labels:
         """Return the same rows with only the levels that occur where `rows` is True."""
-        used = np.unique(self.codes[rows])
+        used = np.flatnonzero(np.bincount(self.codes[rows], minlength=len(self.levels)))
         if len(used) == len(self.levels):
             return self
         # Rows outside keep a valid code; they carry no weight.
@@ -69,8 +69,25 @@ def find_labels(
             raise TypeError(
                 f"{what} should hold labels or numbers; it holds a {type(odd).__name__}."
             ) from None
+    if values.dtype.kind in "iub" and len(values):
+        return _find_by_count(values, order)
     levels, codes = np.unique(values, return_inverse=True)
     return _reorder(codes.reshape(-1), levels.tolist(), order)
+
+
+def _find_by_count(values: NDArray, order: Sequence[Any] | None) -> Labels:
+    """Integers in a small range: counting them is quicker than sorting them."""
+    low, high = int(values.min()), int(values.max())
+    if high - low > max(1000, len(values)):
+        levels, codes = np.unique(values, return_inverse=True)
+        return _reorder(codes.reshape(-1), levels.tolist(), order)
+    wide = values if values.dtype.itemsize == 8 else values.astype(np.int64)
+    codes = (wide - wide.dtype.type(low)).astype(np.intp)
+    place = np.flatnonzero(np.bincount(codes))
+    to_code = np.zeros(high - low + 1, dtype=np.intp)
+    to_code[place] = np.arange(len(place))
+    kind = bool if values.dtype.kind == "b" else int
+    return _reorder(to_code[codes], [kind(level + low) for level in place.tolist()], order)
 
 
 def count_missing(values: NDArray) -> int:

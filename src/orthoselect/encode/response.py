@@ -149,6 +149,25 @@ def response_basis(Y: Floats, weights: Floats | None = None) -> Floats:
     return orthonormalize(columns, sizes)[0]
 
 
+def class_basis(labels: Labels, encoding: str, weights: Floats | None = None) -> Floats:
+    """Orthonormal basis V of coded classes; as `response_basis`, but worked out class by class.
+
+    Rows of a class are alike, so c rows weighted by the size of their class say all.
+
+    Parameters
+    ----------
+    labels : Labels
+        Every level occurs in a row with weight.
+    encoding : str
+    weights : array of shape (N,), optional
+    """
+    c = len(labels.levels)
+    coding = encode_labels(Labels(np.arange(c), labels.levels), encoding)
+    sizes = np.bincount(labels.codes, weights, minlength=c).astype(np.float64)
+    V = response_basis(coding, sizes) / np.sqrt(sizes)[:, None]  # (c, m)
+    return V[labels.codes] if weights is None else V[labels.codes] * np.sqrt(weights)[:, None]
+
+
 def centered_columns(A: NDArray, weights: Floats | None = None) -> tuple[Floats, Floats]:
     """Center the columns of A, scaled to norm one; return them and one rounding of each.
 

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from orthoselect import errors
 from orthoselect.encode.labels import Labels, find_labels
-from orthoselect.encode.response import Response, check_encoding, encode_labels, response_basis
+from orthoselect.encode.response import (
+    Response,
+    check_encoding,
+    class_basis,
+    encode_labels,
+    response_basis,
+)
 from orthoselect.errors import InputError, LikelyQuantityWarning
 from orthoselect.matrix.base import Floats
 
@@ -67,17 +73,24 @@ def build_response(
     _check_finite(columns)
     rows = np.ones(len(columns[0].values), dtype=bool) if weights is None else weights > 0
     resolved = _resolve(columns, rows) if task == "auto" else [task] * len(columns)
-    blocks, classes = [], []
+    coded: list[Labels | Floats] = []
     for column, kind in zip(columns, resolved):
         if kind == "regression":
-            blocks.append(_quantity(column))
+            coded.append(_quantity(column))
             continue
         labels = find_labels(column.values, column.name, column.order).present(rows)
-        _check_classes(column, labels, rows.sum(), warn=task == "auto")
-        classes.append(labels.levels)
-        blocks.append(encode_labels(labels, encoding))
-    V = response_basis(np.hstack(blocks), weights)
+        _check_classes(column, labels, int(rows.sum()), warn=task == "auto")
+        coded.append(labels)
+    classes = [part.levels for part in coded if isinstance(part, Labels)]
+    V = _basis(coded, encoding, weights)
     return Response(V, "regression" if "regression" in resolved else "classification", classes)
+
+
+def _basis(coded: list[Labels | Floats], encoding: str, weights: Floats | None) -> Floats:
+    if len(coded) == 1 and isinstance(coded[0], Labels):
+        return class_basis(coded[0], encoding, weights)
+    blocks = [encode_labels(p, encoding) if isinstance(p, Labels) else p for p in coded]
+    return response_basis(np.hstack(blocks), weights)
 
 
 def _resolve(columns: Sequence[TargetColumn], rows: NDArray[np.bool_]) -> list[str]:
