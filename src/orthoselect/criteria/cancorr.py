@@ -328,11 +328,12 @@ class CanonicalState(State):
 
     def _likely(self, wanted: list[int]) -> list[int]:
         """Return columns that have not been fetched and are likely to be taken soon."""
-        steps_left = self._size - len(self._columns)
-        count = plan.columns_ahead(self._X.shape, steps_left) - len(wanted)
+        shape = self._X.shape
+        count = plan.columns_ahead(shape, self._size, len(self._columns)) - len(wanted)
         if count < 1:
             return []
-        if len(wanted) == 1 and not self._wide_columns and self._fetched:
+        alone = len(wanted) == 1 and not self._wide_columns
+        if alone and self._fetched and plan.guessing_pays(shape):
             gains = np.zeros(self._X.shape[1])
             gains[self._design.single] = self._gains
             L = self._L[: len(self._columns)]

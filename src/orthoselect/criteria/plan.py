@@ -1,19 +1,23 @@
 """Which products to take, and how many at a time: a small model of what they cost.
 
-The unit is one multiplication-addition in a large product. A read of X costs as much as about
-`_READ` of them for each number; Gram columns fetched a few at a time cost `_SKINNY` each, as thin
-products use the processor less well. Both were measured (docs/performance.md) and need not be
-exact: a wrong choice costs time, never correctness.
+The unit is one more column in a thin product of the whole table, Z'X. In that unit a read of the
+table costs `_READ`, whatever it is multiplied with, and the whole Gram matrix `_WHOLE` for each of
+its columns (half of them follow by symmetry). The numbers were measured, see docs/performance.md;
+they need not be exact. A wrong choice costs time, never correctness.
 """
 
 from __future__ import annotations
 
-_READ = 10.0
-_SKINNY = 2.0
-_AHEAD = 16  # Gram columns fetched with one read; a multiple of what BLAS takes at a time
-# Of the Gram columns fetched, one in so many is a later winner's; a read lasts for so many steps.
-_FETCHED_PER_STEP = 2.5
-_STEPS_PER_READ = 4.0
+_READ = 15.0
+_WHOLE = 0.7
+# On demand, a step takes so many reads and Gram columns, wrong guesses included.
+_READS_PER_STEP = 0.15
+_COLUMNS_PER_STEP = 2.3
+# BLAS takes columns by eights: nine cost as much as sixteen.
+_AHEAD, _AHEAD_OF_MANY = 16, 8
+_MANY = 20  # columns for each step planned: too many compete for guesses to last
+# Below so many numbers a read costs less than good guesses.
+_SMALL = 2_000_000
 
 
 def whole_gram_pays(shape: tuple[int, int], size: int) -> bool:
@@ -29,11 +33,28 @@ def whole_gram_pays(shape: tuple[int, int], size: int) -> bool:
     N, n = shape
     if 4 * n > N and n > 64:  # the Gram matrix should stay small beside X
         return False
-    whole = n / 2 + _READ
-    on_demand = _READ * (1 + size / _STEPS_PER_READ) + _SKINNY * _FETCHED_PER_STEP * size
+    whole = _READ + _WHOLE * n
+    on_demand = 2 * _READ + (_READ * _READS_PER_STEP + _COLUMNS_PER_STEP) * size
     return whole <= on_demand
 
 
-def columns_ahead(shape: tuple[int, int], steps_left: int) -> int:
-    """How many Gram columns to fetch with one read of X: the winner's and likely ones."""
-    return min(_AHEAD, max(1, steps_left))
+def columns_ahead(shape: tuple[int, int], size: int, taken: int) -> int:
+    """How many Gram columns to fetch with one read of X: the one needed, and likely ones.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows N and columns n.
+    size : int
+        Steps planned.
+    taken : int
+        Steps made, this one not counted.
+    """
+    if size - taken <= 2:  # the next step is the last, and nobody needs what follows from it
+        return 1
+    return _AHEAD_OF_MANY if shape[1] > _MANY * size else _AHEAD
+
+
+def guessing_pays(shape: tuple[int, int]) -> bool:
+    """Whether to search ahead for likely winners rather than take those that lead now."""
+    return shape[0] * shape[1] > _SMALL

@@ -1,0 +1,1 @@
+"""How fast orthoselect is beside its peers: `python -m benchmarks` from the repository's root."""

@@ -1,0 +1,216 @@
+"""Renders results, which are plain dicts, as text, Markdown and JSON; measures nothing."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+from typing import Any
+
+from benchmarks.methods import METHODS
+from benchmarks.table import OURS
+
+Grid = list[list[list[str]]]  # rows of cells of lines
+WIDTH = 18  # of a column of the table in a terminal
+
+
+def write(folder: Path, name: str, result: dict[str, Any], markdown: str) -> None:
+    """Write NAME.json and NAME.md."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    (folder / f"{name}.md").write_text(markdown, encoding="utf-8")
+
+
+def table_text(result: dict[str, Any]) -> str:
+    """Return the table, the targets and where they were measured, for a terminal."""
+    parts = [
+        _as_text(*_table_grid(result)),
+        _quick_note(result),
+        _as_text(*_targets_grid(result)),
+        "\n".join(environment_lines(result["environment"])),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def table_markdown(result: dict[str, Any]) -> str:
+    """Return the same as a Markdown page."""
+    about = [f"- {line}" for line in environment_lines(result["environment"])]
+    settings = result["settings"]
+    parts = [
+        "# Benchmark",
+        "Time (best of several), ratio to orthoselect, time in reads of X (`X.sum()`), peak memory "
+        "over the size of X, and whether the selection is orthoselect's. "
+        f"At least {settings['repeats']} fits unless one takes over 10 s; "
+        f"given up after {settings['limit']:g} s.",
+        _quick_note(result),
+        _as_markdown(*_table_grid(result)),
+        "## Targets",
+        _as_markdown(*_targets_grid(result)),
+        "## Where",
+        "\n".join(about),
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def scaling_text(result: dict[str, Any]) -> str:
+    """Return the scaling page for a terminal."""
+    tables = [f"{part['title']}\n{_as_text(*_scaling_grid(part))}" for part in result["parameters"]]
+    return "\n\n".join([*tables, "\n".join(environment_lines(result["environment"]))])
+
+
+def scaling_markdown(result: dict[str, Any]) -> str:
+    """Return the scaling page in Markdown."""
+    tables = [
+        f"## {part['title']}\n\n{_as_markdown(*_scaling_grid(part))}"
+        for part in result["parameters"]
+    ]
+    about = "\n".join(f"- {line}" for line in environment_lines(result["environment"]))
+    head = f"# Scaling\n\nOne parameter at a time is doubled from {result['base']}."
+    return "\n\n".join([head, *tables, f"## Where\n\n{about}"]) + "\n"
+
+
+def environment_lines(environment: dict[str, Any]) -> list[str]:
+    """Return where a measurement was made, in a few lines."""
+    packages = environment["packages"].items()
+    lines = [
+        f"{environment['processor']}, {environment['usable_cores']} of "
+        f"{environment['cores']} cores, {environment['system']}",
+        f"Python {environment['python']}, "
+        + ", ".join(f"{name} {version or 'not installed'}" for name, version in packages),
+    ]
+    for threads, pools in environment["blas"].items():
+        named = [
+            f"{pool['internal_api']} {pool.get('version') or ''} "
+            f"({pool.get('architecture', pool['user_api'])}, {pool['num_threads']} threads)"
+            for pool in pools
+        ]
+        lines.append(f"{threads} threads asked for: " + ", ".join(named))
+    if environment["load_average"]:
+        lines.append(f"load average at the start: {environment['load_average'][0]}")
+    return lines
+
+
+def seconds_text(seconds: float) -> str:
+    """Return a time with three digits."""
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{1000 * seconds:.3g} ms"
+
+
+def number_text(number: float) -> str:
+    """Return a number with three digits, or all of those before the point."""
+    return f"{number:.3g}" if number < 1000 else f"{number:.0f}"
+
+
+def _quick_note(result: dict[str, Any]) -> str:
+    quick = result["settings"]["quick"]
+    return "A quick run on shrunken shapes: it shows that all works, nothing else." if quick else ""
+
+
+def _table_grid(result: dict[str, Any]) -> tuple[list[str], Grid]:
+    used = {name for line in result["rows"] for name in line["cells"]}
+    methods = [method for method in METHODS if method.name in used]
+    heads = ["shape", *(method.title for method in methods)]
+    rows = []
+    for line in result["rows"]:
+        cells = [_cell_lines(line, method.name) for method in methods]
+        rows.append([[line["title"], f"{line['threads']} threads"], *cells])
+    return heads, rows
+
+
+def _cell_lines(line: dict[str, Any], name: str) -> list[str]:
+    cell = line["cells"].get(name)
+    if cell is None:
+        return [""]
+    if cell["status"] != "ok":
+        return [cell["why"]]
+    lines = [seconds_text(cell["seconds"])]
+    if cell["steps"] < line["t"]:
+        lines[0] += f" for {cell['steps']} steps"
+    if "ratio" in cell:
+        lines += [
+            _ratio_text(line, cell),
+            f"{number_text(cell['reads'])} reads",
+            f"memory {number_text(cell['peak_over_x'])} X",
+            _agreement_text(line, cell),
+        ]
+    return lines + _stats_lines(cell["stats"]) if name == OURS else lines
+
+
+def _ratio_text(line: dict[str, Any], cell: dict[str, Any]) -> str:
+    against = {"float32": " of float64", "busy": " of quiet"}.get(line["kind"], "")
+    more = "> " if cell["steps"] < line["t"] else ""
+    return f"{more}{number_text(cell['ratio'])}x{against}"
+
+
+def _agreement_text(line: dict[str, Any], cell: dict[str, Any]) -> str:
+    found = cell.get("agreement")
+    if found is None:
+        return "-"
+    if found["verdict"] != "differs":
+        return found["verdict"]
+    ours = (line["reference"] or line["cells"][OURS])["total"]
+    shared = f"differs, {found['shared']} of {found['steps']}"
+    return f"{shared}, total {cell['total']:.6g} (ours {ours:.6g})"
+
+
+def _stats_lines(stats: dict[str, Any] | None) -> list[str]:
+    stats = stats or {}
+    passes = [f"{stats['passes']} passes"] if "passes" in stats else []
+    return passes + ([str(stats["strategy"])] if "strategy" in stats else [])
+
+
+def _targets_grid(result: dict[str, Any]) -> tuple[list[str], Grid]:
+    heads = ["target", "what", "threads", "bound", "measured", "verdict"]
+    rows = []
+    for found in result["targets"]:
+        value = "" if found["measured"] is None else number_text(found["measured"])
+        threads = str(found["threads"] or "")
+        verdict = "shrunken" if result["settings"]["quick"] else found["verdict"]
+        texts = (found["row"], found["what"], threads, found["bound"], value, verdict)
+        rows.append([[text] for text in texts])
+    return heads, rows
+
+
+def _scaling_grid(part: dict[str, Any]) -> tuple[list[str], Grid]:
+    heads = [part["parameter"], "time", "growth", "reads", "work"]
+    rows = []
+    for point in part["points"]:
+        value = f"{point['value']:g}"
+        if point["status"] != "ok":
+            rows.append([[value], [point["why"]], [""], [""], [""]])
+            continue
+        growth = "" if point["growth"] is None else f"{point['growth']:.2f}"
+        reads = number_text(point["seconds"] / point["read_seconds"])
+        work = ", ".join(_stats_lines(point["stats"]))
+        rows.append([[value], [seconds_text(point["seconds"])], [growth], [reads], [work]])
+    return heads, rows
+
+
+def _as_markdown(heads: list[str], rows: Grid) -> str:
+    lines = [heads, ["---"] * len(heads)]
+    lines += [["<br>".join(cell).replace("|", "\\|") for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _as_text(heads: list[str], rows: Grid) -> str:
+    """Lay out cells side by side; where some have several lines, long lines are wrapped."""
+    tall = any(len(cell) > 1 for row in rows for cell in row)
+    wrap = _wrap if tall else list
+    wrapped = [[wrap([head]) for head in heads]]
+    wrapped += [[wrap(cell) for cell in row] for row in rows]
+    widths = [max(len(line) for cell in column for line in cell) for column in zip(*wrapped)]
+    blocks = [_block(row, widths) for row in wrapped]
+    blocks.insert(1, "  ".join("-" * width for width in widths))
+    return ("\n\n" if tall else "\n").join(blocks)
+
+
+def _wrap(lines: list[str]) -> list[str]:
+    return [part for line in lines for part in textwrap.wrap(line, WIDTH) or [""]]
+
+
+def _block(cells: list[list[str]], widths: list[int]) -> str:
+    height = max(map(len, cells))
+    padded = [cell + [""] * (height - len(cell)) for cell in cells]
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in zip(line, widths)).rstrip()
+        for line in zip(*padded)
+    )
