@@ -135,15 +135,14 @@ def _target_values(source: Source, target: Any) -> tuple[Any, list[int]]:
 
 
 def _categorical(source: Source, spec: ColumnSpec, skip: set[int]) -> set[int]:
-    everything = set(range(len(source.names))) - skip
     if spec is None:
         return set()
     if isinstance(spec, str) and spec == "all":
-        return everything
+        return set(range(len(source.names))) - skip
     by_dtype = source.categorical_columns() - skip
     if isinstance(spec, str) and spec == "from_dtype":
         return by_dtype
-    return by_dtype | (set(find_columns(spec, source.names, "categorical_features")) & everything)
+    return by_dtype | (set(find_columns(spec, source.names, "categorical_features")) - skip)
 
 
 def _start(

@@ -14,9 +14,8 @@ r = q'X of L, which follows from the column g = X'x_j of the Gram matrix, r = (g
 and then C -= (V'q) r', d -= r*r. A row from Gram columns has lost digits when little is left of
 column j; it is then made from the real columns instead, orthogonalized twice.
 
-Errors are tracked, not hoped for: `error_C` and `error_d` bound (in the usual, not the worst case)
-the rounding in C and d. A feature whose gain they leave uncertain and that might win is measured
-again on its real columns before it is believed.
+Errors are tracked, not hoped for (`uncertainty.py`). A feature whose gain they leave uncertain and
+that might win is measured again on its real columns before it is believed.
 
 References
 ----------
@@ -26,6 +25,7 @@ classification", Pattern Recognition 123, 2022. https://doi.org/10.1016/j.patcog
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from orthoselect.criteria import plan
 from orthoselect.criteria.base import Criterion, State
 from orthoselect.criteria.lookahead import likely_winners
+from orthoselect.criteria.uncertainty import Uncertainty, block_gains, single_gains
 from orthoselect.encode import Design, Response
 from orthoselect.matrix import Basis, CenteredMatrix, center, orthonormalize
 from orthoselect.matrix.base import EPS, Floats, Indices
@@ -47,9 +48,12 @@ _NOTHING = 1e-14
 # With at least this much left of a column, a row from Gram columns keeps enough digits.
 _HEALTHY = 1e-4
 _HEALTHY_FLOAT32 = 3e-2
+# With at least this much left of a column its gain is nearly certain, too.
+_PLENTY = 1e-3
 # Usual error of an inner product of unit vectors, in roundings.
 _PRODUCT_ROUNDINGS = 8.0
 _BATCH_BYTES = 1 << 25
+_MOSTLY = 0.9
 
 
 class SquaredCanonicalCorrelations(Criterion):
@@ -64,7 +68,7 @@ class SquaredCanonicalCorrelations(Criterion):
         unowned = np.flatnonzero(~design.owned)
         whole = plan.whole_gram_pays(design.matrix.shape, size)
         X, VtX = center(design.matrix, response.V, weights, ignored=unowned, gram=whole)
-        return CanonicalState(design, X, response.V, VtX, size)
+        return CanonicalState(*_without_constants(design, X, VtX), response.V, size)
 
     def ceiling(self, response: Response) -> float:
         """Return the rank of the response."""
@@ -77,17 +81,18 @@ class CanonicalState(State):
     Parameters
     ----------
     design : Design
+        A feature without columns is constant.
     X : CenteredMatrix
         The design's matrix, centered and at norm one.
+    VtX : array of shape (m, n)
     V : array of shape (N, m)
         Orthonormal response basis.
-    VtX : array of shape (m, n)
     size : int
         About how many features will be taken.
     """
 
     def __init__(
-        self, design: Design, X: CenteredMatrix, V: Floats, VtX: Floats, size: int = 1
+        self, design: Design, X: CenteredMatrix, VtX: Floats, V: Floats, size: int = 1
     ) -> None:
         n = X.shape[1]
         self._design, self._X, self._V = design, X, V
@@ -96,26 +101,20 @@ class CanonicalState(State):
         self._L = np.empty((8, n))
         self._columns: list[int] = []  # selected columns, one for each row of L
         self._product_error = _PRODUCT_ROUNDINGS * X.matrix.arithmetic
-        self._root_noise = np.sqrt(X.noise)
-        self._error_C2 = (self._product_error + X.noise) ** 2
-        self._error_d2 = self._error_C2.copy()
+        self._noise = float(X.noise[X.alive].max(initial=0.0))
+        self._uncertainty = Uncertainty(self._product_error + X.noise)
         self._measured = 0
-        self._single: Indices | slice = np.flatnonzero(design.single >= 0)
-        self._single_columns: Indices | slice = design.single[self._single]
         self._wide_columns = {f: _independent(X, J) for f, J in design.wide.items()}
         self._wide = _blocks_by_width(X, self._wide_columns)
-        self._spent = np.zeros(len(design.features), dtype=bool)
-        self._spent[self._single] = ~X.alive[self._single_columns]
-        if np.array_equal(design.single, np.arange(n)):  # the usual table: views instead of copies
-            self._single = self._single_columns = slice(None)
-        self._spent[[f for f, J in self._wide_columns.items() if not len(J)]] = True
+        self._spent = _hopeless(design, X, self._wide_columns)
         self._basis = Basis(X.shape[0])
         self._healthy = _HEALTHY if X.matrix.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._size = size
         self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
-        self._gains = np.zeros(len(design.features))
-        self._slack = np.zeros(len(design.features))
+        self._gains = np.empty(len(design.features))  # -1 for features out of the race
+        self._slack = np.empty(len(design.features))  # what gains may be off by, where looked at
+        self._fresh = np.zeros(len(design.features), dtype=bool)  # measured in this step
         self._score()
 
     # What a search asks
@@ -124,26 +123,49 @@ class CanonicalState(State):
         """Return the candidate that adds most, once every gain that matters is certain."""
         self._settle()
         while True:
-            open_ = candidates & ~self._spent
-            if not open_.any():
-                return None
-            gains = np.where(open_, self._gains, -np.inf)
+            gains = np.where(candidates, self._gains, -1.0)
             top = int(gains.argmax())
-            reach = self._gains + self._slack
-            rival = open_ & (reach >= (1 - _TIE) * gains[top] - self._slack[top])
-            doubtful = rival & ~self._trusted() & (reach > _NOTHING)
-            if doubtful.any():
-                self._measure(np.flatnonzero(doubtful))
+            if gains[top] < 0:
+                return None
+            rivals = self._rivals(gains, top)
+            doubtful = rivals[~self._trusted(rivals)]
+            if doubtful.size:
+                self._measure(doubtful)
                 continue
             if gains[top] <= _NOTHING:
                 return None
-            return int(np.argmax(gains >= (1 - _TIE) * gains[top]))
+            return int(rivals[gains[rivals] >= (1 - _TIE) * gains[top]].min())
+
+    def _rivals(self, gains: Floats, top: int) -> Indices:
+        """Return the features that may be as good as the leading one, itself included.
+
+        Slack is worked out only where it can matter: gains of columns of which enough is left
+        are nearly certain, so that only those close to the top are looked at.
+        """
+        self._look_at(np.array([top]))
+        within_reach = (1 - _TIE) * gains[top] - self._slack[top]
+        spread = self._uncertainty.spread(within_reach, _PLENTY)
+        close = np.flatnonzero(gains >= max(within_reach - spread, 0.0))
+        self._look_at(close)
+        unsure = self._unsure[gains[self._unsure] >= 0]
+        rivals = np.union1d(close, unsure)
+        return rivals[gains[rivals] + self._slack[rivals] >= within_reach]
+
+    def _look_at(self, features: Indices) -> None:
+        """Work out the slack of gains that `_score` has left open."""
+        open_ = features[np.isnan(self._slack[features])]
+        J = self._design.single[open_]
+        d = self._d[J]
+        slack = single_gains(self._gains[open_] * d, d, *self._uncertainty.of(J, d))[1]
+        self._slack[open_] = slack
 
     def add(self, f: int) -> float:
         """Take feature f; a feature that depends on the selected ones adds nothing."""
         self._settle()
-        if not self._spent[f] and not self._trusted()[f]:
-            self._measure(np.array([f]))
+        only = np.array([f])
+        self._look_at(only)
+        if not self._spent[f] and not self._trusted(only)[0]:
+            self._measure(only)
         if self._spent[f]:
             return 0.0
         gain = float(np.clip(self._gains[f], 0.0, self._V.shape[1] - self.value))
@@ -197,24 +219,31 @@ class CanonicalState(State):
     # Gains and their uncertainty
 
     def _score(self) -> None:
-        """Compute every feature's gain and its uncertainty from C, d and D."""
+        """Compute every feature's gain from C, d and D, and the slack of the doubtful ones."""
         squares = np.einsum("ij,ij->j", self._C, self._C)
-        J = self._single_columns
-        self._gains[self._single], self._slack[self._single] = _single_gains(
-            squares[J], self._d[J], np.sqrt(self._error_C2[J]), np.sqrt(self._error_d2[J])
+        plenty = self._d >= _PLENTY
+        by_column = np.divide(squares, self._d, out=np.zeros_like(squares), where=plenty)
+        # The zero at the end is for features without a single column: their `single` is -1.
+        self._gains[:] = np.append(np.minimum(by_column, 1.0), 0.0)[self._design.single]
+        self._slack[:] = np.nan
+        scarce = np.flatnonzero(~np.append(plenty, True)[self._design.single] & ~self._spent)
+        J = self._design.single[scarce]
+        self._gains[scarce], self._slack[scarce] = single_gains(
+            squares[J], self._d[J], *self._uncertainty.of(J, self._d[J])
         )
         for block in self._wide:
-            J = block.columns
-            self._gains[block.features], self._slack[block.features] = _block_gains(
-                self._C[:, J],  # (m, features, p)
-                block.D,
-                np.sqrt(self._error_C2[J].max(axis=1)),
-                np.sqrt(self._error_d2[J].max(axis=1)),
+            errors = self._uncertainty.of(block.columns, self._d[block.columns])
+            self._gains[block.features], self._slack[block.features] = block_gains(
+                self._C[:, block.columns], block.D, *(error.max(axis=1) for error in errors)
             )
-        self._gains[self._spent] = self._slack[self._spent] = 0.0
+        self._unsure = np.concatenate([scarce, *(block.features for block in self._wide)])
+        self._gains[self._spent] = -1.0
+        self._slack[self._spent] = 0.0
+        self._fresh[:] = False
 
-    def _trusted(self) -> NDArray[np.bool_]:
-        return self._slack <= _TRUSTED * self._gains
+    def _trusted(self, features: Indices) -> NDArray[np.bool_]:
+        gains, slack = self._gains[features], self._slack[features]
+        return self._fresh[features] | (slack <= _TRUSTED * gains) | (gains + slack <= _NOTHING)
 
     def _columns_of(self, f: int) -> Indices:
         if f in self._wide_columns:
@@ -250,16 +279,19 @@ class CanonicalState(State):
         d = np.einsum("ij,ij->j", W, W)
         self._spent[features] = np.sqrt(d) <= self._basis.floors(H, self._X.sizes[J])
         self._C[:, J], self._d[J] = self._V.T @ W, d
-        self._error_C2[J], self._error_d2[J] = (2 * EPS) ** 2, (4 * EPS) ** 2 * d
+        self._uncertainty.measured(J, d)
         gain = (self._C[:, J] ** 2).sum(axis=0) / np.maximum(d, EPS**3)
-        self._gains[features] = np.where(self._spent[features], 0.0, np.minimum(gain, 1.0))
-        self._slack[features] = 0.0
+        self._set_measured(features, np.minimum(gain, 1.0))
 
     def _measure_wide(self, f: int) -> None:
         Q = self._directions(self._columns_of(f))
         self._spent[f] = Q.shape[1] == 0
-        self._gains[f] = ((self._V.T @ Q) ** 2).sum()
-        self._slack[f] = 0.0
+        self._set_measured(np.array([f]), ((self._V.T @ Q) ** 2).sum())
+
+    def _set_measured(self, features: Indices, gains: Floats) -> None:
+        self._gains[features] = np.where(self._spent[features], -1.0, gains)
+        self._slack[features] = 0.0
+        self._fresh[features] = True
 
     def _directions(self, J: Indices) -> Floats:
         """Return an orthonormal basis of what columns J add to the selected ones, (N, rank)."""
@@ -282,7 +314,7 @@ class CanonicalState(State):
         k = len(self._columns)
         left = np.sqrt(self._d[j])
         r = (self._fetched[j] - self._L[:k, j] @ self._L[:k]) / left
-        error = (self._product_error + self._root_noise * self._root_noise[j]) / left
+        error = (self._product_error + self._noise) / left
         self._append_row(r, self._C[:, j] / left, j, error)
 
     def _take_by_columns(self, J: Indices) -> None:
@@ -293,25 +325,20 @@ class CanonicalState(State):
                 kept.append(int(j))
         Q = self._basis.Q[:, before:]
         for r, c, j in zip(self._X.cross(Q), (self._V.T @ Q).T, kept):
-            self._append_row(r, c, j, self._product_error + self._X.noise)
+            self._append_row(r, c, j, self._product_error + self._noise)
 
-    def _append_row(self, r: Floats, c: Floats, j: int, error: Floats) -> None:
-        """Add row r = q'X to L, with c = V'q; j is the column that q was made from.
-
-        Errors of different steps have nothing to do with each other, so they add in squares.
-        """
+    def _append_row(self, r: Floats, c: Floats, j: int, error: float) -> None:
+        """Add row r = q'X to L, with c = V'q; j is the column that q was made from."""
         r[self._columns] = 0.0
         k = len(self._columns)
         if k == len(self._L):
             self._L = np.concatenate([self._L, np.empty_like(self._L)])
         self._L[k] = r
         self._columns.append(j)
-        r2, error2 = r * r, error * error
         for row, along in zip(self._C, c):
             row -= along * r
-        self._d -= r2
-        self._error_C2 += error2
-        self._error_d2 += 4 * error2 * r2
+        self._d -= r * r
+        self._uncertainty.grow(error)
         for block in self._wide:
             R = r[block.columns]
             block.D -= R[:, :, None] * R[:, None, :]
@@ -333,13 +360,15 @@ class CanonicalState(State):
         if count < 1:
             return []
         alone = len(wanted) == 1 and not self._wide_columns
-        if alone and self._fetched and plan.guessing_pays(shape):
+        if alone and self._fetched and plan.guessing_pays(self._X.matrix.n_stored):
             gains = np.zeros(self._X.shape[1])
             gains[self._design.single] = self._gains
             L = self._L[: len(self._columns)]
             return likely_winners(gains, self._C, self._d, L, self._fetched, wanted[0], count)
         known = {*wanted, *self._fetched}
-        leaders = np.argsort(-self._gains, kind="stable")[: len(known) + count]
+        many = min(len(known) + count, len(self._gains))
+        leaders = np.argpartition(-self._gains, many - 1)[:many]
+        leaders = leaders[np.argsort(-self._gains[leaders], kind="stable")]
         columns = (j for f in leaders if self._gains[f] > 0 for j in self._columns_of(f).tolist())
         return [j for j in columns if j not in known][:count]
 
@@ -349,6 +378,34 @@ class _Blocks:
 
     def __init__(self, features: Indices, columns: Indices, D: Floats) -> None:
         self.features, self.columns, self.D = features, columns, D
+
+
+def _without_constants(
+    design: Design, X: CenteredMatrix, VtX: Floats
+) -> tuple[Design, CenteredMatrix, Floats]:
+    """Leave out constant columns, if they are many and the matrix can do without them.
+
+    Sparse tables are often full of columns that are empty in the rows at hand.
+    """
+    alive = np.flatnonzero(X.alive)
+    less = X.restricted(alive) if len(alive) < _MOSTLY * X.shape[1] else None
+    if less is None:
+        return design, X, VtX
+    place = np.full(X.shape[1] + 1, -1, dtype=np.intp)  # the last stands for "none"
+    place[alive] = np.arange(len(alive))
+    wide = {f: place[J[X.alive[J]]] for f, J in design.wide.items()}
+    design = replace(design, matrix=less.matrix, single=place[design.single], wide=wide)
+    return design, less, VtX[:, alive]
+
+
+def _hopeless(
+    design: Design, X: CenteredMatrix, wide_columns: dict[int, Indices]
+) -> NDArray[np.bool_]:
+    """Return which features are constant."""
+    hopeless = ~np.append(X.alive, False)[design.single]
+    for f, J in wide_columns.items():
+        hopeless[f] = not len(J)
+    return hopeless
 
 
 def _independent(X: CenteredMatrix, J: Indices) -> Indices:
@@ -372,38 +429,3 @@ def _blocks_by_width(X: CenteredMatrix, columns: dict[int, Indices]) -> list[_Bl
         )
         for features in widths.values()
     ]
-
-
-def _single_gains(
-    squares: Floats, d: Floats, error_C: Floats, error_d: Floats
-) -> tuple[Floats, Floats]:
-    """Gains squares/d of single columns and their uncertainty; all of it where d has no digits."""
-    known = d > 4 * error_d
-    safe = np.where(known, d, 1.0)
-    gains = np.where(known, np.minimum(squares / safe, 1.0), 0.0)
-    slack = 2 * np.sqrt(gains / safe) * error_C + error_C**2 / safe + gains * error_d / safe
-    return gains, np.where(known, slack, 1.0)
-
-
-def _block_gains(C: Floats, D: Floats, error_C: Floats, error_d: Floats) -> tuple[Floats, Floats]:
-    """Gains of features of p columns each and their uncertainty.
-
-    Parameters
-    ----------
-    C : array of shape (m, features, p)
-    D : array of shape (features, p, p)
-    error_C, error_d : arrays of shape (features,)
-    """
-    m, _, p = C.shape
-    values, vectors = np.linalg.eigh(D)  # (features, p), (features, p, p)
-    least = values[:, 0]
-    known = least > 4 * p * error_d
-    safe = np.where(known[:, None], values, 1.0)
-    along = np.einsum("mfp,fpq->fqm", C, vectors)
-    gains = ((along**2).sum(axis=2) / safe).sum(axis=1)
-    gains = np.where(known, np.minimum(gains, min(m, p)), 0.0)
-    floor = np.where(known, least, 1.0)
-    slack = p * (
-        2 * np.sqrt(gains / floor) * error_C + error_C**2 / floor + gains * error_d / floor
-    )
-    return gains, np.where(known, slack, float(min(m, p)))

@@ -55,6 +55,12 @@ def columns_ahead(shape: tuple[int, int], size: int, taken: int) -> int:
     return _AHEAD_OF_MANY if shape[1] > _MANY * size else _AHEAD
 
 
-def guessing_pays(shape: tuple[int, int]) -> bool:
-    """Whether to search ahead for likely winners rather than take those that lead now."""
-    return shape[0] * shape[1] > _SMALL
+def guessing_pays(n_stored: int) -> bool:
+    """Whether to search ahead for likely winners rather than take those that lead now.
+
+    Parameters
+    ----------
+    n_stored : int
+        Numbers that a read of the table touches.
+    """
+    return n_stored > _SMALL

@@ -56,6 +56,8 @@ class Features(Sequence[Feature]):
 
     def places(self, columns: Sequence[int]) -> list[int]:
         """Return the features that own these input columns, each once, in the order given."""
+        if not columns:
+            return []
         owner = dict(zip(self._heads.tolist(), range(len(self))))
         for f, feature in self._groups.items():
             owner.update(dict.fromkeys(feature.columns, f))

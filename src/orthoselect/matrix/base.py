@@ -70,6 +70,11 @@ class Matrix(ABC):
     arithmetic: float = EPS
     has_gram: bool = False
 
+    @property
+    def n_stored(self) -> int:
+        """How many numbers a read of the table touches."""
+        return self.shape[0] * self.shape[1]
+
     @abstractmethod
     def columns(self, J: Indices) -> Floats:
         """Return the columns X[:, J] as a new array of shape (N, len(J))."""
@@ -85,6 +90,10 @@ class Matrix(ABC):
     @abstractmethod
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         """Return the same kind presenting (X - shift) * scale; shift may be declined (sparse)."""
+
+    def restricted(self, J: Indices) -> Matrix | None:
+        """Return the matrix of columns J alone if that takes no copy worth mention, else None."""
+        return None
 
     def gram(
         self, J: Indices, means: Floats, factors: Floats, root: Floats | None

@@ -124,6 +124,21 @@ class CenteredMatrix:
         inverse = self._inverse_norms(J)
         return G * inverse[:, None] * inverse
 
+    def restricted(self, J: Indices) -> CenteredMatrix | None:
+        """Return columns J alone, if the kind can give them without a copy worth mention."""
+        matrix = self.matrix.restricted(J)
+        if matrix is None or self.whole is not None:
+            return None
+        return replace(
+            self,
+            matrix=matrix,
+            means=self.means[J],
+            norms=self.norms[J],
+            alive=self.alive[J],
+            sizes=self.sizes[J],
+            noise=self.noise[J],
+        )
+
     def _count(self, products: int) -> None:
         self.work.passes += 1
         self.work.products += products

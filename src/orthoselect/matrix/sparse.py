@@ -33,6 +33,10 @@ class SparseMatrix(Matrix):
         self._X = X
         self.shape = X.shape
 
+    @property
+    def n_stored(self) -> int:
+        return int(self._X.nnz)
+
     def columns(self, J: Indices) -> Floats:
         return self._X[:, J].toarray()
 
@@ -55,6 +59,11 @@ class SparseMatrix(Matrix):
         moved = SparseMatrix(sp.csc_array((data, X.indices, X.indptr), shape=X.shape))
         moved.precision = self.precision
         return moved
+
+    def restricted(self, J: Indices) -> Matrix:
+        part = SparseMatrix(self._X[:, J])
+        part.precision = self.precision[J]
+        return part
 
     def block_gram(self, J: Indices, root: Floats | None) -> Floats:
         A = self._X[:, J]

@@ -31,6 +31,10 @@ class StackedMatrix(Matrix):
         """Return the parts side by side; a single part is itself."""
         return parts[0] if len(parts) == 1 else StackedMatrix(parts)
 
+    @property
+    def n_stored(self) -> int:
+        return sum(part.n_stored for part in self._parts)
+
     def columns(self, J: Indices) -> Floats:
         J = np.asarray(J)
         result = np.empty((self.shape[0], len(J)))

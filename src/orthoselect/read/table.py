@@ -59,14 +59,15 @@ class Source(ABC):
 
     def read(self, categorical: set[int], skip: set[int]) -> Table:
         """Read all columns but those to skip."""
-        kept = [c for c in range(len(self.names)) if c not in skip]
-        numeric_at = np.array([c for c in kept if c not in categorical], dtype=np.intp)
+        numeric = np.ones(len(self.names), dtype=bool)
+        numeric[[*skip, *categorical]] = False
+        numeric_at = np.flatnonzero(numeric)
         return Table(
             n_rows=self.n_rows,
             names=self.names,
             numeric=self.numeric(numeric_at),
             numeric_at=numeric_at,
-            labels={c: self.labels(c) for c in kept if c in categorical},
+            labels={c: self.labels(c) for c in sorted(categorical - skip)},
             precision=self.precision(numeric_at),
         )
 

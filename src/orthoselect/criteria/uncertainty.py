@@ -1,0 +1,93 @@
+"""How far rounding may have carried C and d, column by column, and what that means for gains.
+
+These are usual errors, not the worst case: errors of different steps have nothing to do with each
+other, so they add in squares. Notation as in cancorr.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.matrix.base import EPS, Floats, Indices
+
+
+class Uncertainty:
+    """Errors of C and d that grow with each row taken.
+
+    A row r with error e adds e to the error of C, and 2 |r_i| e to that of d_i. What d_i has lost
+    so far is the sum of r_i^2, so the errors of d need no update of their own.
+
+    Parameters
+    ----------
+    initial : array of shape (n,)
+        Errors before any row is taken.
+    """
+
+    def __init__(self, initial: Floats) -> None:
+        self._C2 = initial**2
+        self._d2 = initial**2
+        self._d_known = np.ones(len(initial))  # d when it was known this well
+        self._grown2 = 0.0
+        self._largest2 = 0.0
+
+    def grow(self, error: float) -> None:
+        """Add a row with this error."""
+        self._grown2 += error**2
+        self._largest2 = max(self._largest2, error**2)
+
+    def measured(self, J: Indices, d: Floats) -> None:
+        """Columns J have been made from the real ones: d is their squared norm."""
+        self._C2[J] = (2 * EPS) ** 2 - self._grown2
+        self._d2[J] = (4 * EPS) ** 2 * d
+        self._d_known[J] = d
+
+    def of(self, J: Indices, d: Floats) -> tuple[Floats, Floats]:
+        """Return the errors of C and d of columns J, which have d left."""
+        C2 = self._C2[J] + self._grown2
+        d2 = self._d2[J] + 4 * self._largest2 * np.maximum(self._d_known[J] - d, 0.0)
+        return np.sqrt(np.maximum(C2, 0.0)), np.sqrt(d2)
+
+    def spread(self, gain: float, least: float) -> float:
+        """Bound the slack of every gain up to this one, of columns with at least so much left."""
+        error = float(np.sqrt(self._C2.max(initial=0.0) + self._grown2))
+        error_d = float(np.sqrt(self._d2.max(initial=0.0) + 4 * self._largest2))
+        return float(_slack(np.array(max(gain, 0.0)), least, error, error_d))
+
+
+def single_gains(
+    squares: Floats, d: Floats, error_C: Floats, error_d: Floats
+) -> tuple[Floats, Floats]:
+    """Gains squares/d of single columns and their slack; all is open where d has no digits."""
+    known = d > 4 * error_d
+    safe = np.where(known, d, 1.0)
+    gains = np.where(known, np.minimum(squares / safe, 1.0), 0.0)
+    return gains, np.where(known, _slack(gains, safe, error_C, error_d), 1.0)
+
+
+def _slack(
+    gains: NDArray, left: NDArray | float, error_C: NDArray | float, error_d: NDArray | float
+) -> NDArray:
+    """Bound the error of gain = ||C||^2 / d by those of C and d."""
+    return 2 * np.sqrt(gains / left) * error_C + error_C**2 / left + gains * error_d / left
+
+
+def block_gains(C: Floats, D: Floats, error_C: Floats, error_d: Floats) -> tuple[Floats, Floats]:
+    """Gains of features of p columns each and their slack.
+
+    Parameters
+    ----------
+    C : array of shape (m, features, p)
+    D : array of shape (features, p, p)
+    error_C, error_d : arrays of shape (features,)
+    """
+    m, _, p = C.shape
+    values, vectors = np.linalg.eigh(D)  # (features, p), (features, p, p)
+    least = values[:, 0]
+    known = least > 4 * p * error_d
+    safe = np.where(known[:, None], values, 1.0)
+    along = np.einsum("mfp,fpq->fqm", C, vectors)
+    gains = ((along**2).sum(axis=2) / safe).sum(axis=1)
+    gains = np.where(known, np.minimum(gains, min(m, p)), 0.0)
+    slack = p * _slack(gains, np.where(known, least, 1.0), error_C, error_d)
+    return gains, np.where(known, slack, float(min(m, p)))
