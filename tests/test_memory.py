@@ -68,3 +68,17 @@ def test_offset_columns_are_shifted_by_blocks(peak):
     X, y = dense(40_000, 100)
     X[:, 5] += 1e9
     assert peak(lambda: select(X, y, 10))[1] < 0.35 * X.nbytes
+
+
+def test_groups_cost_no_copy(peak):
+    X, y = dense(20_000, 200)
+    groups = {"left": list(range(90)), "right": list(range(100, 190))}
+    assert peak(lambda: select(X, y, 3, groups=groups))[1] < 0.8 * X.nbytes
+
+
+def test_rare_levels_cost_no_dense_block(peak):
+    rng = np.random.default_rng(0)
+    levels = np.minimum(rng.zipf(1.5, (20_000, 3)), 200).astype(float)
+    X, y = np.column_stack([rng.normal(size=20_000), -levels]), rng.integers(0, 2, 20_000)
+    used = peak(lambda: select(X, y, 2, categorical_features=[1, 2, 3]))[1]
+    assert used < 0.8 * 8 * 20_000 * 3 * 200

@@ -239,3 +239,45 @@ def test_integers_do_not_overflow(dtype):
     X = rng.integers(0, 2 if dtype is bool else 120, (300, 6)).astype(dtype)
     y = (X[:, 2].astype(float) + X[:, 0] > np.median(X[:, 2].astype(float) + X[:, 0])).astype(int)
     assert select(X, y, 4) == select(X.astype(float), y, 4)
+
+
+def test_float32_sums_of_squares_keep_their_digits():
+    """Long columns of equal numbers: added up in float32 they would be off by 1e-4."""
+    rng = np.random.default_rng(0)
+    N = 100_000
+    x0 = (rng.random(N) < 0.5).astype(float)
+    flip = rng.random((N, 2)) < 2e-4
+    X = np.column_stack([x0, np.abs(x0 - flip[:, 0]), 1.8 * np.abs(x0 - flip[:, 1])])
+    X = np.column_stack([X, rng.normal(size=(N, 5))]).astype(np.float32)
+    y = x0 + 40 * (X[:, 1] - x0) + 41 * (X[:, 2] / 1.8 - x0) + rng.normal(size=N)
+    narrow = select(X, y, 3, include=[0], task="regression")
+    wide = select(X.astype(float), y, 3, include=[0], task="regression")
+    assert narrow.features == wide.features
+    assert narrow.gains == pytest.approx(wide.gains, abs=1e-8)
+
+
+@pytest.mark.parametrize("scale", [1e-37, 1e-22, 1e-14, 1e14, 1e20, 1e37])
+def test_float32_scales_at_the_ends_of_its_range(table, scale):
+    X, y = table
+    scales = np.where(np.arange(8) % 2, scale, 1.0)
+    narrow = (X * scales).astype(np.float32)
+    path, exact = select(narrow, y, 8), select(narrow.astype(float), y, 8)
+    assert path.features == exact.features
+    assert path.gains == pytest.approx(exact.gains, abs=1e-7)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 1e300])
+def test_excluded_columns_may_hold_anything_without_a_warning(table, bad):
+    X, y = table
+    X = X.copy()
+    X[::2, 3] = bad
+    kept = [0, 1, 2, 4, 5, 6, 7]
+    path = select(X, y, 5, exclude=[3])
+    assert path.features == [kept[f] for f in select(X[:, kept], y, 5).features]
+
+
+def test_overflow_in_a_thread_is_no_warning():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40_000, 60))
+    y = (X[:, 7] + rng.normal(size=40_000) > 0).astype(int)
+    assert select(X * 1e200, y, 3).features == select(X, y, 3).features

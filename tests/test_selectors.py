@@ -148,3 +148,12 @@ def test_refit_on_fewer_features():
     selector.fit(X[:, :3], y)
     assert selector.n_features_in_ == 3
     assert selector.support_.shape == (3,)
+
+
+@pytest.mark.parametrize("output", ["default", "pandas"])
+def test_excluded_columns_may_hold_anything_in_transform_too(output):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    X = X.copy()
+    X.iloc[3, 1] = np.nan
+    selector = OrthogonalSelector(2, exclude=[1]).set_output(transform=output)
+    assert selector.fit_transform(X, y).shape == (150, 2)

@@ -138,6 +138,7 @@ class OrthogonalSelector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.exclude is not None  # those columns may hold anything
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags

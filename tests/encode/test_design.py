@@ -38,7 +38,9 @@ def test_every_column_is_a_feature(table):
 def test_indicators_span_the_levels(table):
     design = build_design(table, {}, set())
     block = design.matrix.columns(design.columns_of(1))
-    np.testing.assert_array_equal(block, naive.one_hot(np.arange(N) % 3)[:, :2])
+    usual = np.bincount(np.arange(N) % 3).argmax()
+    expected = np.delete(naive.one_hot(np.arange(N) % 3), usual, axis=1)
+    np.testing.assert_array_equal(block, expected)
 
 
 @pytest.mark.parametrize("exclude", [{0}, {1}, {1, 3}, {0, 2, 4}, {0, 1, 2, 3, 4}])

@@ -110,7 +110,7 @@ class CanonicalState(State):
         self._basis = Basis(X.shape[0])
         self._healthy = _HEALTHY if X.matrix.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
-        self._size = size
+        self._size, self._taken = size, 0  # features
         self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
         self._gains = np.empty(len(design.features))  # -1 for features out of the race
         self._slack = np.empty(len(design.features))  # what gains may be off by, where looked at
@@ -189,6 +189,7 @@ class CanonicalState(State):
         else:
             self._take_by_columns(J)
         self._spent[f] = True
+        self._taken += 1
         self._score()
 
     def stats(self) -> dict[str, Any]:
@@ -356,7 +357,7 @@ class CanonicalState(State):
     def _likely(self, wanted: list[int]) -> list[int]:
         """Return columns that have not been fetched and are likely to be taken soon."""
         shape = self._X.shape
-        count = plan.columns_ahead(shape, self._size, len(self._columns)) - len(wanted)
+        count = plan.columns_ahead(shape, self._size, self._taken) - len(wanted)
         if count < 1:
             return []
         alone = len(wanted) == 1 and not self._wide_columns
@@ -369,8 +370,12 @@ class CanonicalState(State):
         many = min(len(known) + count, len(self._gains))
         leaders = np.argpartition(-self._gains, many - 1)[:many]
         leaders = leaders[np.argsort(-self._gains[leaders], kind="stable")]
-        columns = (j for f in leaders if self._gains[f] > 0 for j in self._columns_of(f).tolist())
-        return [j for j in columns if j not in known][:count]
+        likely: list[int] = []
+        for f in leaders[self._gains[leaders] > 0].tolist():
+            if len(likely) >= count:
+                break
+            likely += [j for j in self._columns_of(f).tolist() if j not in known]
+        return likely
 
 
 class _Blocks:

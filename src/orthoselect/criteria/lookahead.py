@@ -47,7 +47,10 @@ def likely_winners(
     """
     I = _leaders(gains, first)  # noqa: E741  (the notation's letter)
     F = np.fromiter(fetched, dtype=np.intp)
-    M = _factor(fetched, F, I)  # (|F|, |I|), G_II ~ M'M
+    try:
+        M = _factor(fetched, F, I)  # (|F|, |I|), G_II ~ M'M
+    except np.linalg.LinAlgError:  # rounding may leave G_FF indefinite; then there is no guess
+        return []
     known = np.isin(I, F)
     C, d = C[:, I].copy(), d[I].copy()
     rows = np.concatenate([L[:, I], np.empty((2 * count, len(I)))])  # (k + steps, |I|)

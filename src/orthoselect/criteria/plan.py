@@ -10,6 +10,8 @@ from __future__ import annotations
 
 _READ = 15.0
 _WHOLE = 0.7
+# Threads have Gram matrices of their own, which should be small beside X, or small anyway.
+_GRAM_MEMORY, _SMALL_GRAM = 40, 250
 # On demand, a step takes so many reads and Gram columns, wrong guesses included.
 _READS_PER_STEP = 0.15
 _COLUMNS_PER_STEP = 2.3
@@ -31,7 +33,7 @@ def whole_gram_pays(shape: tuple[int, int], size: int) -> bool:
         Steps planned.
     """
     N, n = shape
-    if 4 * n > N and n > 64:  # the Gram matrix should stay small beside X
+    if n > max(N / _GRAM_MEMORY, _SMALL_GRAM):
         return False
     whole = _READ + _WHOLE * n
     on_demand = 2 * _READ + (_READ * _READS_PER_STEP + _COLUMNS_PER_STEP) * size

@@ -89,5 +89,6 @@ def block_gains(C: Floats, D: Floats, error_C: Floats, error_d: Floats) -> tuple
     along = np.einsum("mfp,fpq->fqm", C, vectors)
     gains = ((along**2).sum(axis=2) / safe).sum(axis=1)
     gains = np.where(known, np.minimum(gains, min(m, p)), 0.0)
-    slack = p * _slack(gains, np.where(known, least, 1.0), error_C, error_d)
+    # The errors of the p columns have nothing to do with each other either.
+    slack = np.sqrt(p) * _slack(gains, np.where(known, least, 1.0), error_C, error_d)
     return gains, np.where(known, slack, float(min(m, p)))

@@ -167,13 +167,18 @@ def _matrices(table: Table) -> tuple[list[Matrix], Indices, Indices]:
 
 
 def _indicators(table: Table) -> tuple[sp.csc_array, list[int]]:
-    """Code every categorical column by one indicator for each level but the last."""
+    """Code every categorical column by one indicator for each level but the most frequent.
+
+    Without a rare level instead, the others would nearly add up to a constant.
+    """
     blocks, widths = [], []
     for at, labels in table.labels.items():
         _check_levels(str(table.names[at]), labels)
         width = len(labels.levels) - 1
-        rows = np.flatnonzero(labels.codes < width)
-        ones = (np.ones(len(rows)), (rows, labels.codes[rows]))
+        usual = np.bincount(labels.codes).argmax()
+        rows = np.flatnonzero(labels.codes != usual)
+        codes = labels.codes[rows] - (labels.codes[rows] > usual)
+        ones = (np.ones(len(rows)), (rows, codes))
         blocks.append(sp.coo_array(ones, shape=(table.n_rows, width)).tocsc())
         widths.append(width)
     return sp.csc_array(sp.hstack(blocks, format="csc")), widths

@@ -20,7 +20,10 @@ from orthoselect.matrix.basis import ROUNDINGS
 _OFFSET_LIMIT = 32.0
 _OFFSET_LIMIT_FLOAT32 = 2.0
 # Squares outside these bounds may have lost digits to the ends of the float range.
-_SQUARE_MIN, _SQUARE_MAX = 1e-250, 1e250
+_SQUARES = 1e-250, 1e250
+_SQUARES_FLOAT32 = 1e-25, 1e30
+# A sum of squares is off by so many roundings. Sums in float32 are longer than its digits.
+_SUM_ROUNDINGS, _SUM_ROUNDINGS_FLOAT32 = 4.0, 32.0
 _PILOT_ROWS = 32
 _MAX_LOOKS = 3  # the first, after a scale, after a shift
 
@@ -103,15 +106,17 @@ class CenteredMatrix:
         """Return the products of Z with all columns, (Z.shape[1], n)."""
         self._count(Z.shape[1])
         Z = Z if self.root is None else Z * self.root[:, None]
-        return self._reduce(self.matrix.cross(Z), Z.sum(axis=0))
+        with np.errstate(all="ignore"):  # columns nobody asks for may hold anything
+            return self._reduce(self.matrix.cross(Z), Z.sum(axis=0))
 
     def gram(self, J: Indices) -> Floats:
         """Return the inner products of columns J with all columns, (len(J), n)."""
         if self.whole is not None:
             return self.whole[J]
         self._count(len(J))
-        ZtX, sums = self.matrix.gram(J, self.means[J], self._inverse_norms(J), self.root)
-        return self._reduce(ZtX, sums)
+        with np.errstate(all="ignore"):
+            ZtX, sums = self.matrix.gram(J, self.means[J], self._inverse_norms(J), self.root)
+            return self._reduce(ZtX, sums)
 
     def block_gram(self, J: Indices) -> Floats:
         """Return the inner products among columns J, (len(J), len(J))."""
@@ -145,11 +150,11 @@ class CenteredMatrix:
 
     def _reduce(self, ZtX: Floats, sums: Floats) -> Floats:
         """Products with presented columns -> products with centered unit columns, in place."""
+        ZtX[:, ~self.alive] = 0.0  # they may hold anything
         inverse = self._inverse_norms(slice(None))
         for row, total in zip(ZtX, sums):
             row -= total * self.means
             row *= inverse
-        ZtX[:, ~self.alive] = 0.0
         return ZtX
 
     def _inverse_norms(self, J: Indices | slice) -> Floats:
@@ -204,7 +209,9 @@ def center(
         ones = np.ones_like(norms)
         sizes = np.divide(matrix.precision * raw, norms, out=ones, where=alive)
         offsets = np.divide(total * means**2, d0, out=np.zeros_like(d0), where=alive)
-        noise = matrix.arithmetic * (4.0 + offsets)
+        roundings = _SUM_ROUNDINGS if matrix.arithmetic == EPS else _SUM_ROUNDINGS_FLOAT32
+        noise = matrix.arithmetic * (roundings + offsets)
+        means = np.where(alive, means, 0.0)
         X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, None, work)
         VtX = X._reduce(scan.VtX, V.sum(axis=0) if root is None else root @ V)
         if scan.gram is not None:
@@ -266,7 +273,8 @@ def _repairs(
     means, squares = scan.sums / total, scan.squares
     d0 = squares - total * means**2
     shift, scale = np.zeros(len(means)), np.ones(len(means))
-    extreme = ~((squares > _SQUARE_MIN) & (squares < _SQUARE_MAX))  # NaN counts as extreme
+    low, high = _SQUARES if matrix.arithmetic == EPS else _SQUARES_FLOAT32
+    extreme = ~((squares > low) & (squares < high))  # NaN counts as extreme
     J = np.flatnonzero(wanted & extreme)
     if J.size:
         peaks, n_nan, n_inf = matrix.extremes(J)

@@ -96,7 +96,7 @@ class DenseMatrix(Matrix):
                 total[0][:, columns] += Z[rows].T @ B
                 if root is not None:  # weights before squares: a row without any may overflow
                     B = B * root[rows, None]
-                total[1][columns] += np.einsum("ij,ij->j", B, B)
+                total[1][columns] += np.einsum("ij,ij->j", B, B, dtype=np.float64)
 
         ZtX, squares = self._run(work, (m + 1, n), (n,))
         return Scan(ZtX[0], squares, ZtX[1:])
@@ -118,6 +118,16 @@ class DenseMatrix(Matrix):
         (G,) = run_tasks(self._row_tasks(), work, Totals((side, side)), self._cost(n // 2))
         XtX = np.ascontiguousarray(G[:n, :n])
         return Scan(G[n, :n].copy(), XtX.diagonal().copy(), G[n + 1 :, :n].copy(), XtX)
+
+    def block_gram(self, J: Indices, root: Floats | None) -> Floats:
+        def work(tile: Tile, total: Total) -> None:
+            for rows, _ in self._row_tiles(tile):
+                A = self._present(self._X[rows][:, J], J, np.float64, copy=True)
+                if root is not None:
+                    A *= root[rows, None]
+                total[0] += A.T @ A
+
+        return run_tasks(self._row_tasks(), work, Totals((len(J), len(J))))[0]
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         old_shift = 0.0 if self._shift is None else self._shift

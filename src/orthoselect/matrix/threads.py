@@ -24,6 +24,7 @@ from threadpoolctl import ThreadpoolController
 
 from orthoselect.matrix.base import Floats
 
+_BUNDLES = 8  # few enough to add up, many enough for a slow thread not to be waited for long
 _COST_OF_A_THREAD = 2e7  # multiplications in the time that waking one takes, amply
 
 Task = TypeVar("Task")
@@ -43,6 +44,12 @@ class _Blas:
         """Return how many threads BLAS may use when nobody holds it to one."""
         with self._lock:
             return self._allowed if self._holders else self._limit()
+
+    def forget(self) -> None:
+        """Start anew, with whatever limit BLAS had when nobody held it."""
+        for lib, limit in self._before if self._holders else []:
+            lib.set_num_threads(limit)
+        self._lock, self._holders = threading.Lock(), 0
 
     def _limit(self) -> int:
         # No library found: a BLAS that threadpoolctl does not know.
@@ -86,6 +93,9 @@ def _processors() -> int:
 
 
 _blas = _Blas()
+if hasattr(os, "register_at_fork"):
+    # The child has no other threads that would give BLAS its limit back.
+    os.register_at_fork(after_in_child=_blas.forget)
 
 
 def n_threads() -> int:
@@ -104,7 +114,10 @@ def run_tasks(
     totals: Totals,
     cost: float = math.inf,
 ) -> Total:
-    """Do tasks in a few threads, whichever is free taking the next; return their total.
+    """Do tasks in a few threads, whichever is free taking the next few; return their total.
+
+    Tasks are always put together in the same way, so that the total does not depend on the number
+    of threads or on which was quicker, to the last digit.
 
     Parameters
     ----------
@@ -112,43 +125,49 @@ def run_tasks(
     work : callable
         Does one task, adding to a total.
     totals : Totals
-        How totals are made and merged; each thread has its own.
+        How totals are made and merged; each bundle of tasks has its own.
     cost : float
         Multiplications in all: small jobs are not worth a second thread.
     """
-    queue = iter(tasks)
+    size = max(1, -(-len(tasks) // _BUNDLES))
+    bundles = [tasks[start : start + size] for start in range(0, len(tasks), size)]
+    done: list[Total | None] = [None] * len(bundles)
+    queue = iter(range(len(bundles)))
     lock = threading.Lock()
     stopped = threading.Event()
+    float_errors = np.geterr()  # each thread has its own
 
-    def loop() -> Total:
-        total = totals.start()
+    def loop() -> None:
+        np.seterr(**float_errors)
         while not stopped.is_set():
             with lock:
-                task = next(queue, None)
-            if task is None:
-                break
-            work(task, total)
-        return total
+                place = next(queue, None)
+            if place is None:
+                return
+            total = totals.start()
+            for task in bundles[place]:
+                work(task, total)
+            done[place] = total
 
     with single_threaded_blas():
-        others: list[Future[Total]] = []
-        threads = min(n_threads(), len(tasks), 1 + int(min(cost / _COST_OF_A_THREAD, 1e6)))
+        others: list[Future[None]] = []
+        threads = min(n_threads(), len(bundles), 1 + int(min(cost / _COST_OF_A_THREAD, 1e6)))
         if threads > 1:
             pool = _pool(os.getpid())
             others = [pool.submit(loop) for _ in range(threads - 1)]
         try:
-            total = loop()
+            loop()
         except BaseException:
             stopped.set()  # Ctrl-C, say: the others need not go on
             raise
         for other in others:
             if not other.cancel():
-                totals.merge(total, other.result())
-    return total
+                other.result()
+    return totals.merge([total for total in done if total is not None])
 
 
 class Totals:
-    """Arrays of zeros, one set for each thread, that are added up in the end.
+    """Arrays of zeros, one set for each bundle of tasks, that are added up in the end.
 
     Parameters
     ----------
@@ -158,25 +177,29 @@ class Totals:
     def __init__(self, *shapes: tuple[int, ...]) -> None:
         self._shapes = shapes
 
-    def start(self) -> list[Floats]:
+    def start(self) -> Total:
         """Return zeros."""
         return [np.zeros(shape) for shape in self._shapes]
 
-    def merge(self, total: list[Floats], other: list[Floats]) -> None:
-        """Add the second to the first."""
-        for mine, theirs in zip(total, other):
-            mine += theirs
+    def merge(self, parts: list[Total]) -> Total:
+        """Add up, always in the same order."""
+        total = parts[0] if parts else self.start()
+        for part in parts[1:]:
+            for mine, theirs in zip(total, part):
+                mine += theirs
+        return total
 
 
 class Shared(Totals):
-    """One set of arrays for all threads, each task writing to a place of its own."""
+    """One set of arrays for all, each task writing to a place of its own."""
 
     def __init__(self, *shapes: tuple[int, ...]) -> None:
         self._arrays = [np.zeros(shape) for shape in shapes]
 
-    def start(self) -> list[Floats]:
+    def start(self) -> Total:
         """Return the one set."""
         return self._arrays
 
-    def merge(self, total: list[Floats], other: list[Floats]) -> None:
-        """Do nothing: they are the same arrays."""
+    def merge(self, parts: list[Total]) -> Total:
+        """Return the one set."""
+        return self._arrays
