@@ -54,6 +54,7 @@ _PLENTY = 1e-3
 _PRODUCT_ROUNDINGS = 8.0
 _BATCH_BYTES = 1 << 25
 _MOSTLY = 0.9
+_KEPT = 4  # residuals kept of the columns measured last, should one of them be taken
 
 
 class SquaredCanonicalCorrelations(Criterion):
@@ -100,7 +101,7 @@ class CanonicalState(State):
         self._d = np.where(X.alive, 1.0, 0.0)
         self._L = np.empty((8, n))
         self._columns: list[int] = []  # selected columns, one for each row of L
-        self._product_error = _PRODUCT_ROUNDINGS * X.matrix.arithmetic
+        self._product_error = _PRODUCT_ROUNDINGS * X.arithmetic
         self._noise = float(X.noise[X.alive].max(initial=0.0))
         self._uncertainty = Uncertainty(self._product_error + X.noise)
         self._measured = 0
@@ -108,7 +109,8 @@ class CanonicalState(State):
         self._wide = _blocks_by_width(X, self._wide_columns)
         self._spent = _hopeless(design, X, self._wide_columns)
         self._basis = Basis(X.shape[0])
-        self._healthy = _HEALTHY if X.matrix.arithmetic == EPS else _HEALTHY_FLOAT32
+        self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
+        self._healthy = _HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._size, self._taken = size, 0  # features
         self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
@@ -278,6 +280,8 @@ class CanonicalState(State):
         J = self._design.single[features]
         W, H = self._basis.residual(self._X.columns(J))
         d = np.einsum("ij,ij->j", W, W)
+        if len(J) <= _KEPT:
+            self._residuals = {int(j): (W[:, i], H[:, i]) for i, j in enumerate(J)}
         self._spent[features] = np.sqrt(d) <= self._basis.floors(H, self._X.sizes[J])
         self._C[:, J], self._d[J] = self._V.T @ W, d
         self._uncertainty.measured(J, d)
@@ -306,6 +310,9 @@ class CanonicalState(State):
     def _extend_basis(self) -> None:
         """Bring the real basis Q up to the columns that were taken by their Gram columns."""
         new = np.array(self._columns[self._basis.k :], dtype=np.intp)
+        if len(new) == 1 and int(new[0]) in self._residuals:  # measured just before it was taken
+            self._basis.push(*self._residuals[int(new[0])], self._X.sizes[new[0]])
+            return
         for column, j in zip(self._X.columns(new).T, new):
             self._basis.append(column, self._X.sizes[j], force=True)
 
@@ -326,7 +333,7 @@ class CanonicalState(State):
                 kept.append(int(j))
         Q = self._basis.Q[:, before:]
         for r, c, j in zip(self._X.cross(Q), (self._V.T @ Q).T, kept):
-            self._append_row(r, c, j, self._product_error + self._noise)
+            self._append_row(r, c, j, _PRODUCT_ROUNDINGS * self._X.matrix.arithmetic + self._noise)
 
     def _append_row(self, r: Floats, c: Floats, j: int, error: float) -> None:
         """Add row r = q'X to L, with c = V'q; j is the column that q was made from."""

@@ -85,7 +85,7 @@ class Matrix(ABC):
 
     @abstractmethod
     def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
-        """Take the first look, in one read of X; `gram` only where `has_gram`."""
+        """Take the first look, in one read of X; `gram`, in float64, only where `has_gram`."""
 
     @abstractmethod
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
@@ -113,9 +113,9 @@ class Matrix(ABC):
             A *= root[:, None]
         return A.T @ A
 
-    def pilot(self, rows: Indices) -> Floats:
-        """Return a few rows, (len(rows), n), from which offsets can be guessed."""
-        return np.zeros((len(rows), self.shape[1]))
+    def pilot(self, rows: Indices) -> Floats | None:
+        """Return a few rows, (len(rows), n), to guess offsets from; None if none are likely."""
+        return None
 
     def extremes(self, J: Indices) -> tuple[Floats, Indices, Indices]:
         """Return for columns J the largest magnitude, the count of NaN and of infinities."""

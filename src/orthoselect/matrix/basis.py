@@ -16,6 +16,7 @@ from orthoselect.matrix.base import Floats
 # it counts as independent of them. Columns that were computed from others (sums, unit changes,
 # products with a mixing matrix) are a few roundings off; what is further away was measured.
 ROUNDINGS = 32.0
+_MUCH_LEFT = 0.1  # of the squared norm
 
 
 class Basis:
@@ -45,9 +46,14 @@ class Basis:
         return self._store[:, : self.k]
 
     def residual(self, X: Floats) -> tuple[Floats, Floats]:
-        """Return W = X - QQ'X, orthogonalized twice, and H = Q'X, (k, X.shape[1])."""
+        """Return W = X - QQ'X, orthogonalized twice, and H = Q'X, (k, X.shape[1]).
+
+        Once is enough where much is left: then nothing was lost to cancellation.
+        """
         H = self.Q.T @ X
         W = X - self.Q @ H
+        if not self.k or (_squares(W) >= _MUCH_LEFT * _squares(X)).all():
+            return W, H
         again = self.Q.T @ W
         W -= self.Q @ again
         return W, H + again
@@ -57,6 +63,11 @@ class Basis:
         k = self.k
         b = np.abs(solve_triangular(self._R[:k, :k], H)) if k else np.zeros((0, H.shape[1]))
         return ROUNDINGS * (sizes + self._sizes[:k] @ b)
+
+    def push(self, w: Floats, h: Floats, size: float) -> None:
+        """Take a column whose residual w and coefficients h are known."""
+        norm = float(np.linalg.norm(w))
+        self._push(w / norm, h, norm, size)
 
     def truncate(self, k: int) -> None:
         """Forget all but the first k columns."""
@@ -85,6 +96,10 @@ class Basis:
         self._R[k, k] = norm
         self._sizes[k] = size
         self.k = k + 1
+
+
+def _squares(A: Floats) -> Floats:
+    return np.einsum("ij,ij->j", A, A)
 
 
 def orthonormalize(A: Floats, sizes: Floats) -> tuple[Floats, NDArray[np.bool_]]:

@@ -92,6 +92,11 @@ class CenteredMatrix:
         """Rows and columns, (N, n)."""
         return self.matrix.shape
 
+    @property
+    def arithmetic(self) -> float:
+        """Relative rounding of Gram columns."""
+        return self.matrix.arithmetic if self.whole is None else EPS
+
     def columns(self, J: Indices) -> Floats:
         """Return the columns J, centered and at norm one, (N, len(J))."""
         self.work.columns += len(J)
@@ -209,8 +214,10 @@ def center(
         ones = np.ones_like(norms)
         sizes = np.divide(matrix.precision * raw, norms, out=ones, where=alive)
         offsets = np.divide(total * means**2, d0, out=np.zeros_like(d0), where=alive)
-        roundings = _SUM_ROUNDINGS if matrix.arithmetic == EPS else _SUM_ROUNDINGS_FLOAT32
-        noise = matrix.arithmetic * (roundings + offsets)
+        if matrix.arithmetic == EPS or scan.gram is not None:
+            noise = EPS * (_SUM_ROUNDINGS + offsets)
+        else:
+            noise = matrix.arithmetic * (_SUM_ROUNDINGS_FLOAT32 + offsets)
         means = np.where(alive, means, 0.0)
         X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, None, work)
         VtX = X._reduce(scan.VtX, V.sum(axis=0) if root is None else root @ V)
@@ -258,6 +265,8 @@ def _pilot_shift(matrix: Matrix, root: Floats | None, limit: float) -> Floats:
     rows = np.arange(matrix.shape[0]) if root is None else np.flatnonzero(root)
     rows = rows[:: max(1, len(rows) // _PILOT_ROWS)][:_PILOT_ROWS]
     sample = matrix.pilot(rows)
+    if sample is None:
+        return np.zeros(matrix.shape[1])
     middle, spread = sample.mean(axis=0), sample.std(axis=0)
     far = np.isfinite(middle) & (spread > 0) & (np.abs(middle) > limit * spread)
     return np.where(far, middle, 0.0)

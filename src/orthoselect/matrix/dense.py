@@ -102,13 +102,16 @@ class DenseMatrix(Matrix):
         return Scan(ZtX[0], squares, ZtX[1:])
 
     def _scan_gram(self, V: Floats, root: Floats | None) -> Scan:
-        """Multiply [root * X, root, V] with itself: everything is in that product."""
+        """Multiply [root * X, root, V] with itself: everything is in that product.
+
+        In float64 always: doubtful winners of a tall float32 table would cost more to measure.
+        """
         n, m = self.shape[1], V.shape[1]
 
         def work(tile: Tile, total: Total) -> None:
             for rows, _ in self._row_tiles(tile):
                 B = self._tile(rows, slice(None))
-                A = np.empty((B.shape[0], n + 1 + m), dtype=self._dtype)
+                A = np.empty((B.shape[0], n + 1 + m))
                 A[:, :n], A[:, n], A[:, n + 1 :] = B, 1.0, V[rows]
                 if root is not None:
                     A[:, : n + 1] *= root[rows, None]

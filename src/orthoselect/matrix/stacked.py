@@ -65,4 +65,7 @@ class StackedMatrix(Matrix):
         )
 
     def pilot(self, rows: Indices) -> Floats:
-        return np.concatenate([part.pilot(rows) for part in self._parts], axis=1)
+        samples = (part.pilot(rows) for part in self._parts)
+        shapes = ((len(rows), part.shape[1]) for part in self._parts)
+        known = (np.zeros(shape) if s is None else s for s, shape in zip(samples, shapes))
+        return np.concatenate(list(known), axis=1)
