@@ -96,7 +96,7 @@ class CanonicalState(State):
         self, design: Design, X: CenteredMatrix, VtX: Floats, V: Floats, size: int = 1
     ) -> None:
         n = X.shape[1]
-        self._design, self._X, self._V = design, X, V
+        self._X, self._V = X, V
         self._C = VtX
         self._d = np.where(X.alive, 1.0, 0.0)
         self._L = np.empty((8, n))
@@ -105,18 +105,24 @@ class CanonicalState(State):
         self._noise = float(X.noise[X.alive].max(initial=0.0))
         self._uncertainty = Uncertainty(self._product_error + X.noise)
         self._measured = 0
-        self._wide_columns = {f: _independent(X, J) for f, J in design.wide.items()}
+        wide = {f: _independent(X, J) for f, J in design.wide.items()}
+        # From here on a feature is its place among those that are not constant.
+        self._names = np.flatnonzero(~_constant(design, X, wide))
+        self._place = np.full(len(design.features), -1, dtype=np.intp)
+        self._place[self._names] = np.arange(len(self._names))
+        self._single = design.single[self._names]  # -1 for features of several columns
+        self._wide_columns = {int(self._place[f]): J for f, J in wide.items() if len(J)}
         self._wide = _blocks_by_width(X, self._wide_columns)
-        self._spent = _hopeless(design, X, self._wide_columns)
+        self._spent = np.zeros(len(self._names), dtype=bool)
         self._basis = Basis(X.shape[0])
         self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
         self._healthy = _HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._size, self._taken = size, 0  # features
         self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
-        self._gains = np.empty(len(design.features))  # -1 for features out of the race
-        self._slack = np.empty(len(design.features))  # what gains may be off by, where looked at
-        self._fresh = np.zeros(len(design.features), dtype=bool)  # measured in this step
+        self._gains = np.empty(len(self._names))  # -1 for features out of the race
+        self._slack = np.empty(len(self._names))  # what gains may be off by, where looked at
+        self._fresh = np.zeros(len(self._names), dtype=bool)  # measured in this step
         self._score()
 
     # What a search asks
@@ -124,8 +130,9 @@ class CanonicalState(State):
     def best(self, candidates: NDArray[np.bool_]) -> int | None:
         """Return the candidate that adds most, once every gain that matters is certain."""
         self._settle()
-        while True:
-            gains = np.where(candidates, self._gains, -1.0)
+        open_ = candidates[self._names]
+        while open_.any():
+            gains = np.where(open_, self._gains, -1.0)
             top = int(gains.argmax())
             if gains[top] < 0:
                 return None
@@ -136,7 +143,9 @@ class CanonicalState(State):
                 continue
             if gains[top] <= _NOTHING:
                 return None
-            return int(rivals[gains[rivals] >= (1 - _TIE) * gains[top]].min())
+            winner = rivals[gains[rivals] >= (1 - _TIE) * gains[top]].min()
+            return int(self._names[winner])
+        return None
 
     def _rivals(self, gains: Floats, top: int) -> Indices:
         """Return the features that may be as good as the leading one, itself included.
@@ -156,7 +165,7 @@ class CanonicalState(State):
     def _look_at(self, features: Indices) -> None:
         """Work out the slack of gains that `_score` has left open."""
         open_ = features[np.isnan(self._slack[features])]
-        J = self._design.single[open_]
+        J = self._single[open_]
         d = self._d[J]
         slack = single_gains(self._gains[open_] * d, d, *self._uncertainty.of(J, d))[1]
         self._slack[open_] = slack
@@ -164,6 +173,9 @@ class CanonicalState(State):
     def add(self, f: int) -> float:
         """Take feature f; a feature that depends on the selected ones adds nothing."""
         self._settle()
+        f = int(self._place[f])
+        if f < 0:
+            return 0.0
         only = np.array([f])
         self._look_at(only)
         if not self._spent[f] and not self._trusted(only)[0]:
@@ -225,12 +237,14 @@ class CanonicalState(State):
         """Compute every feature's gain from C, d and D, and the slack of the doubtful ones."""
         squares = np.einsum("ij,ij->j", self._C, self._C)
         plenty = self._d >= _PLENTY
-        by_column = np.divide(squares, self._d, out=np.zeros_like(squares), where=plenty)
-        # The zero at the end is for features without a single column: their `single` is -1.
-        self._gains[:] = np.append(np.minimum(by_column, 1.0), 0.0)[self._design.single]
+        by_column = squares / np.where(plenty, self._d, np.inf)
+        # What stands at the end is for features of several columns: their `single` is -1.
+        self._gains[:] = np.append(np.minimum(by_column, 1.0), 0.0)[self._single]
         self._slack[:] = np.nan
-        scarce = np.flatnonzero(~np.append(plenty, True)[self._design.single] & ~self._spent)
-        J = self._design.single[scarce]
+        scarce = np.zeros(0, dtype=np.intp)
+        if not plenty.all():
+            scarce = np.flatnonzero(~np.append(plenty, True)[self._single] & ~self._spent)
+        J = self._single[scarce]
         self._gains[scarce], self._slack[scarce] = single_gains(
             squares[J], self._d[J], *self._uncertainty.of(J, self._d[J])
         )
@@ -240,8 +254,8 @@ class CanonicalState(State):
                 self._C[:, block.columns], block.D, *(error.max(axis=1) for error in errors)
             )
         self._unsure = np.concatenate([scarce, *(block.features for block in self._wide)])
-        self._gains[self._spent] = -1.0
-        self._slack[self._spent] = 0.0
+        spent = np.flatnonzero(self._spent)
+        self._gains[spent], self._slack[spent] = -1.0, 0.0
         self._fresh[:] = False
 
     def _trusted(self, features: Indices) -> NDArray[np.bool_]:
@@ -251,13 +265,13 @@ class CanonicalState(State):
     def _columns_of(self, f: int) -> Indices:
         if f in self._wide_columns:
             return self._wide_columns[f]
-        return self._design.single[f : f + 1]
+        return self._single[f : f + 1]
 
     def _left_of(self, f: int) -> float:
         """Return the least that is left of any direction of feature f, between 0 and 1."""
         if f in self._wide_columns:
             return float(np.linalg.eigvalsh(self._block_of(f)).min())
-        return float(self._d[self._design.single[f]])
+        return float(self._d[self._single[f]])
 
     def _block_of(self, f: int) -> Floats:
         block = next(block for block in self._wide if f in block.features)
@@ -269,15 +283,15 @@ class CanonicalState(State):
         """Replace what the state knows of these features by what their real columns say."""
         self._measured += len(features)
         self._extend_basis()
-        alone = features[self._design.single[features] >= 0]
+        alone = features[self._single[features] >= 0]
         width = max(1, _BATCH_BYTES // (8 * self._X.shape[0]))
         for start in range(0, len(alone), width):
             self._measure_single(alone[start : start + width])
-        for f in features[self._design.single[features] < 0]:
+        for f in features[self._single[features] < 0]:
             self._measure_wide(int(f))
 
     def _measure_single(self, features: Indices) -> None:
-        J = self._design.single[features]
+        J = self._single[features]
         W, H = self._basis.residual(self._X.columns(J))
         d = np.einsum("ij,ij->j", W, W)
         if len(J) <= _KEPT:
@@ -369,8 +383,8 @@ class CanonicalState(State):
             return []
         alone = len(wanted) == 1 and not self._wide_columns
         if alone and self._fetched and plan.guessing_pays(self._X.matrix.n_stored):
-            gains = np.zeros(self._X.shape[1])
-            gains[self._design.single] = self._gains
+            gains = np.full(self._X.shape[1], -1.0)
+            gains[self._single] = self._gains
             L = self._L[: len(self._columns)]
             return likely_winners(gains, self._C, self._d, L, self._fetched, wanted[0], count)
         known = {*wanted, *self._fetched}
@@ -410,14 +424,12 @@ def _without_constants(
     return design, less, VtX[:, alive]
 
 
-def _hopeless(
-    design: Design, X: CenteredMatrix, wide_columns: dict[int, Indices]
-) -> NDArray[np.bool_]:
-    """Return which features are constant."""
-    hopeless = ~np.append(X.alive, False)[design.single]
-    for f, J in wide_columns.items():
-        hopeless[f] = not len(J)
-    return hopeless
+def _constant(design: Design, X: CenteredMatrix, wide: dict[int, Indices]) -> NDArray[np.bool_]:
+    """Return which features do not vary; `wide` are the useful columns of those with several."""
+    constant = ~np.append(X.alive, False)[design.single]
+    for f, J in wide.items():
+        constant[f] = not len(J)
+    return constant
 
 
 def _independent(X: CenteredMatrix, J: Indices) -> Indices:
