@@ -24,7 +24,7 @@ _SQUARES = 1e-250, 1e250
 _SQUARES_FLOAT32 = 1e-25, 1e30
 # A sum of squares is off by so many roundings. Sums in float32 are longer than its digits.
 _SUM_ROUNDINGS, _SUM_ROUNDINGS_FLOAT32 = 4.0, 32.0
-_PILOT_ROWS = 32
+_PILOT_ROWS = 16
 _MAX_LOOKS = 3  # the first, after a scale, after a shift
 
 
@@ -267,7 +267,7 @@ def _pilot_shift(matrix: Matrix, root: Floats | None, limit: float) -> Floats:
     sample = matrix.pilot(rows)
     if sample is None:
         return np.zeros(matrix.shape[1])
-    middle, spread = sample.mean(axis=0), sample.std(axis=0)
+    middle, spread = sample.mean(axis=0), np.ptp(sample, axis=0) / 4.0
     far = np.isfinite(middle) & (spread > 0) & (np.abs(middle) > limit * spread)
     return np.where(far, middle, 0.0)
 
