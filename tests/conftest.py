@@ -59,16 +59,13 @@ def rng():
     return np.random.default_rng(20220301)
 
 
-@pytest.fixture(params=["as planned", "whole gram", "gram columns", "real columns"])
+@pytest.fixture(params=["as planned", "whole gram", "gram columns", "rows"])
 def strategy(request, monkeypatch):
     """Every way to find the rows of the factor, forced."""
-    from orthoselect.criteria import cancorr, plan
+    from orthoselect.criteria import plan
 
-    if request.param in ("gram columns", "real columns"):
-        monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: False)
-    if request.param == "whole gram":
-        monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: True)
-    if request.param == "real columns":
-        monkeypatch.setattr(cancorr, "_HEALTHY", 2.0)
-        monkeypatch.setattr(cancorr, "_HEALTHY_FLOAT32", 2.0)
+    if request.param != "as planned":
+        monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: request.param == "whole gram")
+        monkeypatch.setattr(plan, "rows_pay", lambda *_: request.param == "rows")
+        monkeypatch.setattr(plan, "guessing_pays", lambda *_: True)
     return request.param

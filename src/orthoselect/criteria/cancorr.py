@@ -116,6 +116,7 @@ class CanonicalState(State):
         self._spent = np.zeros(len(self._names), dtype=bool)
         self._basis = Basis(X.shape[0])
         self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
+        self._by_rows = plan.rows_pay(X.shape, size)
         self._healthy = _HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._size, self._taken = size, 0  # features
@@ -158,13 +159,17 @@ class CanonicalState(State):
         spread = self._uncertainty.spread(within_reach, _PLENTY)
         close = np.flatnonzero(gains >= max(within_reach - spread, 0.0))
         self._look_at(close)
-        unsure = self._unsure[gains[self._unsure] >= 0]
-        rivals = np.union1d(close, unsure)
+        rivals = close
+        if self._unsure.size:
+            unsure = self._unsure[gains[self._unsure] >= 0]
+            rivals = np.union1d(close, unsure)
         return rivals[gains[rivals] + self._slack[rivals] >= within_reach]
 
     def _look_at(self, features: Indices) -> None:
         """Work out the slack of gains that `_score` has left open."""
         open_ = features[np.isnan(self._slack[features])]
+        if not open_.size:
+            return
         J = self._single[open_]
         d = self._d[J]
         slack = single_gains(self._gains[open_] * d, d, *self._uncertainty.of(J, d))[1]
@@ -196,7 +201,7 @@ class CanonicalState(State):
         if f is None:
             return
         J = self._columns_of(f)
-        if self._left_of(f) >= self._healthy:
+        if not self._by_rows and self._left_of(f) >= self._healthy:
             self._fetch(J)
             for j in J:
                 self._take_by_gram(int(j))
@@ -210,12 +215,17 @@ class CanonicalState(State):
         """Return the strategy, and what was asked of the table."""
         work = self._X.work
         return {
-            "strategy": "whole gram" if self._X.whole is not None else "gram columns",
+            "strategy": self._strategy(),
             "passes": work.passes,
             "products": work.products,
             "columns_read": work.columns,
             "measured": self._measured,
         }
+
+    def _strategy(self) -> str:
+        if self._by_rows:
+            return "rows"
+        return "gram columns" if self._X.whole is None else "whole gram"
 
     def exhausted(self) -> str:
         """Say why no candidate is left."""
@@ -244,10 +254,11 @@ class CanonicalState(State):
         scarce = np.zeros(0, dtype=np.intp)
         if not plenty.all():
             scarce = np.flatnonzero(~np.append(plenty, True)[self._single] & ~self._spent)
-        J = self._single[scarce]
-        self._gains[scarce], self._slack[scarce] = single_gains(
-            squares[J], self._d[J], *self._uncertainty.of(J, self._d[J])
-        )
+        if scarce.size:
+            J = self._single[scarce]
+            self._gains[scarce], self._slack[scarce] = single_gains(
+                squares[J], self._d[J], *self._uncertainty.of(J, self._d[J])
+            )
         for block in self._wide:
             errors = self._uncertainty.of(block.columns, self._d[block.columns])
             self._gains[block.features], self._slack[block.features] = block_gains(

@@ -18,6 +18,7 @@ _COLUMNS_PER_STEP = 2.3
 # BLAS takes columns by eights: nine cost as much as sixteen.
 _AHEAD, _AHEAD_OF_MANY = 16, 8
 _MANY = 20  # columns for each step planned: too many compete for guesses to last
+_FEW_ROWS = 2048
 # Below so many numbers a read costs less than good guesses.
 _SMALL = 2_000_000
 
@@ -38,6 +39,15 @@ def whole_gram_pays(shape: tuple[int, int], size: int) -> bool:
     whole = _READ + _WHOLE * n
     on_demand = 2 * _READ + (_READ * _READS_PER_STEP + _COLUMNS_PER_STEP) * size
     return whole <= on_demand
+
+
+def rows_pay(shape: tuple[int, int], size: int) -> bool:
+    """Whether to make each row r = q'X from the real direction q, one thin read for each step.
+
+    With few rows, directions cost next to nothing; with many columns, guesses do not last.
+    """
+    N, n = shape
+    return N <= _FEW_ROWS and n > _MANY * size
 
 
 def columns_ahead(shape: tuple[int, int], size: int, taken: int) -> int:

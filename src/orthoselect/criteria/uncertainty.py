@@ -6,6 +6,8 @@ other, so they add in squares. Notation as in cancorr.py.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -25,6 +27,7 @@ class Uncertainty:
     """
 
     def __init__(self, initial: Floats) -> None:
+        self._initial2 = float((initial**2).max(initial=0.0))  # measured columns have less
         self._C2 = initial**2
         self._d2 = initial**2
         self._d_known = np.ones(len(initial))  # d when it was known this well
@@ -50,8 +53,8 @@ class Uncertainty:
 
     def spread(self, gain: float, least: float) -> float:
         """Bound the slack of every gain up to this one, of columns with at least so much left."""
-        error = float(np.sqrt(self._C2.max(initial=0.0) + self._grown2))
-        error_d = float(np.sqrt(self._d2.max(initial=0.0) + 4 * self._largest2))
+        error = math.sqrt(self._initial2 + self._grown2)
+        error_d = math.sqrt(self._initial2 + 4 * self._largest2)
         return float(_slack(np.array(max(gain, 0.0)), least, error, error_d))
 
 

@@ -284,7 +284,9 @@ def _repairs(
     shift, scale = np.zeros(len(means)), np.ones(len(means))
     low, high = _SQUARES if matrix.arithmetic == EPS else _SQUARES_FLOAT32
     extreme = ~((squares > low) & (squares < high))  # NaN counts as extreme
-    J = np.flatnonzero(wanted & extreme)
+    # Columns of zeros are common, and no product of theirs leaves the range.
+    empty = (squares == 0) & (means == 0) & ~scan.VtX.any(axis=0)
+    J = np.flatnonzero(wanted & extreme & ~empty)
     if J.size:
         peaks, n_nan, n_inf = matrix.extremes(J)
         bad = (n_nan > 0) | (n_inf > 0)
