@@ -16,6 +16,7 @@ _VIEW_BYTES = 1 << 22
 _MIN_ROWS = 512
 _SHORT = 4 * _MIN_ROWS
 _SLABS, _MIN_WIDTH = 8, 1024
+_READ = 8  # products that reading a number is worth
 
 Tile = tuple[slice, slice]  # rows, columns
 
@@ -158,7 +159,7 @@ class DenseMatrix(Matrix):
         return run_tasks(self._row_tasks(), work, Totals(*shapes), cost)
 
     def _cost(self, products: int) -> float:
-        return float(self.shape[0]) * self.shape[1] * products
+        return float(self.shape[0]) * self.shape[1] * (products + _READ)
 
     def _short_and_wide(self) -> bool:
         return self.shape[0] < _SHORT and self.shape[1] >= 2 * _MIN_WIDTH
