@@ -139,7 +139,8 @@ class ManyLevelsWarning(SelectionWarning):
     def __init__(self, name: str, n_levels: int, n_rows: int) -> None:
         super().__init__(
             f"categorical column `{name}` has {n_levels} levels in {n_rows} rows: so many that it "
-            f"fits any response. Name it in `exclude` if it is an identifier."
+            f"fits any response. Name it in `exclude` if it is an identifier, or convert it if "
+            f"these are numbers stored as text."
         )
 
 
