@@ -1,10 +1,17 @@
 """Fixtures shared by the tests: one per dataframe library, and the tables they hold."""
 
+import os
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# Elsewhere examples are random; in CI a red run should be red again when it is repeated.
+settings.register_profile("ci", derandomize=True, deadline=None)
+if os.environ.get("CI"):
+    settings.load_profile("ci")
 
 
 @dataclass(frozen=True)
