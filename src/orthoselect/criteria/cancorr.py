@@ -12,7 +12,7 @@ W is never formed. For columns of norm one the state keeps
 where Q (N, k) is an orthonormal basis of the selected columns. Taking column j needs one row
 r = q'X of L, which follows from the column g = X'x_j of the Gram matrix, r = (g - L'L_j)/sqrt(d_j),
 and then C -= (V'q) r', d -= r*r. A row from Gram columns has lost digits when little is left of
-column j; it is then made from the real columns instead, orthogonalized twice.
+column j; it is then made from the real columns instead, orthogonalized until nothing is lost.
 
 Errors are tracked, not hoped for (`uncertainty.py`). A feature whose gain they leave uncertain and
 that might win is measured again on its real columns before it is believed.

@@ -16,6 +16,8 @@ _VIEW_BYTES = 1 << 22
 _MIN_ROWS = 512
 _SHORT = 4 * _MIN_ROWS
 _SLABS, _MIN_WIDTH = 8, 1024
+# Sums in float32 should be short; they are added up in float64.
+_FLOAT32_ROWS = 512
 _READ = 8  # products that reading a number is worth
 
 Tile = tuple[slice, slice]  # rows, columns
@@ -175,11 +177,13 @@ class DenseMatrix(Matrix):
         return [(slice(i, min(i + height, N)), slice(0, n)) for i in range(0, N, height)]
 
     def _row_tiles(self, tile: Tile) -> list[Tile]:
-        """Cut a tile by rows, if it has to be converted, into pieces for the cache."""
+        """Cut a tile by rows: for the cache if it is converted, for the digits if float32."""
         rows, columns = tile
-        if self._X.dtype == self._dtype and self._shift is None and self._scale is None:
-            return [tile]
-        height = max(16, _TILE_BYTES // (8 * max(columns.stop - columns.start, 1)))
+        height = rows.stop - rows.start
+        if self._X.dtype != self._dtype or self._shift is not None or self._scale is not None:
+            height = max(16, _TILE_BYTES // (8 * max(columns.stop - columns.start, 1)))
+        if self._dtype == np.float32:
+            height = min(height, _FLOAT32_ROWS)
         starts = range(rows.start, rows.stop, height)
         return [(slice(i, min(i + height, rows.stop)), columns) for i in starts]
 
