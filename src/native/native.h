@@ -1,0 +1,29 @@
+/* What the files of this extension share.
+ *
+ * Every kernel has a NumPy twin that answers when there was no compiler, so a kernel is only ever a
+ * quicker way to the same numbers. Arrays come in through the buffer protocol; kernels run without
+ * the interpreter's lock.
+ */
+#ifndef ORTHOSELECT_NATIVE_H
+#define ORTHOSELECT_NATIVE_H
+
+#define PY_SSIZE_T_CLEAN
+#define Py_LIMITED_API 0x030B0000
+#include <Python.h>
+#include <stdint.h>
+
+/* Compile a function once for each of these processors, and choose when the module is loaded. */
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
+#define FOR_EACH_PROCESSOR                                                                         \
+    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define FOR_EACH_PROCESSOR
+#endif
+
+/* An array argument. `format` is the struct code expected ("d", "f", "B", ...), `writable` whether
+ * the kernel writes to it. Only the last axis has to be contiguous. */
+int get_array(PyObject *object, Py_buffer *view, const char *format, int ndim, int writable);
+
+extern PyMethodDef product_methods[];
+
+#endif

@@ -1,0 +1,34 @@
+"""The compiled kernels, where they were built; NumPy does without.
+
+An installation without a compiler has no kernels, and ORTHOSELECT_NATIVE=0 in the environment
+leaves them alone: results are the same within rounding, only slower. Whoever calls a kernel asks
+`kernels()` each time, and has a NumPy way for None.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+try:
+    from orthoselect import _native as _module  # type: ignore[attr-defined]
+except ImportError:
+    _module = None
+
+_kernels: Any = None if os.environ.get("ORTHOSELECT_NATIVE") == "0" else _module
+
+
+def kernels() -> Any:
+    """Return the module of compiled kernels, or None if there is none.
+
+    Examples
+    --------
+    >>> isinstance(available(), bool)
+    True
+    """
+    return _kernels
+
+
+def available() -> bool:
+    """Whether compiled kernels are in use."""
+    return _kernels is not None
