@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[1]
 
 def build(folder, compiler):
     """Build the package as an installation would; return the compiled files."""
-    pytest.importorskip("setuptools", minversion="68")
+    pytest.importorskip("setuptools", minversion="77")
     command = [sys.executable, "setup.py", "-q", "build", "--build-base", str(folder)]
     env = {**os.environ, "CC": compiler}
     done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)

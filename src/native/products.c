@@ -5,12 +5,24 @@
  */
 #include "native.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
+    THIN = 32,   /* the most columns Z may have */
+    GROUP = 6,   /* columns of Z whose sums fit the registers */
     RUN = 32,    /* rows whose sums stay in registers */
     PANEL = 512, /* columns whose sums stay in the nearest cache */
 };
+
+#define INLINE __attribute__((always_inline)) static inline
+
+/* How Z is made from columns of B. */
+typedef struct {
+    const int64_t *J;
+    const double *means, *factors, *weights; /* weights may be NULL */
+    double *sums;
+} Gather;
 
 #define REAL double
 #define NAME(x) x##_double
@@ -24,17 +36,43 @@ enum {
 #undef NAME
 #undef REAL
 
-static PyObject *thin(PyObject *Py_UNUSED(self), PyObject *args)
+static int bad_shapes(void)
+{
+    PyErr_SetString(PyExc_ValueError, "shapes do not fit each other");
+    return -1;
+}
+
+/* The type of a block: "f" or "d", or NULL with an error set. */
+static const char *float_type(PyObject *block)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(block, &view, PyBUF_STRIDES | PyBUF_FORMAT) < 0)
+        return NULL;
+    const char *type = view.itemsize == 4 ? "f" : "d";
+    PyBuffer_Release(&view);
+    return type;
+}
+
+static void multiply(void *Z, Py_ssize_t z_step, Py_ssize_t b, const Gather *from,
+                     const Py_buffer *B, const Py_buffer *out, double *squares)
+{
+    const Py_ssize_t N = B->shape[0], n = B->shape[1], b_step = B->strides[0] / B->itemsize;
+    const Py_ssize_t out_step = out->strides[0] / 8;
+    if (B->itemsize == 4)
+        thin_float(Z, z_step, b, from, B->buf, b_step, N, n, out->buf, out_step, squares);
+    else
+        thin_double(Z, z_step, b, from, B->buf, b_step, N, n, out->buf, out_step, squares);
+}
+
+static PyObject *cross(PyObject *Py_UNUSED(self), PyObject *args)
 {
     PyObject *given[4];
-    Py_buffer Z, B, out, squares = {0};
-    if (!PyArg_ParseTuple(args, "OOOO", &given[0], &given[1], &given[2], &given[3]))
+    Py_buffer Z, B, out, squares;
+    const char *type;
+    int failed = -1;
+    if (!PyArg_ParseTuple(args, "OOOO", &given[0], &given[1], &given[2], &given[3]) ||
+        (type = float_type(given[1])) == NULL)
         return NULL;
-    if (PyObject_GetBuffer(given[1], &B, PyBUF_STRIDES | PyBUF_FORMAT) < 0)
-        return NULL;
-    const int single = B.itemsize == 4;
-    PyBuffer_Release(&B);
-    const char *type = single ? "f" : "d";
     if (get_array(given[0], &Z, type, 2, 0) < 0)
         return NULL;
     if (get_array(given[1], &B, type, 2, 0) < 0)
@@ -44,21 +82,16 @@ static PyObject *thin(PyObject *Py_UNUSED(self), PyObject *args)
     const int with_squares = given[3] != Py_None;
     if (with_squares && get_array(given[3], &squares, "d", 1, 1) < 0)
         goto release_out;
-    const Py_ssize_t N = B.shape[0], n = B.shape[1], b = Z.shape[1];
-    if (Z.shape[0] != N || out.shape[0] != b || out.shape[1] != n ||
-        (with_squares && squares.shape[0] != n)) {
-        PyErr_SetString(PyExc_ValueError, "shapes should be (N, b), (N, n), (b, n) and (n,)");
+    if (Z.shape[0] != B.shape[0] || out.shape[0] != Z.shape[1] || out.shape[1] != B.shape[1] ||
+        Z.shape[1] > THIN || (with_squares && squares.shape[0] != B.shape[1])) {
+        bad_shapes();
         goto release_squares;
     }
     Py_BEGIN_ALLOW_THREADS;
-    const Py_ssize_t size = B.itemsize;
-    if (single)
-        thin_float(Z.buf, Z.strides[0] / size, b, B.buf, B.strides[0] / size, N, n, out.buf,
-                   out.strides[0] / 8, with_squares ? squares.buf : NULL);
-    else
-        thin_double(Z.buf, Z.strides[0] / size, b, B.buf, B.strides[0] / size, N, n, out.buf,
-                    out.strides[0] / 8, with_squares ? squares.buf : NULL);
+    multiply(Z.buf, Z.strides[0] / Z.itemsize, Z.shape[1], NULL, &B, &out,
+             with_squares ? squares.buf : NULL);
     Py_END_ALLOW_THREADS;
+    failed = 0;
 release_squares:
     if (with_squares)
         PyBuffer_Release(&squares);
@@ -68,13 +101,77 @@ release_B:
     PyBuffer_Release(&B);
 release_Z:
     PyBuffer_Release(&Z);
-    if (PyErr_Occurred())
+    if (failed)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
+/* Check the arguments of `gram` against each other. */
+static int check_gram(const Py_buffer *B, const Py_buffer *J, const Py_buffer *means,
+                      const Py_buffer *factors, const Py_buffer *weights, const Py_buffer *out,
+                      const Py_buffer *sums)
+{
+    const Py_ssize_t b = J->shape[0], n = B->shape[1];
+    if (b > THIN || means->shape[0] != b || factors->shape[0] != b || sums->shape[0] != b ||
+        out->shape[0] != b || out->shape[1] != n || (weights && weights->shape[0] != B->shape[0]))
+        return bad_shapes();
+    for (Py_ssize_t g = 0; g < b; g++)
+        if (((const int64_t *)J->buf)[g] < 0 || ((const int64_t *)J->buf)[g] >= n)
+            return bad_shapes();
+    return 0;
+}
+
+static PyObject *gram(PyObject *Py_UNUSED(self), PyObject *args)
+{
+    enum { BLOCK, COLUMNS, MEANS, FACTORS, WEIGHTS, OUT, SUMS, COUNT };
+    static const char *const types[COUNT] = {NULL, "q", "d", "d", "d", "d", "d"};
+    static const int axes[COUNT] = {2, 1, 1, 1, 1, 2, 1};
+    PyObject *given[COUNT];
+    Py_buffer views[COUNT];
+    const char *type;
+    int taken = 0, failed = -1;
+    if (!PyArg_ParseTuple(args, "OOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4],
+                          &given[5], &given[6]) ||
+        (type = float_type(given[BLOCK])) == NULL)
+        return NULL;
+    const int weighted = given[WEIGHTS] != Py_None;
+    for (; taken < COUNT; taken++) {
+        if (taken == WEIGHTS && !weighted)
+            continue;
+        if (get_array(given[taken], &views[taken], types[taken] ? types[taken] : type, axes[taken],
+                      taken >= OUT) < 0)
+            goto release;
+    }
+    if (check_gram(&views[BLOCK], &views[COLUMNS], &views[MEANS], &views[FACTORS],
+                   weighted ? &views[WEIGHTS] : NULL, &views[OUT], &views[SUMS]) < 0)
+        goto release;
+    const Py_ssize_t b = views[COLUMNS].shape[0];
+    const Gather from = {views[COLUMNS].buf, views[MEANS].buf, views[FACTORS].buf,
+                         weighted ? views[WEIGHTS].buf : NULL, views[SUMS].buf};
+    void *Z = malloc((size_t)(views[BLOCK].shape[0] * b * views[BLOCK].itemsize + 1));
+    if (Z == NULL) {
+        PyErr_NoMemory();
+        goto release;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    multiply(Z, b, b, &from, &views[BLOCK], &views[OUT], NULL);
+    Py_END_ALLOW_THREADS;
+    free(Z);
+    failed = 0;
+release:
+    while (taken-- > 0)
+        if (taken != WEIGHTS || weighted)
+            PyBuffer_Release(&views[taken]);
+    if (failed)
         return NULL;
     Py_RETURN_NONE;
 }
 
 PyMethodDef product_methods[] = {
-    {"thin", thin, METH_VARARGS,
-     "thin(Z, B, out, squares): out += Z'B, and squares += the column sums of B*B unless None."},
+    {"cross", cross, METH_VARARGS,
+     "cross(Z, B, out, squares): out += Z'B, and squares += the column sums of B*B unless None."},
+    {"gram", gram, METH_VARARGS,
+     "gram(B, J, means, factors, weights, out, sums): out += Z'B and sums += the column sums of\n"
+     "Z = weights * (B[:, J] - means) * factors; weights may be None."},
     {NULL, NULL, 0, NULL},
 };

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan, storage_precision
+from orthoselect.matrix.thin import add_cross, add_gram
 from orthoselect.matrix.threads import Shared, Total, Totals, run_tasks
 
 # A tile that has to be converted should stay in a core's own cache; others may be larger.
@@ -58,7 +59,7 @@ class DenseMatrix(Matrix):
 
         def work(tile: Tile, total: Total) -> None:
             for rows, columns in self._row_tiles(tile):
-                total[0][:, columns] += Z[rows].T @ self._tile(rows, columns)
+                add_cross(Z[rows], self._tile(rows, columns), total[0][:, columns])
 
         return self._run(work, (Z.shape[1], self.shape[1]))[0]
 
@@ -68,18 +69,12 @@ class DenseMatrix(Matrix):
         if self._short_and_wide():
             return super().gram(J, means, factors, root)
         n, b = self.shape[1], len(J)
-        w = None if root is None else (root * root)[:, None]
+        w = None if root is None else root * root
 
         def work(tile: Tile, total: Total) -> None:
             for rows, columns in self._row_tiles(tile):
                 B = self._tile(rows, columns)
-                Z = B[:, J].astype(np.float64)  # from the cache, where B will be needed anyway
-                Z -= means
-                Z *= factors
-                if w is not None:
-                    Z *= w[rows]
-                total[0] += Z.astype(self._dtype, copy=False).T @ B
-                total[1] += Z.sum(axis=0)
+                add_gram(B, J, means, factors, None if w is None else w[rows], *total)
 
         ZtX, sums = self._run(work, (b, n), (b,))
         return ZtX, sums
@@ -96,9 +91,11 @@ class DenseMatrix(Matrix):
         def work(tile: Tile, total: Total) -> None:
             for rows, columns in self._row_tiles(tile):
                 B = self._tile(rows, columns)
-                total[0][:, columns] += Z[rows].T @ B
-                if root is not None:  # weights before squares: a row without any may overflow
-                    B = B * root[rows, None]
+                if root is None:
+                    add_cross(Z[rows], B, total[0][:, columns], total[1][columns])
+                    continue
+                add_cross(Z[rows], B, total[0][:, columns])
+                B = B * root[rows, None]  # weights before squares: a row without any may overflow
                 total[1][columns] += np.einsum("ij,ij->j", B, B, dtype=np.float64)
 
         ZtX, squares = self._run(work, (m + 1, n), (n,))

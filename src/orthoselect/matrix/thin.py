@@ -1,0 +1,58 @@
+"""Products of a block of rows with a few columns, the ones that selection spends its time on.
+
+Notation: B (rows, n) a block of the table in float64 or float32, Z (rows, b) the columns it is
+multiplied with. Totals are float64, and are added to.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.matrix.base import Floats, Indices
+from orthoselect.native import kernels
+
+# With more columns BLAS, which copies the block into an order of its own first, is as quick.
+_THIN = 24
+
+
+def add_cross(Z: NDArray, B: NDArray, ZtB: Floats, squares: Floats | None = None) -> None:
+    """Add the products Z'B, (b, n), and the sums of squares of B's columns, (n,), if asked for.
+
+    Z has the dtype of B.
+    """
+    if _by_kernel(B, Z.shape[1]):
+        kernels().cross(Z, B, ZtB, squares)
+        return
+    ZtB += Z.T @ B
+    if squares is not None:
+        squares += np.einsum("ij,ij->j", B, B, dtype=np.float64)
+
+
+def add_gram(
+    B: NDArray,
+    J: Indices,
+    means: Floats,
+    factors: Floats,
+    w: Floats | None,
+    ZtB: Floats,
+    sums: Floats,
+) -> None:
+    """Add Z'B, (b, n), and the column sums of Z = w * (B[:, J] - means) * factors, (b,)."""
+    if _by_kernel(B, len(J)):
+        kernels().gram(B, J, means, factors, w, ZtB, sums)
+        return
+    Z = B.take(J, axis=1).astype(np.float64, copy=False)
+    Z -= means
+    Z *= factors
+    if w is not None:
+        Z *= w[:, None]
+    ZtB += Z.astype(B.dtype, copy=False).T @ B
+    sums += Z.sum(axis=0)
+
+
+def _by_kernel(B: NDArray, b: int) -> bool:
+    """Whether there is a kernel, and it pays: few products, of rows that stand in one piece."""
+    steps = B.strides
+    by_rows = steps[1] == B.itemsize and steps[0] >= 0 and steps[0] % B.itemsize == 0
+    return by_rows and b <= _THIN and kernels() is not None
