@@ -3,14 +3,16 @@
 They are optional: without a compiler the installation succeeds, and NumPy takes over.
 """
 
+from glob import glob
+
 from setuptools import Extension, setup
 
 setup(
     ext_modules=[
         Extension(
             "orthoselect._native",
-            sources=["src/native/module.c", "src/native/products.c"],
-            depends=["src/native/native.h"],
+            sources=sorted(glob("src/native/*.c")),
+            depends=[*glob("src/native/*.h"), *glob("src/native/*.inc")],
             extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast"],
             py_limited_api=True,
             optional=True,

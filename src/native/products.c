@@ -11,7 +11,6 @@
 enum {
     THIN = 32,   /* the most columns Z may have */
     GROUP = 6,   /* columns of Z whose sums fit the registers */
-    RUN = 32,    /* rows whose sums stay in registers */
     PANEL = 512, /* columns whose sums stay in the nearest cache */
 };
 

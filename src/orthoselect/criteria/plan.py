@@ -16,7 +16,7 @@ _GRAM_MEMORY, _SMALL_GRAM = 40, 250
 _READS_PER_STEP = 0.15
 _COLUMNS_PER_STEP = 2.3
 # BLAS takes columns by eights: nine cost as much as sixteen.
-_AHEAD, _AHEAD_OF_MANY = 16, 8
+_AHEAD, _AHEAD_OF_MANY = 12, 12
 _MANY = 20  # columns for each step planned: too many compete for guesses to last
 _FEW_ROWS = 2048
 # Below so many numbers a read costs less than good guesses.
