@@ -27,6 +27,12 @@ int get_array(PyObject *object, Py_buffer *view, const char *format, int ndim, i
     return 0;
 }
 
+int bad_shapes(void)
+{
+    PyErr_SetString(PyExc_ValueError, "shapes do not fit each other");
+    return -1;
+}
+
 static PyModuleDef module = {
     PyModuleDef_HEAD_INIT,
     "_native",
@@ -42,7 +48,8 @@ static PyModuleDef module = {
 PyMODINIT_FUNC PyInit__native(void)
 {
     PyObject *made = PyModule_Create(&module);
-    if (made != NULL && PyModule_AddFunctions(made, product_methods) < 0) {
+    if (made != NULL && (PyModule_AddFunctions(made, product_methods) < 0 ||
+                         PyModule_AddFunctions(made, step_methods) < 0)) {
         Py_DECREF(made);
         return NULL;
     }

@@ -24,6 +24,10 @@
  * the kernel writes to it. Only the last axis has to be contiguous. */
 int get_array(PyObject *object, Py_buffer *view, const char *format, int ndim, int writable);
 
+/* Set the error for shapes that do not fit, and return -1. */
+int bad_shapes(void);
+
 extern PyMethodDef product_methods[];
+extern PyMethodDef step_methods[];
 
 #endif

@@ -35,12 +35,6 @@ typedef struct {
 #undef NAME
 #undef REAL
 
-static int bad_shapes(void)
-{
-    PyErr_SetString(PyExc_ValueError, "shapes do not fit each other");
-    return -1;
-}
-
 /* The type of a block: "f" or "d", or NULL with an error set. */
 static const char *float_type(PyObject *block)
 {

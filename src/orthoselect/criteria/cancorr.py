@@ -25,6 +25,7 @@ classification", Pattern Recognition 123, 2022. https://doi.org/10.1016/j.patcog
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -34,6 +35,7 @@ from numpy.typing import NDArray
 from orthoselect.criteria import plan
 from orthoselect.criteria.base import Criterion, State
 from orthoselect.criteria.lookahead import likely_winners
+from orthoselect.criteria.steps import remove_row, row_from_gram, score_columns
 from orthoselect.criteria.uncertainty import Uncertainty, block_gains, single_gains
 from orthoselect.encode import Design, Response
 from orthoselect.matrix import Basis, CenteredMatrix, center, orthonormalize
@@ -97,8 +99,9 @@ class CanonicalState(State):
     ) -> None:
         n = X.shape[1]
         self._X, self._V = X, V
-        self._C = VtX
+        self._C = np.ascontiguousarray(VtX)
         self._d = np.where(X.alive, 1.0, 0.0)
+        self._n_constant = n - int(np.count_nonzero(X.alive))
         self._L = np.empty((8, n))
         self._columns: list[int] = []  # selected columns, one for each row of L
         self._product_error = _PRODUCT_ROUNDINGS * X.arithmetic
@@ -121,7 +124,11 @@ class CanonicalState(State):
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._size, self._taken = size, 0  # features
         self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
-        self._gains = np.empty(len(self._names))  # -1 for features out of the race
+        self._scores = np.empty(n)  # gains of single columns
+        # Mostly the features are the columns, and then so are their gains.
+        self._plain = np.array_equal(self._single, np.arange(n))
+        # -1 for features out of the race
+        self._gains = self._scores if self._plain else np.empty(len(self._names))
         self._slack = np.empty(len(self._names))  # what gains may be off by, where looked at
         self._fresh = np.zeros(len(self._names), dtype=bool)  # measured in this step
         self._score()
@@ -131,12 +138,14 @@ class CanonicalState(State):
     def best(self, candidates: NDArray[np.bool_]) -> int | None:
         """Return the candidate that adds most, once every gain that matters is certain."""
         self._settle()
-        open_ = candidates[self._names]
-        while open_.any():
+        open_ = candidates if len(self._names) == len(candidates) else candidates[self._names]
+        while len(open_):
             gains = np.where(open_, self._gains, -1.0)
             top = int(gains.argmax())
             if gains[top] < 0:
                 return None
+            if self._stands_out(gains, top):
+                return int(self._names[top])
             rivals = self._rivals(gains, top)
             doubtful = rivals[~self._trusted(rivals)]
             if doubtful.size:
@@ -148,6 +157,21 @@ class CanonicalState(State):
             return int(self._names[winner])
         return None
 
+    def _stands_out(self, gains: Floats, top: int) -> bool:
+        """Whether a single column has won beyond doubt, the usual case; False if unsure."""
+        if self._unsure.size or not math.isnan(self._slack[top]):
+            return False
+        gain, j = float(gains[top]), int(self._single[top])
+        slack = self._uncertainty.slack(gain, j, float(self._d[j]))
+        if slack > _TRUSTED * gain or gain <= _NOTHING:
+            return False
+        return np.count_nonzero(gains >= self._threshold(gain, slack)) == 1
+
+    def _threshold(self, gain: float, slack: float) -> float:
+        """Return the least gain that may be as good as the leading one, where enough is left."""
+        within_reach = (1 - _TIE) * gain - slack
+        return max(within_reach - self._uncertainty.spread(within_reach, _PLENTY), 0.0)
+
     def _rivals(self, gains: Floats, top: int) -> Indices:
         """Return the features that may be as good as the leading one, itself included.
 
@@ -155,9 +179,9 @@ class CanonicalState(State):
         are nearly certain, so that only those close to the top are looked at.
         """
         self._look_at(np.array([top]))
-        within_reach = (1 - _TIE) * gains[top] - self._slack[top]
-        spread = self._uncertainty.spread(within_reach, _PLENTY)
-        close = np.flatnonzero(gains >= max(within_reach - spread, 0.0))
+        gain, slack = float(gains[top]), float(self._slack[top])
+        within_reach = (1 - _TIE) * gain - slack
+        close = np.flatnonzero(gains >= self._threshold(gain, slack))
         self._look_at(close)
         rivals = close
         if self._unsure.size:
@@ -181,16 +205,24 @@ class CanonicalState(State):
         f = int(self._place[f])
         if f < 0:
             return 0.0
-        only = np.array([f])
-        self._look_at(only)
-        if not self._spent[f] and not self._trusted(only)[0]:
-            self._measure(only)
-        if self._spent[f]:
-            return 0.0
-        gain = float(np.clip(self._gains[f], 0.0, self._V.shape[1] - self.value))
+        if not self._surely(f):
+            only = np.array([f])
+            self._look_at(only)
+            if not self._spent[f] and not self._trusted(only)[0]:
+                self._measure(only)
+            if self._spent[f]:
+                return 0.0
+        gain = min(max(float(self._gains[f]), 0.0), self._V.shape[1] - self.value)
         self.value += gain
         self._pending = f
         return gain
+
+    def _surely(self, f: int) -> bool:
+        """Whether the gain of feature f, a single column, is beyond doubt; False if unsure."""
+        gain, j = float(self._gains[f]), int(self._single[f])
+        if gain <= _NOTHING or j < 0 or not math.isnan(self._slack[f]):
+            return False
+        return self._uncertainty.slack(gain, j, float(self._d[j])) <= _TRUSTED * gain
 
     def _settle(self) -> None:
         """Orthogonalize to the feature taken last; put off until somebody asks what remains.
@@ -245,29 +277,32 @@ class CanonicalState(State):
 
     def _score(self) -> None:
         """Compute every feature's gain from C, d and D, and the slack of the doubtful ones."""
-        squares = np.einsum("ij,ij->j", self._C, self._C)
-        plenty = self._d >= _PLENTY
-        by_column = squares / np.where(plenty, self._d, np.inf)
-        # What stands at the end is for features of several columns: their `single` is -1.
-        self._gains[:] = np.append(np.minimum(by_column, 1.0), 0.0)[self._single]
-        self._slack[:] = np.nan
+        n_scarce = score_columns(self._C, self._d, _PLENTY, self._scores)
+        if not self._plain:
+            # What stands at the end is for features of several columns: their `single` is -1.
+            self._gains[:] = np.append(self._scores, 0.0)[self._single]
+        self._slack.fill(np.nan)
         scarce = np.zeros(0, dtype=np.intp)
-        if not plenty.all():
-            scarce = np.flatnonzero(~np.append(plenty, True)[self._single] & ~self._spent)
+        if n_scarce > self._n_constant + len(self._columns):
+            scarce = np.flatnonzero(~np.append(self._d >= _PLENTY, True)[self._single])
+            scarce = scarce[~self._spent[scarce]]
         if scarce.size:
             J = self._single[scarce]
+            squares = np.einsum("ij,ij->j", self._C[:, J], self._C[:, J])
             self._gains[scarce], self._slack[scarce] = single_gains(
-                squares[J], self._d[J], *self._uncertainty.of(J, self._d[J])
+                squares, self._d[J], *self._uncertainty.of(J, self._d[J])
             )
         for block in self._wide:
             errors = self._uncertainty.of(block.columns, self._d[block.columns])
             self._gains[block.features], self._slack[block.features] = block_gains(
                 self._C[:, block.columns], block.D, *(error.max(axis=1) for error in errors)
             )
-        self._unsure = np.concatenate([scarce, *(block.features for block in self._wide)])
-        spent = np.flatnonzero(self._spent)
-        self._gains[spent], self._slack[spent] = -1.0, 0.0
-        self._fresh[:] = False
+        self._unsure = scarce
+        if self._wide:
+            self._unsure = np.concatenate([scarce, *(block.features for block in self._wide)])
+        self._gains[self._spent], self._slack[self._spent] = -1.0, 0.0
+        if self._measured:
+            self._fresh[:] = False
 
     def _trusted(self, features: Indices) -> NDArray[np.bool_]:
         gains, slack = self._gains[features], self._slack[features]
@@ -345,8 +380,9 @@ class CanonicalState(State):
 
     def _take_by_gram(self, j: int) -> None:
         k = len(self._columns)
-        left = np.sqrt(self._d[j])
-        r = (self._fetched[j] - self._L[:k, j] @ self._L[:k]) / left
+        left = math.sqrt(self._d[j])
+        r = self._next_row()
+        row_from_gram(self._fetched[j], self._L, self._L[:k, j].copy(), left, r)
         error = (self._product_error + self._noise) / left
         self._append_row(r, self._C[:, j] / left, j, error)
 
@@ -357,20 +393,24 @@ class CanonicalState(State):
             if self._basis.append(column, self._X.sizes[j]):
                 kept.append(int(j))
         Q = self._basis.Q[:, before:]
-        for r, c, j in zip(self._X.cross(Q), (self._V.T @ Q).T, kept):
-            self._append_row(r, c, j, _PRODUCT_ROUNDINGS * self._X.matrix.arithmetic + self._noise)
+        error = _PRODUCT_ROUNDINGS * self._X.matrix.arithmetic + self._noise
+        for products, c, j in zip(self._X.cross(Q), np.ascontiguousarray((self._V.T @ Q).T), kept):
+            r = self._next_row()
+            r[:] = products
+            self._append_row(r, c, j, error)
 
-    def _append_row(self, r: Floats, c: Floats, j: int, error: float) -> None:
-        """Add row r = q'X to L, with c = V'q; j is the column that q was made from."""
-        r[self._columns] = 0.0
+    def _next_row(self) -> Floats:
+        """Return the row of L that is to be written next."""
         k = len(self._columns)
         if k == len(self._L):
             self._L = np.concatenate([self._L, np.empty_like(self._L)])
-        self._L[k] = r
+        return self._L[k]
+
+    def _append_row(self, r: Floats, c: Floats, j: int, error: float) -> None:
+        """Add row r = q'X, the next one of L, with c = V'q; j is the column q was made from."""
+        r[self._columns] = 0.0
         self._columns.append(j)
-        for row, along in zip(self._C, c):
-            row -= along * r
-        self._d -= r * r
+        remove_row(r, c, self._C, self._d)
         self._uncertainty.grow(error)
         for block in self._wide:
             R = r[block.columns]

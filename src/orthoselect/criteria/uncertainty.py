@@ -7,9 +7,9 @@ other, so they add in squares. Notation as in cancorr.py.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from orthoselect.matrix.base import EPS, Floats, Indices
 
@@ -51,11 +51,18 @@ class Uncertainty:
         d2 = self._d2[J] + 4 * self._largest2 * np.maximum(self._d_known[J] - d, 0.0)
         return np.sqrt(np.maximum(C2, 0.0)), np.sqrt(d2)
 
+    def slack(self, gain: float, j: int, d: float) -> float:
+        """Return the slack of one gain, that of column j, which has d left."""
+        C2 = float(self._C2[j]) + self._grown2
+        lost = max(float(self._d_known[j]) - d, 0.0)
+        error_d = math.sqrt(float(self._d2[j]) + 4 * self._largest2 * lost)
+        return _slack(gain, d, math.sqrt(max(C2, 0.0)), error_d, math.sqrt)
+
     def spread(self, gain: float, least: float) -> float:
         """Bound the slack of every gain up to this one, of columns with at least so much left."""
         error = math.sqrt(self._initial2 + self._grown2)
         error_d = math.sqrt(self._initial2 + 4 * self._largest2)
-        return float(_slack(np.array(max(gain, 0.0)), least, error, error_d))
+        return _slack(max(gain, 0.0), least, error, error_d, math.sqrt)
 
 
 def single_gains(
@@ -68,11 +75,9 @@ def single_gains(
     return gains, np.where(known, _slack(gains, safe, error_C, error_d), 1.0)
 
 
-def _slack(
-    gains: NDArray, left: NDArray | float, error_C: NDArray | float, error_d: NDArray | float
-) -> NDArray:
-    """Bound the error of gain = ||C||^2 / d by those of C and d."""
-    return 2 * np.sqrt(gains / left) * error_C + error_C**2 / left + gains * error_d / left
+def _slack(gains: Any, left: Any, error_C: Any, error_d: Any, sqrt: Any = np.sqrt) -> Any:
+    """Bound the error of gain = ||C||^2 / d by those of C and d; arrays, or plain numbers."""
+    return 2 * sqrt(gains / left) * error_C + error_C**2 / left + gains * error_d / left
 
 
 def block_gains(C: Floats, D: Floats, error_C: Floats, error_d: Floats) -> tuple[Floats, Floats]:
