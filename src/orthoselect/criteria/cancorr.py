@@ -433,7 +433,7 @@ class CanonicalState(State):
         if count < 1:
             return []
         alone = len(wanted) == 1 and not self._wide_columns
-        if alone and self._fetched and plan.guessing_pays(self._X.matrix.n_stored):
+        if alone and self._fetched and plan.guessing_pays(shape, self._X.matrix.n_stored):
             gains = np.full(self._X.shape[1], -1.0)
             gains[self._single] = self._gains
             L = self._L[: len(self._columns)]

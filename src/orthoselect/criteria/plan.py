@@ -8,17 +8,19 @@ with two cores; no command prints them yet. A wrong choice costs time, never cor
 
 from __future__ import annotations
 
+from orthoselect.native import available
+
 _READ = 15.0
-_WHOLE = 0.7
+_WHOLE, _WHOLE_WITHOUT_KERNELS = 1.3, 0.7  # BLAS takes the whole one, kernels the thin products
 # Threads have Gram matrices of their own, which should be small beside X, or small anyway.
 _GRAM_MEMORY, _SMALL_GRAM = 40, 250
 # On demand, a step takes so many reads and Gram columns, wrong guesses included.
 _READS_PER_STEP = 0.15
 _COLUMNS_PER_STEP = 2.3
-# BLAS takes columns by eights: nine cost as much as sixteen.
-_AHEAD, _AHEAD_OF_MANY = 12, 12
+# Kernels take columns by sixes. With fewer rows than columns guesses do not last.
+_AHEAD, _AHEAD_OF_MANY = 12, 6
 _MANY = 20  # columns for each step planned: too many compete for guesses to last
-_FEW_ROWS = 2048
+_FEW_ROWS = 64
 # Below so many numbers a read costs less than good guesses.
 _SMALL = 2_000_000
 
@@ -36,7 +38,7 @@ def whole_gram_pays(shape: tuple[int, int], size: int) -> bool:
     N, n = shape
     if n > max(N / _GRAM_MEMORY, _SMALL_GRAM):
         return False
-    whole = _READ + _WHOLE * n
+    whole = _READ + (_WHOLE if available() else _WHOLE_WITHOUT_KERNELS) * n
     on_demand = 2 * _READ + (_READ * _READS_PER_STEP + _COLUMNS_PER_STEP) * size
     return whole <= on_demand
 
@@ -64,15 +66,19 @@ def columns_ahead(shape: tuple[int, int], size: int, taken: int) -> int:
     """
     if size - taken <= 2:  # the next step is the last, and nobody needs what follows from it
         return 1
-    return _AHEAD_OF_MANY if shape[1] > _MANY * size else _AHEAD
+    N, n = shape
+    return _AHEAD_OF_MANY if n > N else _AHEAD
 
 
-def guessing_pays(n_stored: int) -> bool:
+def guessing_pays(shape: tuple[int, int], n_stored: int) -> bool:
     """Whether to search ahead for likely winners rather than take those that lead now.
 
     Parameters
     ----------
+    shape : tuple of int
+        Rows N and columns n.
     n_stored : int
         Numbers that a read of the table touches.
     """
-    return n_stored > _SMALL
+    N, n = shape
+    return n_stored > _SMALL and n <= N

@@ -82,12 +82,14 @@ def _find_by_count(values: NDArray, order: Sequence[Any] | None) -> Labels:
         levels, codes = np.unique(values, return_inverse=True)
         return _reorder(codes.reshape(-1), levels.tolist(), order)
     wide = values if values.dtype.itemsize == 8 else values.astype(np.int64)
-    codes = (wide - wide.dtype.type(low)).astype(np.intp)
+    codes = (wide - wide.dtype.type(low)).astype(np.intp, copy=False)
     place = np.flatnonzero(np.bincount(codes))
-    to_code = np.zeros(high - low + 1, dtype=np.intp)
-    to_code[place] = np.arange(len(place))
+    if len(place) <= high - low:  # some numbers in between do not occur
+        to_code = np.zeros(high - low + 1, dtype=np.intp)
+        to_code[place] = np.arange(len(place))
+        codes = to_code.take(codes)
     kind = bool if values.dtype.kind == "b" else int
-    return _reorder(to_code[codes], [kind(level + low) for level in place.tolist()], order)
+    return _reorder(codes, [kind(level + low) for level in place.tolist()], order)
 
 
 def count_missing(values: NDArray) -> int:
@@ -116,9 +118,11 @@ def _reorder(codes: NDArray[np.intp], levels: list[Any], order: Sequence[Any] | 
         ranking = sorted(range(len(levels)), key=lambda k: rank[levels[k]])
     else:
         ranking = _sorted_places(levels)
+    if ranking == list(range(len(levels))):
+        return Labels(codes, tuple(levels))
     place = np.empty(len(levels), dtype=np.intp)
     place[ranking] = np.arange(len(levels))
-    return Labels(place[codes], tuple(levels[k] for k in ranking))
+    return Labels(place.take(codes), tuple(levels[k] for k in ranking))
 
 
 def _sorted_places(levels: list[Any]) -> list[int]:

@@ -165,7 +165,8 @@ def class_basis(labels: Labels, encoding: str, weights: Floats | None = None) ->
     coding = encode_labels(Labels(np.arange(c), labels.levels), encoding)
     sizes = np.bincount(labels.codes, weights, minlength=c).astype(np.float64)
     V = response_basis(coding, sizes) / np.sqrt(sizes)[:, None]  # (c, m)
-    return V[labels.codes] if weights is None else V[labels.codes] * np.sqrt(weights)[:, None]
+    V = V.take(labels.codes, axis=0)  # (N, m)
+    return V if weights is None else V * np.sqrt(weights)[:, None]
 
 
 def centered_columns(A: NDArray, weights: Floats | None = None) -> tuple[Floats, Floats]:

@@ -71,15 +71,18 @@ def build_response(
         raise InputError(f"`task` should be one of {', '.join(map(repr, TASKS))}; got {task!r}.")
     check_encoding(encoding)
     _check_finite(columns)
-    rows = np.ones(len(columns[0].values), dtype=bool) if weights is None else weights > 0
+    rows = None if weights is None else weights > 0
     resolved = _resolve(columns, rows) if task == "auto" else [task] * len(columns)
     coded: list[Labels | Floats] = []
     for column, kind in zip(columns, resolved):
         if kind == "regression":
             coded.append(_quantity(column))
             continue
-        labels = find_labels(column.values, column.name, column.order).present(rows)
-        _check_classes(column, labels, int(rows.sum()), warn=task == "auto")
+        labels = find_labels(column.values, column.name, column.order)
+        if rows is not None:
+            labels = labels.present(rows)
+        n_rows = len(column.values) if rows is None else int(rows.sum())
+        _check_classes(column, labels, n_rows, warn=task == "auto")
         coded.append(labels)
     classes = [part.levels for part in coded if isinstance(part, Labels)]
     V = _basis(coded, encoding, weights)
@@ -93,9 +96,10 @@ def _basis(coded: list[Labels | Floats], encoding: str, weights: Floats | None) 
     return response_basis(np.hstack(blocks), weights)
 
 
-def _resolve(columns: Sequence[TargetColumn], rows: NDArray[np.bool_]) -> list[str]:
+def _resolve(columns: Sequence[TargetColumn], rows: NDArray[np.bool_] | None) -> list[str]:
     """Decide the task of each column; numeric columns side by side share one."""
-    fractional = any(c.is_number and _has_fractions(c.values[rows]) for c in columns)
+    where = slice(None) if rows is None else rows
+    fractional = any(c.is_number and _has_fractions(c.values[where]) for c in columns)
     return ["regression" if c.is_number and fractional else "classification" for c in columns]
 
 

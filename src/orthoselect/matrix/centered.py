@@ -220,7 +220,7 @@ def center(
             noise = matrix.arithmetic * (_SUM_ROUNDINGS_FLOAT32 + offsets)
         means = np.where(alive, means, 0.0)
         X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, None, work)
-        VtX = X._reduce(scan.VtX, V.sum(axis=0) if root is None else root @ V)
+        VtX = X._reduce(scan.VtX, (np.ones(len(V)) if root is None else root) @ V)
         if scan.gram is not None:
             whole = X._reduce(scan.gram, total * means)
             whole *= X._inverse_norms(slice(None))[:, None]
@@ -262,8 +262,9 @@ def _look(
 
 def _pilot_shift(matrix: Matrix, root: Floats | None, limit: float) -> Floats:
     """Guess from a few rows which columns lie more than `limit` spreads from zero, and where."""
-    rows = np.arange(matrix.shape[0]) if root is None else np.flatnonzero(root)
-    rows = rows[:: max(1, len(rows) // _PILOT_ROWS)][:_PILOT_ROWS]
+    N = matrix.shape[0]
+    rows = range(N) if root is None else np.flatnonzero(root)
+    rows = np.array(rows[:: max(1, len(rows) // _PILOT_ROWS)][:_PILOT_ROWS], dtype=np.intp)
     sample = matrix.pilot(rows)
     if sample is None:
         return np.zeros(matrix.shape[1])

@@ -14,8 +14,8 @@ _TILE_BYTES = 1 << 20
 _VIEW_BYTES = 1 << 22
 # Rows are cut into tasks of at least so many, or adding up their results would cost too much;
 # tables that are too short for that are cut into slabs of columns, whose results stand apart.
-_MIN_ROWS = 512
-_SHORT = 4 * _MIN_ROWS
+_MIN_ROWS, _TASKS = 128, 16
+_SHORT = 2048
 _SLABS, _MIN_WIDTH = 8, 1024
 # Sums in float32 should be short; they are added up in float64.
 _FLOAT32_ROWS = 512
@@ -84,17 +84,17 @@ class DenseMatrix(Matrix):
 
     def _scan(self, V: Floats, root: Floats | None) -> Scan:
         n, m = self.shape[1], V.shape[1]
-        Z = np.empty((self.shape[0], m + 1), dtype=self._dtype)  # [w, root * V]
-        Z[:, 0] = 1.0 if root is None else root * root
-        Z[:, 1:] = V if root is None else V * root[:, None]
 
         def work(tile: Tile, total: Total) -> None:
             for rows, columns in self._row_tiles(tile):
                 B = self._tile(rows, columns)
+                Z = np.empty((len(B), m + 1), dtype=self._dtype)  # [w, root * V]
+                Z[:, 0] = 1.0 if root is None else root[rows] * root[rows]
+                Z[:, 1:] = V[rows] if root is None else V[rows] * root[rows, None]
                 if root is None:
-                    add_cross(Z[rows], B, total[0][:, columns], total[1][columns])
+                    add_cross(Z, B, total[0][:, columns], total[1][columns])
                     continue
-                add_cross(Z[rows], B, total[0][:, columns])
+                add_cross(Z, B, total[0][:, columns])
                 B = B * root[rows, None]  # weights before squares: a row without any may overflow
                 total[1][columns] += np.einsum("ij,ij->j", B, B, dtype=np.float64)
 
@@ -170,7 +170,7 @@ class DenseMatrix(Matrix):
 
     def _row_tasks(self) -> list[Tile]:
         N, n = self.shape
-        height = max(_MIN_ROWS, _VIEW_BYTES // (8 * max(n, 1)))
+        height = max(_MIN_ROWS, min(_VIEW_BYTES // (8 * max(n, 1)), -(-N // _TASKS)))
         return [(slice(i, min(i + height, N)), slice(0, n)) for i in range(0, N, height)]
 
     def _row_tiles(self, tile: Tile) -> list[Tile]:
