@@ -123,7 +123,7 @@ class OrthogonalSelector(SelectorMixin, BaseEstimator):
             search=self.search,
             sample_weight=sample_weight,
         )
-        validate_data(self, X, skip_check_array=True)  # sets the names and number of features
+        _remember_features(self, X)
         self.path_ = path
         self.selected_ = np.array(path.columns, dtype=np.intp)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
@@ -142,6 +142,15 @@ class OrthogonalSelector(SelectorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags
+
+
+def _remember_features(selector: BaseEstimator, X: Any) -> None:
+    """Set the number of features, and their names if X has any."""
+    if type(X) is np.ndarray:  # scikit-learn's way takes as long as a small selection
+        selector.n_features_in_ = X.shape[1]
+        vars(selector).pop("feature_names_in_", None)
+    else:
+        validate_data(selector, X, skip_check_array=True)
 
 
 def _no_column_name(y: Any) -> Any:

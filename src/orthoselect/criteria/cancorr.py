@@ -123,6 +123,7 @@ class CanonicalState(State):
         self._healthy = _HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._size, self._taken = size, 0  # features
+        self._sure = -1  # a feature whose gain is beyond doubt, if `best` has found one
         self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
         self._scores = np.empty(n)  # gains of single columns
         # Mostly the features are the columns, and then so are their gains.
@@ -145,6 +146,7 @@ class CanonicalState(State):
             if gains[top] < 0:
                 return None
             if self._stands_out(gains, top):
+                self._sure = top
                 return int(self._names[top])
             rivals = self._rivals(gains, top)
             doubtful = rivals[~self._trusted(rivals)]
@@ -205,7 +207,7 @@ class CanonicalState(State):
         f = int(self._place[f])
         if f < 0:
             return 0.0
-        if not self._surely(f):
+        if f != self._sure:
             only = np.array([f])
             self._look_at(only)
             if not self._spent[f] and not self._trusted(only)[0]:
@@ -216,13 +218,6 @@ class CanonicalState(State):
         self.value += gain
         self._pending = f
         return gain
-
-    def _surely(self, f: int) -> bool:
-        """Whether the gain of feature f, a single column, is beyond doubt; False if unsure."""
-        gain, j = float(self._gains[f]), int(self._single[f])
-        if gain <= _NOTHING or j < 0 or not math.isnan(self._slack[f]):
-            return False
-        return self._uncertainty.slack(gain, j, float(self._d[j])) <= _TRUSTED * gain
 
     def _settle(self) -> None:
         """Orthogonalize to the feature taken last; put off until somebody asks what remains.
@@ -282,6 +277,7 @@ class CanonicalState(State):
             # What stands at the end is for features of several columns: their `single` is -1.
             self._gains[:] = np.append(self._scores, 0.0)[self._single]
         self._slack.fill(np.nan)
+        self._sure = -1
         scarce = np.zeros(0, dtype=np.intp)
         if n_scarce > self._n_constant + len(self._columns):
             scarce = np.flatnonzero(~np.append(self._d >= _PLENTY, True)[self._single])
@@ -382,7 +378,8 @@ class CanonicalState(State):
         k = len(self._columns)
         left = math.sqrt(self._d[j])
         r = self._next_row()
-        row_from_gram(self._fetched[j], self._L, self._L[:k, j].copy(), left, r)
+        g = self._fetched[j] if self._X.whole is None else self._X.whole[j]
+        row_from_gram(g, self._L, self._L[:k, j].copy(), left, r)
         error = (self._product_error + self._noise) / left
         self._append_row(r, self._C[:, j] / left, j, error)
 
@@ -419,10 +416,9 @@ class CanonicalState(State):
     def _fetch(self, J: Indices) -> None:
         """Have the Gram columns X'x_j of J, and with them those of the likely next winners."""
         wanted = [j for j in J.tolist() if j not in self._fetched]
-        if not wanted:
+        if not wanted or self._X.whole is not None:
             return
-        if self._X.whole is None:
-            wanted += self._likely(wanted)
+        wanted += self._likely(wanted)
         fetched = np.array(wanted, dtype=np.intp)
         self._fetched.update(zip(wanted, self._X.gram(fetched)))
 

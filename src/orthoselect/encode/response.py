@@ -179,8 +179,9 @@ def centered_columns(A: NDArray, weights: Floats | None = None) -> tuple[Floats,
     A = np.ldexp(A, -np.frexp(np.abs(A).max(axis=0, initial=0.0))[1])
     root = np.ones(A.shape[0]) if weights is None else np.sqrt(weights)
     raw = np.linalg.norm(A * root[:, None], axis=0)
-    A -= np.average(A, axis=0, weights=weights)
-    A -= np.average(A, axis=0, weights=weights)  # the first mean is itself rounded
+    shares = root * root / (root @ root)
+    A -= shares @ A
+    A -= shares @ A  # the first mean is itself rounded
     A *= root[:, None]
     norms = np.linalg.norm(A, axis=0)
     units = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)

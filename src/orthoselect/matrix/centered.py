@@ -25,6 +25,7 @@ _SQUARES_FLOAT32 = 1e-25, 1e30
 # A sum of squares is off by so many roundings. Sums in float32 are longer than its digits.
 _SUM_ROUNDINGS, _SUM_ROUNDINGS_FLOAT32 = 4.0, 32.0
 _PILOT_ROWS = 16
+_BLOCK_NUMBERS = 1 << 14  # numbers worked on at a time, in the nearest cache
 _MAX_LOOKS = 3  # the first, after a scale, after a shift
 
 
@@ -155,11 +156,14 @@ class CenteredMatrix:
 
     def _reduce(self, ZtX: Floats, sums: Floats) -> Floats:
         """Products with presented columns -> products with centered unit columns, in place."""
-        ZtX[:, ~self.alive] = 0.0  # they may hold anything
+        if not self.alive.all():
+            ZtX[:, ~self.alive] = 0.0  # they may hold anything
         inverse = self._inverse_norms(slice(None))
-        for row, total in zip(ZtX, sums):
-            row -= total * self.means
-            row *= inverse
+        height = max(1, _BLOCK_NUMBERS // max(ZtX.shape[1], 1))
+        for start in range(0, len(ZtX), height):
+            rows = ZtX[start : start + height]
+            rows -= sums[start : start + height, None] * self.means
+            rows *= inverse
         return ZtX
 
     def _inverse_norms(self, J: Indices | slice) -> Floats:

@@ -14,7 +14,7 @@ _TILE_BYTES = 1 << 20
 _VIEW_BYTES = 1 << 22
 # Rows are cut into tasks of at least so many, or adding up their results would cost too much;
 # tables that are too short for that are cut into slabs of columns, whose results stand apart.
-_MIN_ROWS, _TASKS = 128, 16
+_MIN_ROWS, _MIN_NUMBERS, _TASKS = 128, 1 << 16, 16
 _SHORT = 2048
 _SLABS, _MIN_WIDTH = 8, 1024
 # Sums in float32 should be short; they are added up in float64.
@@ -170,7 +170,8 @@ class DenseMatrix(Matrix):
 
     def _row_tasks(self) -> list[Tile]:
         N, n = self.shape
-        height = max(_MIN_ROWS, min(_VIEW_BYTES // (8 * max(n, 1)), -(-N // _TASKS)))
+        largest, even = _VIEW_BYTES // (8 * max(n, 1)), -(-N // _TASKS)
+        height = max(_MIN_ROWS, _MIN_NUMBERS // max(n, 1), min(largest, even))
         return [(slice(i, min(i + height, N)), slice(0, n)) for i in range(0, N, height)]
 
     def _row_tiles(self, tile: Tile) -> list[Tile]:

@@ -131,6 +131,8 @@ def run_tasks(
     """
     size = max(1, -(-len(tasks) // _BUNDLES))
     bundles = [tasks[start : start + size] for start in range(0, len(tasks), size)]
+    if len(bundles) < 2:
+        return _run_alone(tasks, work, totals)
     done: list[Total | None] = [None] * len(bundles)
     queue = iter(range(len(bundles)))
     lock = threading.Lock()
@@ -164,6 +166,17 @@ def run_tasks(
             if not other.cancel():
                 other.result()
     return totals.merge([total for total in done if total is not None])
+
+
+def _run_alone(
+    tasks: Sequence[Task], work: Callable[[Task, Total], None], totals: Totals
+) -> Total:
+    """Do what is too little to share."""
+    with single_threaded_blas():
+        total = totals.start()
+        for task in tasks:
+            work(task, total)
+    return totals.merge([total])
 
 
 class Totals:

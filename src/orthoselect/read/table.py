@@ -94,6 +94,18 @@ def open_source(X: Any) -> Source:
 
 
 def _source_of(X: Any) -> Source:
+    if type(X) is not np.ndarray and (source := _other_than_array(X)):
+        return source
+    array = as_array(X, "X")
+    if array.ndim != 2:
+        raise ShapeError(
+            f"X should be 2-dimensional, rows by columns; got shape {array.shape}. Reshape your "
+            f"data with `X.reshape(-1, 1)` if it is one feature."
+        )
+    return _ArraySource(array) if array.dtype.kind in "fiub" else _ObjectSource(array)
+
+
+def _other_than_array(X: Any) -> Source | None:
     if sp.issparse(X):
         return _SparseSource(X)
     if nw.dependencies.is_into_dataframe(X):
@@ -106,13 +118,7 @@ def _source_of(X: Any) -> Source:
         )
     if nw.dependencies.is_polars_lazyframe(X):
         raise InputError("X should be in memory; got a LazyFrame. Call its `collect()` first.")
-    array = as_array(X, "X")
-    if array.ndim != 2:
-        raise ShapeError(
-            f"X should be 2-dimensional, rows by columns; got shape {array.shape}. Reshape your "
-            f"data with `X.reshape(-1, 1)` if it is one feature."
-        )
-    return _ArraySource(array) if array.dtype.kind in "fiub" else _ObjectSource(array)
+    return None
 
 
 def as_array(values: Any, what: str) -> NDArray:

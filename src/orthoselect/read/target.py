@@ -43,7 +43,10 @@ def read_target(y: Any, n_rows: int) -> list[TargetColumn]:
 
 
 def _columns_of(y: Any) -> list[TargetColumn]:
-    y = _as_series(y)
+    return _array_columns(y) if type(y) is np.ndarray else _other_columns(_as_series(y))
+
+
+def _other_columns(y: Any) -> list[TargetColumn]:
     if nw.dependencies.is_into_series(y):
         return [_from_series(nw.from_native(y, series_only=True), "y")]
     if nw.dependencies.is_polars_lazyframe(y):
@@ -54,7 +57,11 @@ def _columns_of(y: Any) -> list[TargetColumn]:
         several = len(frame.columns) > 1
         names = [f"y column `{c}`" if several else "y" for c in frame.columns]
         return [_from_series(frame[:, k], name) for k, name in enumerate(names)]
-    array = y.toarray() if sp.issparse(y) else as_array(y, "y")
+    return _array_columns(y.toarray() if sp.issparse(y) else y)
+
+
+def _array_columns(y: Any) -> list[TargetColumn]:
+    array = as_array(y, "y")
     if array.ndim == 1:
         return [_from_array(array, "y")]
     if array.ndim != 2:
