@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -170,7 +172,7 @@ def _walk(
 
     def path(stopped: str | None) -> SelectionPath:
         return SelectionPath(
-            steps,
+            _with_gains(steps, state.known_gains()),
             method=criterion.name,
             ceiling=criterion.ceiling(response),
             n_candidates=len(design.features),
@@ -187,6 +189,14 @@ def _walk(
         return path(None)
     warn(SearchStoppedWarning(len(steps), size, state.exhausted()))
     return path(state.exhausted())
+
+
+def _with_gains(steps: list[SelectionStep], gains: list[float] | None) -> list[SelectionStep]:
+    """Return the steps with what is known of their gains now."""
+    if gains is None:
+        return steps
+    totals = accumulate(gains)
+    return [replace(step, gain=gain, total=t) for step, gain, t in zip(steps, gains, totals)]
 
 
 def _step(taken: Taken, design: Design) -> SelectionStep:

@@ -36,6 +36,10 @@ class State(ABC):
     def add(self, f: int) -> float:
         """Take feature f into the set; return what it added."""
 
+    def known_gains(self) -> list[float] | None:
+        """Return the gains of all features added, in order, if more is known of them by now."""
+        return None
+
     def stats(self) -> dict[str, Any]:
         """Return what the work has cost so far: plain numbers and strings."""
         return {}

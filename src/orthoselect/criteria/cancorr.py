@@ -31,6 +31,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
 
 from orthoselect.criteria import plan
 from orthoselect.criteria.base import Criterion, State
@@ -45,6 +46,8 @@ from orthoselect.matrix.base import EPS, Floats, Indices
 _TRUSTED = 1e-10
 # Gains closer than this (relatively) are equal, and the lowest index wins.
 _TIE = 1e-9
+# In float32 a gain this certain wins, if no other comes near.
+_CLEAR = 1e-2
 # A gain below this is nothing: it vanishes in the rounding of the total.
 _NOTHING = 1e-14
 # With at least this much left of a column, a row from Gram columns keeps enough digits.
@@ -123,6 +126,9 @@ class CanonicalState(State):
         self._healthy = _HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._size, self._taken = size, 0  # features
+        # In float32 the winners' gains are made exact at the end, where they are single columns.
+        self._refinable = X.arithmetic != EPS and not self._wide_columns
+        self._order: list[int] = []  # column of each feature added, -1 if it added nothing
         self._sure = -1  # a feature whose gain is beyond doubt, if `best` has found one
         self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
         self._scores = np.empty(n)  # gains of single columns
@@ -149,6 +155,9 @@ class CanonicalState(State):
                 self._sure = top
                 return int(self._names[top])
             rivals = self._rivals(gains, top)
+            if len(rivals) == 1 and self._good_enough(float(gains[top]), float(self._slack[top])):
+                self._sure = top
+                return int(self._names[top])
             doubtful = rivals[~self._trusted(rivals)]
             if doubtful.size:
                 self._measure(doubtful)
@@ -165,9 +174,18 @@ class CanonicalState(State):
             return False
         gain, j = float(gains[top]), int(self._single[top])
         slack = self._uncertainty.slack(gain, j, float(self._d[j]))
-        if slack > _TRUSTED * gain or gain <= _NOTHING:
+        if not self._good_enough(gain, slack):
             return False
         return np.count_nonzero(gains >= self._threshold(gain, slack)) == 1
+
+    def _good_enough(self, gain: float, slack: float) -> bool:
+        """Whether a gain that no other comes near is known well enough to take its feature.
+
+        Gains in float32 have few digits. They do to tell a clear winner; `known_gains` gives all
+        taken their digits back in one go.
+        """
+        within = _CLEAR if self._refinable else _TRUSTED
+        return slack <= within * gain and gain > _NOTHING
 
     def _threshold(self, gain: float, slack: float) -> float:
         """Return the least gain that may be as good as the leading one, where enough is left."""
@@ -205,6 +223,7 @@ class CanonicalState(State):
         """Take feature f; a feature that depends on the selected ones adds nothing."""
         self._settle()
         f = int(self._place[f])
+        self._order.append(-1)
         if f < 0:
             return 0.0
         if f != self._sure:
@@ -217,7 +236,33 @@ class CanonicalState(State):
         gain = min(max(float(self._gains[f]), 0.0), self._V.shape[1] - self.value)
         self.value += gain
         self._pending = f
+        self._order[-1] = int(self._single[f])
         return gain
+
+    def known_gains(self) -> list[float] | None:
+        """Return the gains of all features added, from their real columns, if that tells more."""
+        J = np.array([j for j in self._order if j >= 0], dtype=np.intp)
+        if not self._refinable or not len(J):
+            return None
+        gains = iter(self._gains_together(J).tolist())
+        known = [next(gains) if j >= 0 else 0.0 for j in self._order]
+        self.value = sum(known)
+        return known
+
+    def _gains_together(self, J: Indices) -> Floats:
+        """Return what each of columns J, all independent, adds to those before it."""
+        G, VtX = self._X.exact_products(J, self._V)  # (t, t), (m, t)
+        try:
+            R = cholesky(G, check_finite=False)
+        except np.linalg.LinAlgError:
+            R = np.zeros_like(G)
+        if R.diagonal().min() ** 2 >= _HEALTHY:
+            C = solve_triangular(R, VtX.T, trans="T", check_finite=False)  # (t, m)
+            return (C * C).sum(axis=1)
+        self._extend_basis()
+        for j in J[self._basis.k :]:
+            self._basis.append(self._X.columns(np.array([j]))[:, 0], self._X.sizes[j], force=True)
+        return ((self._V.T @ self._basis.Q) ** 2).sum(axis=0)
 
     def _settle(self) -> None:
         """Orthogonalize to the feature taken last; put off until somebody asks what remains.

@@ -106,12 +106,9 @@ class Matrix(ABC):
             Z *= (root * root)[:, None]
         return self.cross(Z), Z.sum(axis=0)
 
-    def block_gram(self, J: Indices, root: Floats | None) -> Floats:
-        """Return the inner products among columns J, rows weighted by root**2."""
-        A = self.columns(J)
-        if root is not None:
-            A *= root[:, None]
-        return A.T @ A
+    def block_gram(self, J: Indices, root: Floats | None, Z: Floats | None = None) -> Floats:
+        """Return the exact inner products of [root * X[:, J], Z] with root * X[:, J]."""
+        return block_products(self.columns(J), root, Z)
 
     def pilot(self, rows: Indices) -> Floats | None:
         """Return a few rows, (len(rows), n), to guess offsets from; None if none are likely."""
@@ -132,6 +129,13 @@ class Matrix(ABC):
         """Cut J so that the columns of one batch take little memory beside X."""
         width = max(1, _BATCH_BYTES // (8 * max(self.shape[0], 1)))
         return [J[start : start + width] for start in range(0, len(J), width)]
+
+
+def block_products(A: Floats, root: Floats | None, Z: Floats | None) -> Floats:
+    """Return [root * A, Z]'(root * A); A may be overwritten."""
+    if root is not None:
+        A *= root[:, None]
+    return A.T @ A if Z is None else np.concatenate([A.T @ A, Z.T @ A])
 
 
 def _extremes(A: Floats) -> tuple[Floats, Indices, Indices]:

@@ -135,6 +135,20 @@ class CenteredMatrix:
         inverse = self._inverse_norms(J)
         return G * inverse[:, None] * inverse
 
+    def exact_products(self, J: Indices, V: Floats) -> tuple[Floats, Floats]:
+        """Return the inner products among columns J, (t, t), and with V, (m, t), in float64.
+
+        Nothing is taken from the first look, whose means and norms may be float32's.
+        """
+        self.work.columns += len(J)
+        t, root = len(J), np.ones(self.shape[0]) if self.root is None else self.root
+        products = self.matrix.block_gram(J, self.root, np.column_stack([root, V]))
+        total = float(root @ root)
+        G, sums, VtA = products[:t], products[t], products[t + 1 :]
+        G = G - np.outer(sums, sums) / total
+        inverse = 1.0 / np.sqrt(G.diagonal())
+        return G * inverse[:, None] * inverse, (VtA - np.outer(root @ V, sums) / total) * inverse
+
     def restricted(self, J: Indices) -> CenteredMatrix | None:
         """Return columns J alone, if the kind can give them without a copy worth mention."""
         matrix = self.matrix.restricted(J)

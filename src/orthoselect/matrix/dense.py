@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan, storage_precision
+from orthoselect.matrix.base import (
+    EPS,
+    Floats,
+    Indices,
+    Matrix,
+    Scan,
+    block_products,
+    storage_precision,
+)
 from orthoselect.matrix.thin import add_cross, add_gram
 from orthoselect.matrix.threads import Shared, Total, Totals, run_tasks
 
@@ -122,15 +130,15 @@ class DenseMatrix(Matrix):
         XtX = np.ascontiguousarray(G[:n, :n])
         return Scan(G[n, :n].copy(), XtX.diagonal().copy(), G[n + 1 :, :n].copy(), XtX)
 
-    def block_gram(self, J: Indices, root: Floats | None) -> Floats:
+    def block_gram(self, J: Indices, root: Floats | None, Z: Floats | None = None) -> Floats:
         def work(tile: Tile, total: Total) -> None:
             for rows, _ in self._row_tiles(tile):
-                A = self._present(self._X[rows][:, J], J, np.float64, copy=True)
-                if root is not None:
-                    A *= root[rows, None]
-                total[0] += A.T @ A
+                A = self._present(self._X[rows].take(J, axis=1), J, np.float64, copy=True)
+                roots = None if root is None else root[rows]
+                total[0] += block_products(A, roots, None if Z is None else Z[rows])
 
-        return run_tasks(self._row_tasks(), work, Totals((len(J), len(J))))[0]
+        side = len(J) + (0 if Z is None else Z.shape[1])
+        return run_tasks(self._row_tasks(), work, Totals((side, len(J))))[0]
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         old_shift = 0.0 if self._shift is None else self._shift

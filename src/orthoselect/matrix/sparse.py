@@ -65,11 +65,12 @@ class SparseMatrix(Matrix):
         part.precision = self.precision[J]
         return part
 
-    def block_gram(self, J: Indices, root: Floats | None) -> Floats:
+    def block_gram(self, J: Indices, root: Floats | None, Z: Floats | None = None) -> Floats:
         A = self._X[:, J]
         if root is not None:
             A = sp.csc_array((A.data * root[A.indices], A.indices, A.indptr), shape=A.shape)
-        return (A.T @ A).toarray()
+        G = (A.T @ A).toarray()
+        return G if Z is None else np.concatenate([G, (A.T @ Z).T])
 
     def extremes(self, J: Indices) -> tuple[Floats, Indices, Indices]:
         part = self._X[:, J]

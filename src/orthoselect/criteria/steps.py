@@ -1,0 +1,42 @@
+"""What one step does to all columns at once; by a kernel where there is one.
+
+Notation as in cancorr.py. Arrays are float64, their last axis contiguous.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from orthoselect.matrix.base import Floats
+from orthoselect.native import kernels
+
+
+def row_from_gram(g: Floats, L: Floats, coefficients: Floats, left: float, r: Floats) -> None:
+    """Write (g - coefficients'L) / left to r, over the first rows of L."""
+    native = kernels()
+    if native is not None:
+        native.row_from_gram(g, L, coefficients, left, r)
+    else:
+        r[:] = (g - coefficients @ L[: len(coefficients)]) / left
+
+
+def remove_row(r: Floats, c: Floats, C: Floats, d: Floats) -> None:
+    """Take a direction out of all columns: C -= c r', d -= r * r."""
+    native = kernels()
+    if native is not None:
+        native.remove_row(r, c, C, d)
+        return
+    for row, along in zip(C, c):
+        row -= along * r
+    d -= r * r
+
+
+def score_columns(C: Floats, d: Floats, plenty: float, scores: Floats) -> int:
+    """Write the gains ||C||^2 / d, at most 1; 0 where less than `plenty` is left: count those."""
+    native = kernels()
+    if native is not None:
+        return int(native.score_columns(C, d, plenty, scores))
+    enough = d >= plenty
+    scores[:] = np.einsum("ij,ij->j", C, C) / np.where(enough, d, np.inf)
+    np.minimum(scores, 1.0, out=scores)
+    return len(d) - int(np.count_nonzero(enough))
