@@ -39,7 +39,7 @@ from orthoselect.criteria.lookahead import likely_winners
 from orthoselect.criteria.steps import remove_row, row_from_gram, score_columns
 from orthoselect.criteria.uncertainty import Uncertainty, block_gains, single_gains
 from orthoselect.encode import Design, Response
-from orthoselect.matrix import Basis, CenteredMatrix, center, orthonormalize
+from orthoselect.matrix import Basis, CenteredMatrix, Matrix, center, orthonormalize
 from orthoselect.matrix.base import EPS, Floats, Indices
 
 # Gains whose relative uncertainty exceeds this are measured again on the real columns.
@@ -71,6 +71,7 @@ class SquaredCanonicalCorrelations(Criterion):
         self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
     ) -> CanonicalState:
         """Return the state in which nothing is selected."""
+        design = _without_empty(design)
         unowned = np.flatnonzero(~design.owned)
         whole = plan.whole_gram_pays(design.matrix.shape, size)
         X, VtX = center(design.matrix, response.V, weights, ignored=unowned, gram=whole)
@@ -105,7 +106,7 @@ class CanonicalState(State):
         self._C = np.ascontiguousarray(VtX)
         self._d = np.where(X.alive, 1.0, 0.0)
         self._n_constant = n - int(np.count_nonzero(X.alive))
-        self._L = np.empty((8, n))
+        self._L = np.empty((max(8, min(size, 64)), n))
         self._columns: list[int] = []  # selected columns, one for each row of L
         self._product_error = _PRODUCT_ROUNDINGS * X.arithmetic
         self._noise = float(X.noise[X.alive].max(initial=0.0))
@@ -498,22 +499,36 @@ class _Blocks:
         self.features, self.columns, self.D = features, columns, D
 
 
-def _without_constants(
-    design: Design, X: CenteredMatrix, VtX: Floats
-) -> tuple[Design, CenteredMatrix, Floats]:
-    """Leave out constant columns, if they are many and the matrix can do without them.
+def _without_empty(design: Design) -> Design:
+    """Leave out columns of zeros, if they are many and the matrix can do without them.
 
     Sparse tables are often full of columns that are empty in the rows at hand.
     """
+    filled = design.matrix.filled()
+    if filled is None or len(filled) >= _MOSTLY * design.matrix.shape[1]:
+        return design
+    matrix = design.matrix.restricted(filled)
+    return design if matrix is None else _with_columns(design, filled, matrix)
+
+
+def _without_constants(
+    design: Design, X: CenteredMatrix, VtX: Floats
+) -> tuple[Design, CenteredMatrix, Floats]:
+    """Leave out constant columns, if they are many and the matrix can do without them."""
     alive = np.flatnonzero(X.alive)
     less = X.restricted(alive) if len(alive) < _MOSTLY * X.shape[1] else None
     if less is None:
         return design, X, VtX
-    place = np.full(X.shape[1] + 1, -1, dtype=np.intp)  # the last stands for "none"
-    place[alive] = np.arange(len(alive))
-    wide = {f: place[J[X.alive[J]]] for f, J in design.wide.items()}
-    design = replace(design, matrix=less.matrix, single=place[design.single], wide=wide)
-    return design, less, VtX[:, alive]
+    return _with_columns(design, alive, less.matrix), less, VtX[:, alive]
+
+
+def _with_columns(design: Design, J: Indices, matrix: Matrix) -> Design:
+    """Return the design of columns J alone, which are those of `matrix`."""
+    place = np.full(design.matrix.shape[1] + 1, -1, dtype=np.intp)  # the last stands for "none"
+    place[J] = np.arange(len(J))
+    wide = {f: place[columns] for f, columns in design.wide.items()}
+    wide = {f: columns[columns >= 0] for f, columns in wide.items()}
+    return replace(design, matrix=matrix, single=place[design.single], wide=wide)
 
 
 def _constant(design: Design, X: CenteredMatrix, wide: dict[int, Indices]) -> NDArray[np.bool_]:

@@ -91,6 +91,10 @@ class Matrix(ABC):
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         """Return the same kind presenting (X - shift) * scale; shift may be declined (sparse)."""
 
+    def filled(self) -> Indices | None:
+        """Return the columns that hold anything but zeros, if that is known without a look."""
+        return None
+
     def restricted(self, J: Indices) -> Matrix | None:
         """Return the matrix of columns J alone if that takes no copy worth mention, else None."""
         return None

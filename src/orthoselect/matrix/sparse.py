@@ -6,8 +6,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from orthoselect.matrix.base import Floats, Indices, Matrix, Scan, storage_precision
+from orthoselect.native import kernels
+
+_THIN = 24  # columns that a kernel takes at once
 
 
 class SparseMatrix(Matrix):
@@ -33,35 +37,58 @@ class SparseMatrix(Matrix):
         self._X = X
         self.shape = X.shape
 
+    def _with(self, data: Floats, indptr: NDArray, precision: Floats) -> SparseMatrix:
+        """Return the same rows of numbers as other data, cut into columns by `indptr`."""
+        part = object.__new__(SparseMatrix)
+        part.shape = (self.shape[0], len(indptr) - 1)
+        part._X = sp.csc_array((data, self._X.indices, indptr), shape=part.shape)
+        part.precision = precision
+        return part
+
     @property
     def n_stored(self) -> int:
         return int(self._X.nnz)
 
     def columns(self, J: Indices) -> Floats:
-        return self._X[:, J].toarray()
+        X = self._X
+        A = np.zeros((self.shape[0], len(J)))
+        for place, j in enumerate(J.tolist()):
+            filled = slice(X.indptr[j], X.indptr[j + 1])
+            A[X.indices[filled], place] = X.data[filled]
+        return A
 
     def cross(self, Z: Floats) -> Floats:
-        return np.ascontiguousarray((self._X.T @ Z).T)
+        X = self._X
+        if kernels() is None or Z.shape[1] > _THIN or X.indices.dtype != np.int32:
+            return np.ascontiguousarray((X.T @ Z).T)
+        ZtX = np.empty((Z.shape[1], self.shape[1]))
+        kernels().sparse_cross(np.ascontiguousarray(Z), X.data, X.indices, X.indptr, ZtX)
+        return ZtX
 
     def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
         X = self._X
         root = np.ones(self.shape[0]) if root is None else root
         # Weights before squares: a row without weight may overflow.
         R = np.square(X.data * root[X.indices])
-        squares = sp.csc_array((R, X.indices, X.indptr), shape=X.shape).sum(axis=0)
-        return Scan(X.T @ (root * root), np.asarray(squares).ravel(), self.cross(V * root[:, None]))
+        squares = sp.csc_array((R, X.indices, X.indptr), shape=X.shape).T @ np.ones(len(root))
+        ZtX = self.cross(np.column_stack([root * root, V * root[:, None]]))
+        return Scan(ZtX[0].copy(), squares, ZtX[1:])
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         X = self._X
         filled = np.diff(X.indptr)
         shift = np.where(filled == self.shape[0], shift, 0.0)
         data = (X.data - np.repeat(shift, filled)) * np.repeat(scale, filled)
-        moved = SparseMatrix(sp.csc_array((data, X.indices, X.indptr), shape=X.shape))
-        moved.precision = self.precision
-        return moved
+        return self._with(data, X.indptr, self.precision)
+
+    def filled(self) -> Indices:
+        return np.flatnonzero(np.diff(self._X.indptr))
 
     def restricted(self, J: Indices) -> Matrix:
-        part = SparseMatrix(self._X[:, J])
+        X = self._X
+        if len(J) == len(self.filled()) and np.diff(X.indptr)[J].all():  # only empty ones go
+            return self._with(X.data, X.indptr[np.append(J, self.shape[1])], self.precision[J])
+        part = SparseMatrix(X[:, J])
         part.precision = self.precision[J]
         return part
 
