@@ -243,12 +243,63 @@ release:
     Py_RETURN_NONE;
 }
 
+/* A[i, g] = B[i, J[g]], as double. */
+static PyObject *take(PyObject *Py_UNUSED(self), PyObject *args)
+{
+    PyObject *given[3];
+    Py_buffer B, J, A;
+    const char *type;
+    int failed = -1;
+    if (!PyArg_ParseTuple(args, "OOO", &given[0], &given[1], &given[2]) ||
+        (type = float_type(given[0])) == NULL)
+        return NULL;
+    if (get_array(given[0], &B, type, 2, 0) < 0)
+        return NULL;
+    if (get_array(given[1], &J, "q", 1, 0) < 0)
+        goto release_B;
+    if (get_array(given[2], &A, "d", 2, 1) < 0)
+        goto release_J;
+    const Py_ssize_t N = B.shape[0], n = B.shape[1], t = J.shape[0];
+    const int64_t *columns = J.buf;
+    int fits = A.shape[0] == N && A.shape[1] == t;
+    for (Py_ssize_t g = 0; g < t; g++)
+        fits = fits && columns[g] >= 0 && columns[g] < n;
+    if (!fits) {
+        bad_shapes();
+        goto release_A;
+    }
+    Py_BEGIN_ALLOW_THREADS;
+    for (Py_ssize_t i = 0; i < N; i++) {
+        const char *row = (const char *)B.buf + i * B.strides[0];
+        double *to = (double *)((char *)A.buf + i * A.strides[0]);
+        __builtin_prefetch(row + 16 * B.strides[0]);
+        if (B.itemsize == 4)
+            for (Py_ssize_t g = 0; g < t; g++)
+                to[g] = ((const float *)row)[columns[g]];
+        else
+            for (Py_ssize_t g = 0; g < t; g++)
+                to[g] = ((const double *)row)[columns[g]];
+    }
+    Py_END_ALLOW_THREADS;
+    failed = 0;
+release_A:
+    PyBuffer_Release(&A);
+release_J:
+    PyBuffer_Release(&J);
+release_B:
+    PyBuffer_Release(&B);
+    if (failed)
+        return NULL;
+    Py_RETURN_NONE;
+}
+
 PyMethodDef product_methods[] = {
     {"cross", cross, METH_VARARGS,
      "cross(Z, B, out, squares): out += Z'B, and squares += the column sums of B*B unless None."},
     {"gram", gram, METH_VARARGS,
      "gram(B, J, means, factors, weights, out, sums): out += Z'B and sums += the column sums of\n"
      "Z = weights * (B[:, J] - means) * factors; weights may be None."},
+    {"take", take, METH_VARARGS, "take(B, J, A): A = B[:, J], as double."},
     {"sparse_cross", sparse_cross, METH_VARARGS,
      "sparse_cross(Z, data, rows, starts, out): out = Z'X for X in compressed columns (int32)."},
     {NULL, NULL, 0, NULL},

@@ -52,3 +52,19 @@ def test_truncate_forgets_the_later_columns():
     assert basis.Q.shape == (3, 1)
     assert basis.append(np.array([1.0, 1.0, 0.0]), EPS)
     assert not basis.append(np.array([0.0, 1.0, 0.0]), EPS)
+
+
+def test_columns_taken_together_are_those_taken_one_by_one():
+    A = np.random.default_rng(0).normal(size=(50, 12))
+    together, one_by_one = Basis(50), Basis(50)
+    for basis in (together, one_by_one):
+        for column in A[:, :4].T:
+            basis.append(column, EPS)
+    together.extend(A[:, 4:], np.full(8, EPS))
+    for column in A[:, 4:].T:
+        one_by_one.append(column, EPS)
+    np.testing.assert_allclose(together.Q, one_by_one.Q, atol=1e-13)
+    X = np.random.default_rng(1).normal(size=(50, 3))
+    (_, H), (_, K) = together.residual(X), one_by_one.residual(X)
+    size = np.full(3, EPS)
+    np.testing.assert_allclose(together.floors(H, size), one_by_one.floors(K, size), rtol=1e-9)

@@ -261,8 +261,8 @@ class CanonicalState(State):
             C = solve_triangular(R, VtX.T, trans="T", check_finite=False)  # (t, m)
             return (C * C).sum(axis=1)
         self._extend_basis()
-        for j in J[self._basis.k :]:
-            self._basis.append(self._X.columns(np.array([j]))[:, 0], self._X.sizes[j], force=True)
+        rest = J[self._basis.k :]
+        self._basis.extend(self._X.columns(rest), self._X.sizes[rest])
         return ((self._V.T @ self._basis.Q) ** 2).sum(axis=0)
 
     def _settle(self) -> None:
@@ -415,8 +415,8 @@ class CanonicalState(State):
         if len(new) == 1 and int(new[0]) in self._residuals:  # measured just before it was taken
             self._basis.push(*self._residuals[int(new[0])], self._X.sizes[new[0]])
             return
-        for column, j in zip(self._X.columns(new).T, new):
-            self._basis.append(column, self._X.sizes[j], force=True)
+        if len(new):
+            self._basis.extend(self._X.columns(new), self._X.sizes[new])
 
     # Taking columns
 

@@ -110,9 +110,12 @@ class Matrix(ABC):
             Z *= (root * root)[:, None]
         return self.cross(Z), Z.sum(axis=0)
 
-    def block_gram(self, J: Indices, root: Floats | None, Z: Floats | None = None) -> Floats:
-        """Return the exact inner products of [root * X[:, J], Z] with root * X[:, J]."""
-        return block_products(self.columns(J), root, Z)
+    def block_gram(self, J: Indices, root: Floats | None, V: Floats | None = None) -> Floats:
+        """Return the exact inner products of columns J with each other, rows weighted by root**2.
+
+        With V, (N, m), below them their weighted sums, and their products with root * V.
+        """
+        return block_products(self.columns(J), root, V)
 
     def pilot(self, rows: Indices) -> Floats | None:
         """Return a few rows, (len(rows), n), to guess offsets from; None if none are likely."""
@@ -135,11 +138,17 @@ class Matrix(ABC):
         return [J[start : start + width] for start in range(0, len(J), width)]
 
 
-def block_products(A: Floats, root: Floats | None, Z: Floats | None) -> Floats:
-    """Return [root * A, Z]'(root * A); A may be overwritten."""
+def block_products(A: Floats, root: Floats | None, V: Floats | None) -> Floats:
+    """Return (root * A)'(root * A), and below it root'(root * A) and V'(root * A), if V is given.
+
+    A may be overwritten.
+    """
     if root is not None:
         A *= root[:, None]
-    return A.T @ A if Z is None else np.concatenate([A.T @ A, Z.T @ A])
+    if V is None:
+        return A.T @ A
+    sums = (np.ones(len(A)) if root is None else root) @ A
+    return np.concatenate([A.T @ A, sums[None], V.T @ A])
 
 
 def _extremes(A: Floats) -> tuple[Floats, Indices, Indices]:

@@ -69,18 +69,24 @@ class Basis:
         norm = float(np.linalg.norm(w))
         self._push(w / norm, h, norm, size)
 
+    def extend(self, A: Floats, sizes: Floats) -> None:
+        """Take columns that the caller knows to be independent, all at once."""
+        W, H = self.residual(A)
+        Q, R = np.linalg.qr(W)
+        signs = np.where(R.diagonal() < 0, -1.0, 1.0)
+        for i in range(A.shape[1]):
+            h = np.concatenate([H[:, i], signs[:i] * R[:i, i]])
+            self._push(signs[i] * Q[:, i], h, abs(float(R[i, i])), sizes[i])
+
     def truncate(self, k: int) -> None:
         """Forget all but the first k columns."""
         self.k = k
 
-    def append(self, x: Floats, size: float, *, force: bool = False) -> bool:
-        """Take a column unless it depends on those before it; say whether it was taken.
-
-        With `force` it is taken all the same: the caller knows that it is independent.
-        """
+    def append(self, x: Floats, size: float) -> bool:
+        """Take a column unless it depends on those before it; say whether it was taken."""
         W, H = self.residual(x[:, None])
         norm = float(np.linalg.norm(W))
-        if not force and norm <= self.floors(H, np.array([size]))[0]:
+        if norm <= self.floors(H, np.array([size]))[0]:
             return False
         self._push(W[:, 0] / norm, H[:, 0], norm, size)
         return True

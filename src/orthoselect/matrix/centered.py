@@ -25,7 +25,7 @@ _SQUARES_FLOAT32 = 1e-25, 1e30
 # A sum of squares is off by so many roundings. Sums in float32 are longer than its digits.
 _SUM_ROUNDINGS, _SUM_ROUNDINGS_FLOAT32 = 4.0, 32.0
 _PILOT_ROWS = 16
-_BLOCK_NUMBERS = 1 << 14  # numbers worked on at a time, in the nearest cache
+_BLOCK_NUMBERS = 1 << 13  # numbers worked on at a time, in the nearest cache
 _MAX_LOOKS = 3  # the first, after a scale, after a shift
 
 
@@ -142,7 +142,7 @@ class CenteredMatrix:
         """
         self.work.columns += len(J)
         t, root = len(J), np.ones(self.shape[0]) if self.root is None else self.root
-        products = self.matrix.block_gram(J, self.root, np.column_stack([root, V]))
+        products = self.matrix.block_gram(J, self.root, V)
         total = float(root @ root)
         G, sums, VtA = products[:t], products[t], products[t + 1 :]
         G = G - np.outer(sums, sums) / total

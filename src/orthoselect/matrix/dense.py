@@ -14,7 +14,7 @@ from orthoselect.matrix.base import (
     block_products,
     storage_precision,
 )
-from orthoselect.matrix.thin import add_cross, add_gram
+from orthoselect.matrix.thin import add_cross, add_gram, take_columns
 from orthoselect.matrix.threads import Shared, Total, Totals, run_tasks
 
 # A tile that has to be converted should stay in a core's own cache; others may be larger.
@@ -25,8 +25,6 @@ _VIEW_BYTES = 1 << 22
 _MIN_ROWS, _MIN_NUMBERS, _TASKS = 128, 1 << 16, 16
 _SHORT = 2048
 _SLABS, _MIN_WIDTH = 8, 1024
-# Sums in float32 should be short; they are added up in float64.
-_FLOAT32_ROWS = 512
 _READ = 8  # products that reading a number is worth
 
 Tile = tuple[slice, slice]  # rows, columns
@@ -130,14 +128,14 @@ class DenseMatrix(Matrix):
         XtX = np.ascontiguousarray(G[:n, :n])
         return Scan(G[n, :n].copy(), XtX.diagonal().copy(), G[n + 1 :, :n].copy(), XtX)
 
-    def block_gram(self, J: Indices, root: Floats | None, Z: Floats | None = None) -> Floats:
+    def block_gram(self, J: Indices, root: Floats | None, V: Floats | None = None) -> Floats:
         def work(tile: Tile, total: Total) -> None:
             for rows, _ in self._row_tiles(tile):
-                A = self._present(self._X[rows].take(J, axis=1), J, np.float64, copy=True)
+                A = self._present(take_columns(self._X[rows], J), J, np.float64)
                 roots = None if root is None else root[rows]
-                total[0] += block_products(A, roots, None if Z is None else Z[rows])
+                total[0] += block_products(A, roots, None if V is None else V[rows])
 
-        side = len(J) + (0 if Z is None else Z.shape[1])
+        side = len(J) + (0 if V is None else 1 + V.shape[1])
         return run_tasks(self._row_tasks(), work, Totals((side, len(J))))[0]
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
@@ -183,13 +181,11 @@ class DenseMatrix(Matrix):
         return [(slice(i, min(i + height, N)), slice(0, n)) for i in range(0, N, height)]
 
     def _row_tiles(self, tile: Tile) -> list[Tile]:
-        """Cut a tile by rows: for the cache if it is converted, for the digits if float32."""
+        """Cut a tile by rows, for the cache, if it is converted."""
         rows, columns = tile
-        height = rows.stop - rows.start
-        if self._X.dtype != self._dtype or self._shift is not None or self._scale is not None:
-            height = max(16, _TILE_BYTES // (8 * max(columns.stop - columns.start, 1)))
-        if self._dtype == np.float32:
-            height = min(height, _FLOAT32_ROWS)
+        if self._X.dtype == self._dtype and self._shift is None and self._scale is None:
+            return [tile]
+        height = max(16, _TILE_BYTES // (8 * max(columns.stop - columns.start, 1)))
         starts = range(rows.start, rows.stop, height)
         return [(slice(i, min(i + height, rows.stop)), columns) for i in starts]
 

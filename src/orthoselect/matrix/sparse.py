@@ -92,12 +92,15 @@ class SparseMatrix(Matrix):
         part.precision = self.precision[J]
         return part
 
-    def block_gram(self, J: Indices, root: Floats | None, Z: Floats | None = None) -> Floats:
+    def block_gram(self, J: Indices, root: Floats | None, V: Floats | None = None) -> Floats:
         A = self._X[:, J]
         if root is not None:
             A = sp.csc_array((A.data * root[A.indices], A.indices, A.indptr), shape=A.shape)
         G = (A.T @ A).toarray()
-        return G if Z is None else np.concatenate([G, (A.T @ Z).T])
+        if V is None:
+            return G
+        sums = A.T @ (np.ones(self.shape[0]) if root is None else root)
+        return np.concatenate([G, sums[None], (A.T @ V).T])
 
     def extremes(self, J: Indices) -> tuple[Floats, Indices, Indices]:
         part = self._X[:, J]

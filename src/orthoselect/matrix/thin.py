@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.native import kernels
 
+# Sums in float32 should be short; they are added up in float64. Kernels see to it themselves.
+_FLOAT32_ROWS = 512
 # With more columns BLAS, which copies the block into an order of its own first, is as quick.
 _THIN = 24
 
@@ -24,7 +26,7 @@ def add_cross(Z: NDArray, B: NDArray, ZtB: Floats, squares: Floats | None = None
     if _by_kernel(B, Z.shape[1]):
         kernels().cross(Z, B, ZtB, squares)
         return
-    ZtB += Z.T @ B
+    _add_by_blas(Z, B, ZtB)
     if squares is not None:
         squares += np.einsum("ij,ij->j", B, B, dtype=np.float64)
 
@@ -47,8 +49,24 @@ def add_gram(
     Z *= factors
     if w is not None:
         Z *= w[:, None]
-    ZtB += Z.astype(B.dtype, copy=False).T @ B
+    _add_by_blas(Z.astype(B.dtype, copy=False), B, ZtB)
     sums += Z.sum(axis=0)
+
+
+def take_columns(B: NDArray, J: Indices) -> Floats:
+    """Return B[:, J] as a new float64 array, rows in one piece."""
+    if B.dtype not in (np.float32, np.float64) or not _by_kernel(B, 1):
+        return B.take(J, axis=1).astype(np.float64, copy=False)
+    A = np.empty((len(B), len(J)))
+    kernels().take(B, J, A)
+    return A
+
+
+def _add_by_blas(Z: NDArray, B: NDArray, ZtB: Floats) -> None:
+    height = _FLOAT32_ROWS if B.dtype == np.float32 else max(len(B), 1)
+    for start in range(0, len(B), height):
+        rows = slice(start, start + height)
+        ZtB += Z[rows].T @ B[rows]
 
 
 def _by_kernel(B: NDArray, b: int) -> bool:

@@ -168,9 +168,7 @@ def run_tasks(
     return totals.merge([total for total in done if total is not None])
 
 
-def _run_alone(
-    tasks: Sequence[Task], work: Callable[[Task, Total], None], totals: Totals
-) -> Total:
+def _run_alone(tasks: Sequence[Task], work: Callable[[Task, Total], None], totals: Totals) -> Total:
     """Do what is too little to share."""
     with single_threaded_blas():
         total = totals.start()
