@@ -463,16 +463,22 @@ static PyObject *count_sparse(PyObject *Py_UNUSED(self), PyObject *args)
     if (PyErr_Occurred())
         return finish(&arrays, NULL);
     const int64_t n = levels->shape[0], Z = with_z->shape[0], Lj = with_b->shape[0];
-    if (indptr->shape[0] != n + 1 || !are_steps(indptr, codes->shape[0]) ||
-        indices->shape[0] != codes->shape[0] || z->shape[0] != b->shape[0] || XJ->shape[0] != n ||
-        XJY->shape[0] != n || start < 0 || stop > n || !are_below(z, Z) || !are_below(b, Lj))
+    if (indptr->shape[0] != n + 1 || indices->shape[0] != codes->shape[0] ||
+        z->shape[0] != b->shape[0] || XJ->shape[0] != n || XJY->shape[0] != n || start < 0 ||
+        start > stop || stop > n || !are_below(z, Z) || !are_below(b, Lj))
         return finish(&arrays, "the sparse codes, z, b and sums do not fit each other");
-    const int64_t *at = indptr->buf;
-    int64_t most = 0;
-    for (Py_ssize_t k = start; k < stop; k++)
+    const int64_t *at = indptr->buf, *of = levels->buf;
+    int fits = at[start] >= 0 && at[stop] <= codes->shape[0];
+    int64_t most = 0, room = 0; /* filled cells of a feature, and cells of its table */
+    for (Py_ssize_t k = start; k < stop; k++) {
+        fits = fits && at[k] <= at[k + 1] && of[k] > 0 && of[k] <= UINT32_MAX;
         most = at[k + 1] - at[k] > most ? at[k + 1] - at[k] : most;
+        room = (of[k] - 1) * Z <= ROOM && (of[k] - 1) * Z > room ? (of[k] - 1) * Z : room;
+    }
+    if (!fits)
+        return finish(&arrays, "the steps of indptr and the codes do not fit each other");
     const Rows rows = {z->buf, b->buf, z->shape[0], Z, Lj, with_z->buf, with_b->buf};
-    int32_t *cells = calloc(2 * ROOM, sizeof *cells);
+    int32_t *cells = calloc(2 * room + 1, sizeof *cells);
     int32_t *filled = calloc(Z + Lj + 1, sizeof *filled);
     uint64_t *keys = malloc((most + 1) * sizeof *keys);
     int bad = 0;
@@ -481,7 +487,7 @@ static PyObject *count_sparse(PyObject *Py_UNUSED(self), PyObject *args)
     } else {
         Py_BEGIN_ALLOW_THREADS;
         bad = FOR_CODES(codes->itemsize, sparse, at, indices->buf, codes->buf, levels->buf, start,
-                        stop, rows, logs_of(table), cells, filled, keys, XJ->buf, XJY->buf);
+                        stop, rows, logs_of(table), cells, room, filled, keys, XJ->buf, XJY->buf);
         Py_END_ALLOW_THREADS;
     }
     free(cells);
