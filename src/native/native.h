@@ -29,5 +29,6 @@ int bad_shapes(void);
 
 extern PyMethodDef product_methods[];
 extern PyMethodDef step_methods[];
+extern PyMethodDef count_methods[];
 
 #endif
