@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from orthoselect import encode, statistics
+from orthoselect import encode, methods, statistics
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.selection import select
 
@@ -17,6 +17,7 @@ __all__ = [
     "SelectionStep",
     "__version__",
     "encode",
+    "methods",
     "select",
     "statistics",
 ]

@@ -1,6 +1,6 @@
 """Columns and responses of any kind -> numbers that a matrix can hold."""
 
-from orthoselect.encode.design import Design, build_design
+from orthoselect.encode.design import Design, Feature, Features, build_design
 from orthoselect.encode.labels import Labels, find_labels
 from orthoselect.encode.response import Response, encode_response, response_basis
 from orthoselect.encode.table import NumberedNames, Table
@@ -8,6 +8,8 @@ from orthoselect.encode.target import TargetColumn, build_response
 
 __all__ = [
     "Design",
+    "Feature",
+    "Features",
     "Labels",
     "NumberedNames",
     "Response",
