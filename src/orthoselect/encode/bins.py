@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -28,12 +28,15 @@ MAX_LEVELS = 256  # of a numeric column: its codes fit a byte
 _BLOCK_BYTES = 1 << 22
 _CACHE_LINE = 64
 _BLOCK_STORED = 1 << 20  # cells of a sparse block
+_BLOCK_COLUMNS = 1 << 13  # its columns: there is a table of their levels
 _FEW_CUTS = 16  # up to so many, comparing with each beats a search
 _CUT_ROUNDINGS = 8.0
 
 
 class Columns(ABC):
-    """A block of numeric columns.
+    """A block of numeric columns, and the levels of its cells.
+
+    Levels come as one array, an entry for every cell that is written down.
 
     Attributes
     ----------
@@ -43,17 +46,46 @@ class Columns(ABC):
 
     shape: tuple[int, int]
 
+    @cached_property
     @abstractmethod
     def extremes(self) -> tuple[Floats, Floats]:
-        """Return the smallest and the largest value of each column, (b,); NaN where there is one."""
+        """Smallest and largest value of each column, (b,); NaN where there is one."""
 
     @abstractmethod
     def moments(self, weights: Floats | None = None) -> tuple[Floats, Floats]:
         """Return mean and population standard deviation (the divisor is N) of each column, (b,)."""
 
+    @cached_property
     @abstractmethod
     def whole(self) -> NDArray[np.bool_]:
-        """Return which columns hold whole numbers only, (b,)."""
+        """Which columns hold whole numbers only, (b,)."""
+
+    @abstractmethod
+    def take(self, which: NDArray[np.bool_]) -> Any:
+        """Return the block of some of the columns."""
+
+    @abstractmethod
+    def cells(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the index by which an array of levels gives those of some of the columns."""
+
+    @abstractmethod
+    def blank(self) -> tuple[NDArray[np.uint8], Indices]:
+        """Return room for the levels of all cells, and for their numbers, (b,)."""
+
+    @abstractmethod
+    def cut(self, cuts: Floats) -> NDArray[np.uint8]:
+        """Return how many cuts every cell reaches."""
+
+    @abstractmethod
+    def rank(self) -> tuple[NDArray[np.uint8], Indices]:
+        """Return each cell's place among the distinct values of its column, and their number, (b,).
+
+        Places are right for up to 256 values; of a column with more, the number is at least 257.
+        """
+
+    @abstractmethod
+    def compact(self, levels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Indices]:
+        """Leave out the levels that do not occur; return the others and their number, (b,)."""
 
 
 class DenseColumns(Columns):
@@ -69,13 +101,14 @@ class DenseColumns(Columns):
         self.A = A.view(np.uint8) if A.dtype == bool else A
         self.shape = (A.shape[1], A.shape[0])
 
+    @cached_property
     def extremes(self) -> tuple[Floats, Floats]:
-        """Return the smallest and the largest value of each column."""
+        """Smallest and largest value of each column."""
         return self.A.min(axis=1).astype(np.float64), self.A.max(axis=1).astype(np.float64)
 
     def moments(self, weights: Floats | None = None) -> tuple[Floats, Floats]:
         """Return mean and population standard deviation of each column."""
-        scale = _scale(*self.extremes())
+        scale = _scale(*self.extremes)
         B = self.A * scale[:, None]
         mean = np.average(B, axis=1, weights=weights)
         B -= mean[:, None]
@@ -84,8 +117,9 @@ class DenseColumns(Columns):
         np.multiply(B, B, out=B)
         return (mean + rest) / scale, np.sqrt(np.average(B, axis=1, weights=weights)) / scale
 
+    @cached_property
     def whole(self) -> NDArray[np.bool_]:
-        """Return which columns hold whole numbers only."""
+        """Which columns hold whole numbers only."""
         if self.A.dtype.kind != "f":
             return np.ones(len(self.A), dtype=bool)
         whole = (self.A[:, :64] == np.trunc(self.A[:, :64])).all(axis=1)  # mostly decides
@@ -93,8 +127,20 @@ class DenseColumns(Columns):
         whole[rest] = (self.A[rest] == np.trunc(self.A[rest])).all(axis=1)
         return whole
 
+    def take(self, which: NDArray[np.bool_]) -> DenseColumns:
+        """Return the block of some of the columns."""
+        return self if which.all() else DenseColumns(self.A[which])
+
+    def cells(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the index by which an array of levels gives those of some of the columns."""
+        return which
+
+    def blank(self) -> tuple[NDArray[np.uint8], Indices]:
+        """Return room for the levels of all cells, and for their numbers."""
+        return np.empty(self.A.shape, dtype=np.uint8), np.empty(len(self.A), dtype=np.intp)
+
     def cut(self, cuts: Floats) -> NDArray[np.uint8]:
-        """Return the level of every value, (b, N)."""
+        """Return how many cuts every value reaches, (b, N)."""
         levels = np.zeros(self.A.shape, dtype=np.uint8)
         if cuts.shape[1] <= _FEW_CUTS:
             for k in range(cuts.shape[1]):
@@ -104,31 +150,56 @@ class DenseColumns(Columns):
             row[:] = np.searchsorted(at, values, side="right")
         return levels
 
+    def rank(self) -> tuple[NDArray[np.uint8], Indices]:
+        """Return each value's place among the distinct ones of its column, and their number."""
+        low, high = self.extremes
+        exact = np.maximum(np.abs(low), np.abs(high)) < 1 / EPS  # as floats
+        narrow = self.whole & exact & (high - low < MAX_LEVELS)
+        if narrow.all():
+            return self.compact(self._above_lowest())
+        places, counts = self.blank()
+        places[narrow], counts[narrow] = self.take(narrow).rank()
+        for k in np.flatnonzero(~narrow):
+            counts[k] = _rank(self.A[k], places[k])
+        return places, counts
 
-@dataclass(frozen=True)
-class SparseLevels:
-    """Levels of the columns of a sparse block, level 0 not written down.
+    def _above_lowest(self) -> NDArray[np.uint8]:
+        low = self.extremes[0].astype(self.A.dtype)
+        if not low.any():
+            return self.A.astype(np.uint8)
+        return (self.A - low[:, None]).astype(np.uint8)  # integers may wrap: right modulo 256
 
-    Attributes
-    ----------
-    indptr, indices : arrays
-        As in SciPy's CSC: the rows of column k are indices[indptr[k]:indptr[k + 1]].
-    levels : uint8 array
-        The level in each of these rows, at least 1.
-    """
+    def compact(self, levels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Indices]:
+        """Leave out the levels that do not occur; return the others and their number."""
+        top = levels.max(axis=1, initial=0)
+        counts = top.astype(np.intp) + 1
+        lone = (top == 1) & levels.all(axis=1)
+        for k in np.flatnonzero((top > 1) | lone):
+            occurs = np.bincount(levels[k]) > 0
+            counts[k] = occurs.sum()
+            if counts[k] < len(occurs):
+                levels[k] = (np.cumsum(occurs) - 1).astype(np.uint8)[levels[k]]
+        return levels, counts
 
-    indptr: NDArray
-    indices: NDArray
-    levels: NDArray
+
+def _rank(values: NDArray, places: NDArray[np.uint8]) -> int:
+    """Write the places of values among the distinct ones; return how many of these there are."""
+    few = len(np.unique(values[: 4 * MAX_LEVELS]))  # mostly decides
+    if few > MAX_LEVELS:
+        return few
+    distinct, inverse = np.unique(values, return_inverse=True)
+    if len(distinct) <= MAX_LEVELS:
+        places[:] = inverse.reshape(-1)
+    return len(distinct)
 
 
 class SparseColumns(Columns):
-    """A block of sparse columns.
+    """A block of sparse columns; the level of its zeros is called 0 and not written down.
 
     Parameters
     ----------
     X : CSC array of shape (N, b)
-        Rows sorted within each column, no duplicates.
+        Rows sorted within each column; no duplicates, no zeros.
     """
 
     def __init__(self, X: Any) -> None:
@@ -138,8 +209,9 @@ class SparseColumns(Columns):
         self.filled = np.diff(X.indptr)  # (b,)
         self.owner = np.repeat(np.arange(X.shape[1]), self.filled)  # column of each stored value
 
+    @cached_property
     def extremes(self) -> tuple[Floats, Floats]:
-        """Return the smallest and the largest value of each column, its zeros included."""
+        """Smallest and largest value of each column, its zeros included."""
         low, high = np.zeros(self.shape[1]), np.zeros(self.shape[1])
         some = np.flatnonzero(self.filled)
         if some.size:
@@ -153,41 +225,85 @@ class SparseColumns(Columns):
         """Return mean and population standard deviation of each column."""
         b = self.shape[1]
         w = np.ones(self.shape[0]) if weights is None else weights
-        wide = w[self.X.indices]
+        written = w[self.X.indices]
         total = w.sum()
-        unwritten = total - np.bincount(self.owner, wide, minlength=b)
-        scale = _scale(*self.extremes())
+        gaps = np.maximum(total - np.bincount(self.owner, written, minlength=b), 0.0)
+        gaps[self.filled == self.shape[0]] = 0.0
+        scale = _scale(*self.extremes)
         data = self.data * scale[self.owner]
-        mean = np.bincount(self.owner, wide * data, minlength=b) / total
-        deviations = data - mean[self.owner]
-        squares = np.bincount(self.owner, wide * deviations**2, minlength=b)
-        variance = (squares + np.maximum(unwritten, 0.0) * mean**2) / total
-        return mean / scale, np.sqrt(variance) / scale
+        mean = np.bincount(self.owner, written * data, minlength=b) / total
+        squares = np.bincount(self.owner, written * (data - mean[self.owner]) ** 2, minlength=b)
+        return mean / scale, np.sqrt((squares + gaps * mean**2) / total) / scale
 
+    @cached_property
     def whole(self) -> NDArray[np.bool_]:
-        """Return which columns hold whole numbers only."""
+        """Which columns hold whole numbers only."""
         if self.data.dtype.kind != "f":
             return np.ones(self.shape[1], dtype=bool)
         fractional = self.owner[self.data != np.trunc(self.data)]
         return np.bincount(fractional, minlength=self.shape[1]) == 0
 
-    def cut(self, cuts: Floats) -> SparseLevels:
-        """Return the level of every value, that of zero called 0 and left out."""
-        levels = np.zeros(len(self.data), dtype=np.intp)
+    def take(self, which: NDArray[np.bool_]) -> SparseColumns:
+        """Return the block of some of the columns."""
+        return self if which.all() else SparseColumns(self.X[:, np.flatnonzero(which)])
+
+    def cells(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the index by which an array of levels gives those of some of the columns."""
+        return which[self.owner]
+
+    def blank(self) -> tuple[NDArray[np.uint8], Indices]:
+        """Return room for the levels of all cells, and for their numbers."""
+        return np.empty(len(self.data), dtype=np.uint8), np.empty(self.shape[1], dtype=np.intp)
+
+    def cut(self, cuts: Floats) -> NDArray[np.uint8]:
+        """Return how many cuts every stored value reaches, the level of zero moved to the front."""
+        levels = np.zeros(len(self.data), dtype=np.uint8)
         for k in range(cuts.shape[1]):
             levels += self.data >= cuts[self.owner, k]
         zero = (cuts <= 0.0).sum(axis=1)[self.owner]
-        levels = np.where(levels == zero, 0, levels + (levels < zero))
-        return self.written(levels.astype(np.uint8))
+        return np.where(levels == zero, 0, levels + (levels < zero)).astype(np.uint8)
 
-    def written(self, levels: NDArray) -> SparseLevels:
-        """Keep the stored places whose level is not 0."""
+    def rank(self) -> tuple[NDArray[np.uint8], Indices]:
+        """Return each stored value's place among those of its column, zero being 0."""
+        low, high = self.extremes
+        narrow = self.whole & (low >= 0) & (high < MAX_LEVELS)
+        if narrow.all():
+            return self.compact(self.data.astype(np.uint8))
+        places, counts = self.blank()
+        places[self.cells(narrow)], counts[narrow] = self.take(narrow).rank()
+        rest = self.cells(~narrow)
+        places[rest], counts[~narrow] = self.take(~narrow)._rank_sorted()
+        return places, counts
+
+    def _rank_sorted(self) -> tuple[NDArray[np.uint8], Indices]:
+        order = np.lexsort((self.data, self.owner))
+        value, owner = self.data[order], self.owner[order]
+        first = np.ones(len(order), dtype=bool)
+        first[1:] = (value[1:] != value[:-1]) | (owner[1:] != owner[:-1])
+        counts = np.bincount(owner[first], minlength=self.shape[1])
+        before = np.concatenate([[0], np.cumsum(counts)[:-1]])
+        full = self.filled == self.shape[0]  # the smallest value takes the place that zero left
+        places = np.empty(len(order), dtype=np.intp)
+        places[order] = np.cumsum(first) - before[owner] - full[owner]
+        return places.astype(np.uint8), counts + ~full
+
+    def compact(self, levels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Indices]:
+        """Leave out the levels that do not occur, but 0; return the others and their number."""
+        width = int(levels.max(initial=0)) + 1
+        places = self.owner * width + levels
+        occurs = np.bincount(places, minlength=self.shape[1] * width) > 0
+        occurs = occurs.reshape(self.shape[1], width)
+        occurs[:, 0] = True
+        new = (np.cumsum(occurs, axis=1) - 1).astype(np.uint8)
+        return new.reshape(-1)[places], occurs.sum(axis=1)
+
+    def written(self, levels: NDArray[np.uint8]) -> tuple[Indices, NDArray, NDArray[np.uint8]]:
+        """Return rows written in each column, their indices and levels, without level 0."""
         keep = levels != 0
         if keep.all():
-            return SparseLevels(self.X.indptr, self.X.indices, levels)
-        counts = np.bincount(self.owner[keep], minlength=self.shape[1])
-        indptr = np.concatenate([[0], np.cumsum(counts)])
-        return SparseLevels(indptr, self.X.indices[keep], levels[keep])
+            return self.filled, self.X.indices, levels
+        filled = np.bincount(self.owner[keep], minlength=self.shape[1])
+        return filled, self.X.indices[keep], levels[keep]
 
 
 def _scale(low: Floats, high: Floats) -> Floats:
@@ -243,16 +359,17 @@ def equal_width_cuts(columns: Columns, n_levels: int) -> Floats:
     >>> columns.cut(equal_width_cuts(columns, 4))
     array([[0, 1, 2, 3]], dtype=uint8)
     """
-    low, high = columns.extremes()
-    # Halves and back, so that the width of a range beyond 1.8e308 is still a number.
-    huge = np.where(np.maximum(np.abs(low), np.abs(high)) > 1e307, 2.0, 1.0)
-    edges = np.linspace(low / huge, high / huge, n_levels + 1, axis=1) * huge[:, None]
+    low, high = columns.extremes
+    scale = _scale(low, high)  # the width of a range might be beyond 1.8e308
+    # A width of zero in one column would change how NumPy rounds the others.
+    ends = np.where(high > low, high * scale, low * scale + 1.0)
+    edges = np.linspace(low * scale, ends, n_levels + 1, axis=1) / scale[:, None]
     return _unreached(columns, edges[:, 1:-1])
 
 
 def _unreached(columns: Columns, cuts: Floats) -> Floats:
     """Give constant columns cuts that no value reaches."""
-    low, high = columns.extremes()
+    low, high = columns.extremes
     return np.where((low == high)[:, None], np.inf, cuts)
 
 
@@ -268,14 +385,15 @@ def sparse_blocks(X: Any) -> Iterator[slice]:
     start, n = 0, X.shape[1]
     while start < n:
         stop = int(np.searchsorted(X.indptr, X.indptr[start] + _BLOCK_STORED, side="right")) - 1
-        stop = min(max(stop, start + 1), n, start + _BLOCK_STORED)
+        stop = min(max(stop, start + 1), n, start + _BLOCK_COLUMNS)
         yield slice(start, stop)
         start = stop
 
 
 def dense_block(X: NDArray, at: Any) -> DenseColumns:
     """Return columns of X, (N, n), as a block."""
-    return DenseColumns(np.ascontiguousarray(X[:, at].T))
+    A = np.ascontiguousarray(X[:, at].T)
+    return DenseColumns(A.astype(np.float64) if A.dtype.itemsize > 8 else A)
 
 
 def sparse_block(X: Any, at: slice) -> SparseColumns:
