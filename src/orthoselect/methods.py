@@ -178,7 +178,6 @@ _ORTHOGONAL = [
 ]
 
 
-
 def _information(name: str, summary: str, source: str, own: str = "") -> Method:
     """Return a method of information theory; it has one of two options of its own, or neither."""
     preset = {k: v for k, v in {"constant": 0.0, "capped": True}.items() if k != own}

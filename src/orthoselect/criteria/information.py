@@ -100,6 +100,9 @@ class InformationCriterion(Criterion):
     """
 
     keeps_whole_weights = True
+    _bins: Bins
+    _constant: float
+    _capped: bool
 
     def __init__(
         self, name: str, *, bins: Bins = "auto", constant: float = 0.0, capped: bool = True
@@ -115,8 +118,10 @@ class InformationCriterion(Criterion):
             raise InputError(f"`capped` should be True or False; got {capped!r}.")
         if not capped and name != "cmim":
             raise InputError(f"`capped` belongs to 'cmim'; {name!r} has no such form.")
-        self.name, self._bins = name, bins
-        self._constant, self._capped = float(constant), bool(capped)
+        self.name = name
+        self._bins = bins
+        self._constant = float(constant)
+        self._capped = bool(capped)
 
     def prepare(
         self,
@@ -373,11 +378,12 @@ class _Least(Score):
 
     def __init__(self, relevance: Numbers, T: Any, capped: bool) -> None:
         super().__init__(relevance, T)
-        self._least = relevance if capped else None
+        self._least = relevance
+        self._capped = capped
 
     def _learn(self, pairs: _Pairs) -> None:
-        given = pairs.given
-        self._least = given if self._least is None else np.minimum(self._least, given)
+        first = self._n_taken == 1 and not self._capped
+        self._least = pairs.given if first else np.minimum(self._least, pairs.given)
 
     def best(self, open_: Mask) -> int:
         return _first_of_largest(self._least, open_, self._slack)
@@ -421,7 +427,7 @@ class _Quotient(Score):
     def _terms(self) -> tuple[Numbers, Numbers]:
         """Return relevance and summed redundancy, without what rounding leaves of nothing."""
         R, D = self._relevance, self._redundancy
-        return np.where(R > self._slack, R, 0), np.where(D > self._slack, D, 0)
+        return np.where(self._slack < R, R, 0), np.where(self._slack < D, D, 0)
 
     def _scores(self, R: Numbers, D: Numbers) -> Floats:
         top, bottom = self._T.nats(R), self._T.nats(D) / self._n_taken + self._constant

@@ -144,7 +144,7 @@ class DenseColumns(Columns):
         levels = np.zeros(self.A.shape, dtype=np.uint8)
         if cuts.shape[1] <= _FEW_CUTS:
             for k in range(cuts.shape[1]):
-                levels += self.A >= cuts[:, k : k + 1]
+                levels += cuts[:, k : k + 1] <= self.A
             return levels
         for row, at, values in zip(levels, cuts, self.A):
             row[:] = np.searchsorted(at, values, side="right")

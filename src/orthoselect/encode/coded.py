@@ -67,7 +67,11 @@ def check_bins(bins: Bins) -> None:
     number = isinstance(bins, (int, np.integer)) and not isinstance(bins, bool)
     if number and 2 <= bins <= MAX_LEVELS:
         return
-    if not (isinstance(bins, type) or number) and hasattr(bins, "fit") and hasattr(bins, "transform"):
+    if (
+        not (isinstance(bins, type) or number)
+        and hasattr(bins, "fit")
+        and hasattr(bins, "transform")
+    ):
         return
     raise InputError(
         f"`bins` should be 'auto', 'from_data', 'mean_std_3', 'mean_std_4', a number of bins from "

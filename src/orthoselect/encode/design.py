@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.encode.labels import Labels
 from orthoselect.encode.table import Table
 from orthoselect.errors import InputError, ManyLevelsWarning, warn
 from orthoselect.matrix import DenseMatrix, Matrix, SparseMatrix, StackedMatrix
@@ -133,9 +132,7 @@ def build_design(table: Table, groups: Mapping[str, Sequence[int]], exclude: set
     return Design(StackedMatrix.of(parts), features, single, wide)
 
 
-def find_features(
-    table: Table, groups: Mapping[str, Sequence[int]], exclude: set[int]
-) -> Features:
+def find_features(table: Table, groups: Mapping[str, Sequence[int]], exclude: set[int]) -> Features:
     """Return what can be selected: the groups, and every other column that was read.
 
     Parameters
