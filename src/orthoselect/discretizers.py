@@ -1,7 +1,8 @@
 """scikit-learn transformers that turn numbers into levels: learned on one table, used on others.
 
 For bins of equal width there is scikit-learn's own
-``KBinsDiscretizer(n_bins, strategy="uniform", encode="ordinal")``, which `equal_width` makes.
+``KBinsDiscretizer(n_bins, strategy="uniform", encode="ordinal")``; `equal_width` makes one that
+looks at all rows.
 """
 
 from __future__ import annotations
@@ -190,8 +191,8 @@ class RandomBinarizer(_Discretizer):
     >>> from orthoselect import RandomBinarizer
     >>> X = np.arange(30).reshape(10, 3) * 255 // 29
     >>> RandomBinarizer(random_state=0).fit_transform(X).mean(axis=1)
-    array([0.        , 0.        , 0.33333333, 0.33333333, 0.66666667,
-           1.        , 0.66666667, 0.66666667, 1.        , 1.        ])
+    array([0.        , 0.        , 0.66666667, 0.66666667, 1.        ,
+           0.33333333, 0.33333333, 0.66666667, 1.        , 1.        ])
     """
 
     def __init__(self, *, maximum: float | None = None, random_state: Any = None) -> None:
@@ -256,11 +257,7 @@ class RandomBinarizer(_Discretizer):
         else:
             words, values = rows + keys[:, None], columns.A
         chances = (_mixed(words) >> np.uint64(11)) * 2.0**-53  # in [0, 1)
-        return (
-            (chances * self.maximum_ < values).astype(np.uint8)
-            if self.maximum_ > 0
-            else (np.zeros(values.shape, dtype=np.uint8))
-        )
+        return ((chances * self.maximum_ < values) & (values > 0)).astype(np.uint8)
 
 
 def _add_columns(rows: _Words, columns: DenseColumns | SparseColumns, keys: _Words) -> None:
@@ -296,4 +293,4 @@ def equal_width(n_bins: int) -> KBinsDiscretizer:
     >>> equal_width(4).fit_transform([[0.0], [1.0], [2.0], [4.0]]).ravel()
     array([0., 1., 2., 3.])
     """
-    return KBinsDiscretizer(n_bins, strategy="uniform", encode="ordinal")
+    return KBinsDiscretizer(n_bins, strategy="uniform", encode="ordinal", subsample=None)

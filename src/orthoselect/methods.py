@@ -211,12 +211,12 @@ _INFORMATION = [
     _information(
         "jmi",
         "joint mutual information, summed over the selected features",
-        "Yang and Moody 1999, Advances in Neural Information Processing Systems 12",
+        "Yang and Moody 1999; see Brown et al. 2012, https://www.jmlr.org/papers/v13/brown12a.html",
     ),
     _information(
         "cmim",
         "the least information that a selected feature leaves",
-        "Fleuret 2004, Journal of Machine Learning Research 5",
+        "Fleuret 2004, https://www.jmlr.org/papers/v5/fleuret04a.html",
         own="capped",
     ),
     _information(
@@ -227,7 +227,7 @@ _INFORMATION = [
     _information(
         "icap",
         "relevance minus redundancy as far as the classes do not explain it",
-        "Jakulin 2005, Machine learning based on attribute interactions, Ljubljana",
+        "Jakulin 2005; see Brown et al. 2012, https://www.jmlr.org/papers/v13/brown12a.html",
     ),
     _information(
         "disr",

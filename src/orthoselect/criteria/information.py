@@ -18,16 +18,16 @@ compared as whole numbers, quotients as fractions wherever floats cannot tell th
 
 References
 ----------
-mim: D. D. Lewis, "Feature selection and feature extraction for text categorization", 1992.
+mim: D. D. Lewis, 1992, https://doi.org/10.3115/1075527.1075574
 mrmr: H. Peng, F. Long and C. Ding, 2005, https://doi.org/10.1109/TPAMI.2005.159; both forms:
 C. Ding and H. Peng, 2005, https://doi.org/10.1142/S0219720005001004
 jmi: H. H. Yang and J. Moody, "Data visualization and feature selection", 1999.
-cmim: F. Fleuret, "Fast binary feature selection with conditional mutual information", 2004.
+cmim: F. Fleuret, 2004, https://www.jmlr.org/papers/v5/fleuret04a.html
 cife: D. Lin and X. Tang, 2006, https://doi.org/10.1007/11744023_6
 icap: A. Jakulin, "Machine learning based on attribute interactions", 2005.
 disr: P. E. Meyer and G. Bontempi, 2006, https://doi.org/10.1007/11732242_9
-All of them: G. Brown, A. Pocock, M.-J. Zhao and M. Lujan, "Conditional likelihood maximisation",
-Journal of Machine Learning Research 13, 2012.
+All of them: G. Brown, A. Pocock, M.-J. Zhao and M. Lujan, 2012,
+https://www.jmlr.org/papers/v13/brown12a.html
 """
 
 from __future__ import annotations

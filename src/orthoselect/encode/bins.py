@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from orthoselect.matrix.base import EPS, Floats, Indices
 
 MAX_LEVELS = 256  # of a numeric column: its codes fit a byte
-_BLOCK_BYTES = 1 << 22
+_BLOCK_BYTES = 1 << 20
 _CACHE_LINE = 64
 _BLOCK_STORED = 1 << 20  # cells of a sparse block
 _BLOCK_COLUMNS = 1 << 13  # its columns: there is a table of their levels
