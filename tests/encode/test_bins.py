@@ -171,7 +171,7 @@ def test_blocks_of_sparse_columns_are_all_columns(monkeypatch):
 
     monkeypatch.setattr(bins, "_BLOCK_STORED", 7)
     monkeypatch.setattr(bins, "_BLOCK_COLUMNS", 4)
-    X = sp.random_array((20, 30), density=0.1, format="csc", random_state=0)
+    X = sp.csc_array(sp.random(20, 30, density=0.1, format="csc", random_state=0))
     parts = [sparse_block(X, at).X.toarray() for at in sparse_blocks(X)]
     assert len(parts) > 5
     np.testing.assert_array_equal(np.hstack(parts), X.toarray())

@@ -27,6 +27,7 @@ from orthoselect.matrix.base import EPS, Floats, Indices
 MAX_LEVELS = 256  # of a numeric column: its codes fit a byte
 _BLOCK_BYTES = 1 << 20
 _CACHE_LINE = 64
+_TILE_ROWS = 512  # transposed at once: they stay in a core's own cache
 _BLOCK_STORED = 1 << 20  # cells of a sparse block
 _BLOCK_COLUMNS = 1 << 13  # its columns: there is a table of their levels
 _FEW_CUTS = 16  # up to so many, comparing with each beats a search
@@ -104,7 +105,13 @@ class DenseColumns(Columns):
     @cached_property
     def extremes(self) -> tuple[Floats, Floats]:
         """Smallest and largest value of each column."""
-        return self.A.min(axis=1).astype(np.float64), self.A.max(axis=1).astype(np.float64)
+        low, high = self._ends
+        return low[:, 0].astype(np.float64), high[:, 0].astype(np.float64)
+
+    @cached_property
+    def _ends(self) -> tuple[NDArray, NDArray]:
+        """The extremes in the block's own dtype, (b, 1): floats may round large integers."""
+        return self.A.min(axis=1, keepdims=True), self.A.max(axis=1, keepdims=True)
 
     def moments(self, weights: Floats | None = None) -> tuple[Floats, Floats]:
         """Return mean and population standard deviation of each column."""
@@ -152,22 +159,32 @@ class DenseColumns(Columns):
 
     def rank(self) -> tuple[NDArray[np.uint8], Indices]:
         """Return each value's place among the distinct ones of its column, and their number."""
-        low, high = self.extremes
-        exact = np.maximum(np.abs(low), np.abs(high)) < 1 / EPS  # as floats
-        narrow = self.whole & exact & (high - low < MAX_LEVELS)
-        if narrow.all():
-            return self.compact(self._above_lowest())
+        low, high = self._ends
+        two = self._only(low, high)
+        if two.all():
+            return (self.A > low).view(np.uint8), 1 + (low < high)[:, 0].astype(np.intp)
         places, counts = self.blank()
-        places[narrow], counts[narrow] = self.take(narrow).rank()
-        for k in np.flatnonzero(~narrow):
+        if two.any():
+            places[two], counts[two] = self.take(two).rank()
+        smallest, largest = self.extremes
+        exact = np.maximum(np.abs(smallest), np.abs(largest)) < 1 / EPS  # as floats
+        narrow = ~two & self.whole & exact & (largest - smallest < MAX_LEVELS)
+        if narrow.any():
+            # Integers may wrap, and are right modulo 256.
+            above = (self.A[narrow] - low[narrow]).astype(np.uint8)
+            places[narrow], counts[narrow] = self.compact(above)
+        for k in np.flatnonzero(~two & ~narrow):
             counts[k] = _rank(self.A[k], places[k])
         return places, counts
 
-    def _above_lowest(self) -> NDArray[np.uint8]:
-        low = self.extremes[0].astype(self.A.dtype)
-        if not low.any():
-            return self.A.astype(np.uint8)
-        return (self.A - low[:, None]).astype(np.uint8)  # integers may wrap: right modulo 256
+    def _only(self, low: NDArray, high: NDArray) -> NDArray[np.bool_]:
+        """Return which columns hold these two values only, (b,)."""
+        first = self.A[:, :64]  # mostly decides
+        only = ((first == low) | (first == high)).all(axis=1)
+        rest = np.flatnonzero(only)
+        A, low, high = (part if only.all() else part[rest] for part in (self.A, low, high))
+        only[rest] = ((A == low) | (A == high)).all(axis=1)
+        return only
 
     def compact(self, levels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Indices]:
         """Leave out the levels that do not occur; return the others and their number."""
@@ -392,7 +409,14 @@ def sparse_blocks(X: Any) -> Iterator[slice]:
 
 def dense_block(X: NDArray, at: Any) -> DenseColumns:
     """Return columns of X, (N, n), as a block."""
-    A = np.ascontiguousarray(X[:, at].T)
+    if X.flags.f_contiguous and isinstance(at, slice):
+        A = X.T[at]
+    else:
+        width = len(range(*at.indices(X.shape[1]))) if isinstance(at, slice) else len(at)
+        A = np.empty((width, X.shape[0]), dtype=X.dtype)
+        for start in range(0, X.shape[0], _TILE_ROWS):
+            rows = slice(start, start + _TILE_ROWS)
+            A[:, rows] = X[rows, at].T
     return DenseColumns(A.astype(np.float64) if A.dtype.itemsize > 8 else A)
 
 

@@ -322,8 +322,11 @@ class _Coder:
     def _code_by_kind(self, columns: Any) -> tuple[NDArray[np.uint8], Indices]:
         """Take whole numbers as they are, unless they are many, and cut the others."""
         kept = columns.whole.copy()
-        levels, counts = columns.blank()
-        levels[columns.cells(kept)], counts[kept] = columns.take(kept).rank()
+        if kept.all():
+            levels, counts = columns.rank()
+        else:
+            levels, counts = columns.blank()
+            levels[columns.cells(kept)], counts[kept] = columns.take(kept).rank()
         kept &= counts <= MAX_LEVELS
         if not kept.all():
             rest = columns.take(~kept)
