@@ -10,7 +10,12 @@ setup(
         Extension(
             "orthoselect._native",
             sources=["src/native/module.c", "src/native/products.c", "src/native/counts.c"],
-            depends=["src/native/native.h", "src/native/thin.inc", "src/native/counts.inc"],
+            depends=[
+                "src/native/native.h",
+                "src/native/thin.inc",
+                "src/native/counts.inc",
+                "src/native/packed.inc",
+            ],
             extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast"],
             py_limited_api=True,
             optional=True,

@@ -8,7 +8,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks import environment, importtime, report, scaling, shapes, table, targets
+from benchmarks import (
+    environment,
+    importtime,
+    information,
+    report,
+    scaling,
+    shapes,
+    table,
+    targets,
+)
 from benchmarks.methods import METHODS
 
 RESULTS = Path(__file__).parent / "results"
@@ -22,11 +31,12 @@ def main() -> int:
         return importtime.check()
     if options.quick:
         options.repeats = 1
-    if options.quick or options.page == "scaling":
+    if options.quick or options.page != "table":
         options.threads = options.threads[:1]
     folder = None if options.data is None else str(options.data.resolve())
     settings = table.Settings(folder, options.repeats, options.limit)
-    return (_scaling if options.page == "scaling" else _table)(options, settings)
+    pages = {"table": _table, "scaling": _scaling, "information": _information}
+    return pages[options.page](options, settings)
 
 
 def _table(options: argparse.Namespace, settings: table.Settings) -> int:
@@ -54,6 +64,16 @@ def _scaling(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _information(options: argparse.Namespace, settings: table.Settings) -> int:
+    result = _start(options)
+    result["cases"] = []
+    for case in information.run(options.threads[0], settings, quick=options.quick):
+        result["cases"].append(case)
+        report.write(options.output, "information", result, report.information_markdown(result))
+    print(report.information_text(result))
+    return 0
+
+
 def _start(options: argparse.Namespace) -> dict[str, Any]:
     settings = {name: getattr(options, name) for name in ("threads", "repeats", "limit", "quick")}
     return {"environment": environment.describe(options.threads), "settings": settings}
@@ -63,7 +83,12 @@ def _parser() -> argparse.ArgumentParser:
     names = [method.name for method in METHODS]
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     add = parser.add_argument
-    add("page", nargs="?", choices=["table", "scaling", "importtime"], default="table")
+    add(
+        "page",
+        nargs="?",
+        choices=["table", "scaling", "information", "importtime"],
+        default="table",
+    )
     add("--rows", nargs="+", metavar="NAME", help="rows to measure; all by default")
     add("--methods", nargs="+", choices=names, default=names, help="peers to compare with")
     add("--threads", nargs="+", type=int, default=[2, 1], metavar="COUNT")

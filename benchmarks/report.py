@@ -69,6 +69,32 @@ def scaling_markdown(result: dict[str, Any]) -> str:
     return "\n\n".join([head, *tables, f"## Where\n\n{about}"]) + "\n"
 
 
+def information_text(result: dict[str, Any]) -> str:
+    """Return the page of the information criteria for a terminal."""
+    parts = [
+        _as_text(*_information_grid(result)),
+        _quick_note(result),
+        "\n".join(environment_lines(result["environment"])),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def information_markdown(result: dict[str, Any]) -> str:
+    """Return the same as a Markdown page."""
+    about = "\n".join(f"- {line}" for line in environment_lines(result["environment"]))
+    head = (
+        "# Information criteria\n\nBest time of a step: every feature counted against the last "
+        "selected and the class. The loop calls `np.bincount` once for each feature."
+    )
+    parts = [
+        head,
+        _quick_note(result),
+        _as_markdown(*_information_grid(result)),
+        f"## Where\n\n{about}",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
 def environment_lines(environment: dict[str, Any]) -> list[str]:
     """Return where a measurement was made, in a few lines."""
     packages = environment["packages"].items()
@@ -183,6 +209,28 @@ def _scaling_grid(part: dict[str, Any]) -> tuple[list[str], Grid]:
         work = ", ".join(_stats_lines(point["stats"]))
         rows.append([[value], [seconds_text(point["seconds"])], [growth], [reads], [work]])
     return heads, rows
+
+
+def _information_grid(result: dict[str, Any]) -> tuple[list[str], Grid]:
+    heads = ["table", "kind", "build", "margins", "step", "no kernels", "bincount loop", "ratio"]
+    heads += ["target", "ns a filled cell"]
+    rows = []
+    for case in result["cases"]:
+        seconds = case["seconds"]
+        names = ("build", "margins", "step", "numpy", "loop")
+        kind = case["kind"] if case["kernels"] else f"{case['kind']}, no kernels"
+        texts = [case["title"], kind, *(seconds_text(seconds[name]) for name in names)]
+        texts.append(f"{number_text(case['ratio'])}x")
+        texts.append("" if case["target"] is None else _target_text(case))
+        filled = case["filled"]
+        texts.append("" if filled is None else number_text(1e9 * seconds["step"] / filled))
+        rows.append([[text] for text in texts])
+    return heads, rows
+
+
+def _target_text(case: dict[str, Any]) -> str:
+    verdict = "pass" if case["ratio"] >= case["target"] else "FAIL"
+    return f">= {case['target']:g}: {verdict}"
 
 
 def _as_markdown(heads: list[str], rows: Grid) -> str:

@@ -232,3 +232,38 @@ def mean_std_levels(column, n_levels, w=None):
 
     signs = (-1, 1) if n_levels == 3 else (-1, 0, 1)
     return [sum(reaches(v, sign) for sign in signs) for v in column]
+
+
+def count_sums(columns, y, w=None):
+    """Sums of c ln c over tables of counts, by counting every row in a dictionary.
+
+    Parameters
+    ----------
+    columns : list of sequences
+        The labels of each feature, of any kind.
+    y : sequence
+    w : sequence of floats, optional
+        Row weights.
+
+    Returns
+    -------
+    dict
+        "n" and "y" for all rows and for the classes; "x" and "xy" are lists by feature; "xj" and
+        "xjy" are lists of lists by pair of features.
+    """
+    w = [1] * len(y) if w is None else list(w)
+
+    def total(*parts):
+        counts = {}
+        for weight, *cell in zip(w, *parts):
+            counts[tuple(cell)] = counts.get(tuple(cell), 0) + weight
+        return math.fsum(c * math.log(c) for c in counts.values() if c > 0)
+
+    return {
+        "n": total(),
+        "y": total(y),
+        "x": [total(x) for x in columns],
+        "xy": [total(x, y) for x in columns],
+        "xj": [[total(x, other) for x in columns] for other in columns],
+        "xjy": [[total(x, other, y) for x in columns] for other in columns],
+    }

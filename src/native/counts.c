@@ -14,6 +14,7 @@
 enum {
     BLOCK = 512,  /* rows whose places in a table are worked out at a time */
     COPIES = 4,   /* of a small table, so that an increment need not wait for the one before */
+    SMALL = 1 << 16, /* cells of a small table, whose places have 16 bits */
     ROOM = 1 << 18, /* cells of a table of a sparse feature; larger ones are sorted instead */
 };
 
@@ -32,15 +33,6 @@ __attribute__((always_inline)) static inline int64_t look(Logs T, int64_t count,
     return T.of[count];
 }
 
-__attribute__((always_inline)) static inline int64_t common_ones(const uint64_t *a,
-                                                                 const uint64_t *b, int64_t words)
-{
-    int64_t sum = 0;
-    for (int64_t i = 0; i < words; i++)
-        sum += __builtin_popcountll(a[i] & b[i]);
-    return sum;
-}
-
 /* Features as planes of bits: plane first[k] + a - 1 tells the rows where feature k has level a.
  * Level 0 has no plane; what the others leave of the margins (first[k] + k + a, y) is its. */
 typedef struct {
@@ -52,92 +44,27 @@ typedef struct {
     const int64_t *margins;
 } Planes;
 
-FOR_EACH_PROCESSOR
-static int packed(Planes P, int64_t j, int64_t start, int64_t stop, Logs T, int64_t *scratch,
-                  int64_t *XJ, int64_t *XJY)
-{
-    int bad = 0;
-    const int64_t c = P.c, Lj = P.first[j + 1] - P.first[j] + 1;
-    const uint64_t *planes_j = P.planes + P.first[j] * P.words;
-    const int64_t *margins_j = P.margins + (P.first[j] + j) * c;
-    int64_t *rest = scratch, *table = scratch + Lj; /* (Lj,) and (Lk, Lj) */
-    for (int64_t k = start; k < stop; k++) {
-        const int64_t Lk = P.first[k + 1] - P.first[k] + 1;
-        const uint64_t *planes_k = P.planes + P.first[k] * P.words;
-        const int64_t *margins_k = P.margins + (P.first[k] + k) * c;
-        int64_t sum = 0;
-        memset(table, 0, Lk * Lj * sizeof *table);
-        for (int64_t y = 0; y < c; y++) {
-            const int64_t from = P.segments[y], words = P.segments[y + 1] - from;
-            for (int64_t b = 0; b < Lj; b++)
-                rest[b] = margins_j[b * c + y];
-            for (int64_t a = 1; a < Lk; a++) {
-                const uint64_t *plane = planes_k + (a - 1) * P.words + from;
-                int64_t left = margins_k[a * c + y];
-                for (int64_t b = 1; b < Lj; b++) {
-                    const int64_t count =
-                        common_ones(plane, planes_j + (b - 1) * P.words + from, words);
-                    left -= count;
-                    rest[b] -= count;
-                    table[a * Lj + b] += count;
-                    sum += look(T, count, &bad);
-                }
-                rest[0] -= left;
-                table[a * Lj] += left;
-                sum += look(T, left, &bad);
-            }
-            for (int64_t b = 0; b < Lj; b++) {
-                table[b] += rest[b];
-                sum += look(T, rest[b], &bad);
-            }
-        }
-        XJY[k] = sum;
-        sum = 0;
-        for (int64_t cell = 0; cell < Lk * Lj; cell++)
-            sum += look(T, table[cell], &bad);
-        XJ[k] = sum;
-    }
-    return bad;
-}
+/* Counting ones: 64 bits at a time, and 256 where the processor can. */
+#define NAME(x) x##_plain
+#define TARGET
+#include "packed.inc"
+#undef TARGET
+#undef NAME
 
-/* Ones of each plane in each segment. */
-FOR_EACH_PROCESSOR
-static void ones(const uint64_t *planes, int64_t n_planes, int64_t words, const int64_t *segments,
-                 int64_t c, int64_t *out)
-{
-    for (int64_t p = 0; p < n_planes; p++, planes += words)
-        for (int64_t y = 0; y < c; y++) {
-            const uint64_t *from = planes + segments[y];
-            *out++ = common_ones(from, from, segments[y + 1] - segments[y]);
-        }
-}
-
-/* The planes of a few features; rows[i] is the row that bit i tells of, or negative for none. */
-FOR_EACH_PROCESSOR
-static void pack(const uint8_t *x, int64_t step, int64_t m, const int64_t *rows, int64_t words,
-                 const int64_t *levels, uint8_t *sorted, uint64_t *planes)
-{
-    for (int64_t k = 0; k < m; k++, x += step) {
-        for (int64_t i = 0; i < 64 * words; i++)
-            sorted[i] = rows[i] < 0 ? 0 : x[rows[i]];
-        for (int64_t level = 1; level < levels[k]; level++, planes += words) {
-            for (int64_t w = 0; w < words; w++) {
-                uint64_t word = 0;
-                uint8_t is[64];
-                for (int i = 0; i < 64; i++)
-                    is[i] = sorted[64 * w + i] == level;
-                for (int byte = 0; byte < 8; byte++) {
-                    /* Eight bytes of 0 or 1 to eight bits, the first the lowest. */
-                    uint64_t eight = 0;
-                    for (int i = 0; i < 8; i++)
-                        eight |= (uint64_t)is[8 * byte + i] << (8 * i);
-                    word |= ((eight * 0x0102040810204080u) >> 56) << (8 * byte);
-                }
-                planes[w] = word;
-            }
-        }
-    }
-}
+#if defined(__x86_64__) && defined(__GNUC__)
+#define WIDE 1
+#include <immintrin.h>
+#define NAME(x) x##_wide
+#define TARGET __attribute__((target("avx2,popcnt")))
+#include "packed.inc"
+#undef TARGET
+#undef NAME
+#define IS_WIDE (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("popcnt"))
+#define FOR_WIDTHS(function, ...)                                                                  \
+    (IS_WIDE ? function##_wide(__VA_ARGS__) : function##_plain(__VA_ARGS__))
+#else
+#define FOR_WIDTHS(function, ...) function##_plain(__VA_ARGS__)
+#endif
 
 static int by_value(const void *left, const void *right)
 {
@@ -333,7 +260,7 @@ static PyObject *count_packed(PyObject *Py_UNUSED(self), PyObject *args)
     const Planes P = {planes->buf, planes->shape[1], at, segments->buf, c, margins->buf};
     int bad;
     Py_BEGIN_ALLOW_THREADS;
-    bad = packed(P, j, start, stop, logs_of(table), scratch, XJ->buf, XJY->buf);
+    bad = FOR_WIDTHS(packed, P, j, start, stop, logs_of(table), scratch, XJ->buf, XJY->buf);
     Py_END_ALLOW_THREADS;
     free(scratch);
     return finish(&arrays, bad ? "margins are not those of the planes, or T is too short" : NULL);
@@ -355,41 +282,47 @@ static PyObject *count_ones(PyObject *Py_UNUSED(self), PyObject *args)
         out->shape[0] != planes->shape[0] || out->shape[1] != c)
         return finish(&arrays, "planes, segments and out do not fit each other");
     Py_BEGIN_ALLOW_THREADS;
-    ones(planes->buf, planes->shape[0], planes->shape[1], segments->buf, c, out->buf);
+    FOR_WIDTHS(ones, planes->buf, planes->shape[0], planes->shape[1], segments->buf, c, out->buf);
     Py_END_ALLOW_THREADS;
     return finish(&arrays, NULL);
 }
 
 static PyObject *pack_planes(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    PyObject *given[4];
+    PyObject *given[6];
     Arrays arrays = {.n = 0};
-    if (!PyArg_ParseTuple(args, "OOOO", &given[0], &given[1], &given[2], &given[3]))
+    if (!PyArg_ParseTuple(args, "OOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4],
+                          &given[5]))
         return NULL;
     Py_buffer *values = take(&arrays, given[0], "B", 2, 0);
-    Py_buffer *rows = take(&arrays, given[1], "q", 1, 0);
-    Py_buffer *levels = take(&arrays, given[2], "q", 1, 0);
-    Py_buffer *planes = take(&arrays, given[3], "Q", 2, 1);
+    Py_buffer *levels = take(&arrays, given[1], "q", 1, 0);
+    Py_buffer *order = take_int32(&arrays, given[2]);
+    Py_buffer *ends = take(&arrays, given[3], "q", 1, 0);
+    Py_buffer *segments = take(&arrays, given[4], "q", 1, 0);
+    Py_buffer *planes = take(&arrays, given[5], "Q", 2, 1);
     if (PyErr_Occurred())
         return finish(&arrays, NULL);
-    const int64_t words = planes->shape[1];
-    const int64_t *at = rows->buf, *of = levels->buf;
+    const int64_t m = values->shape[0], N = values->shape[1], words = planes->shape[1];
+    const int64_t c = ends->shape[0] - 1;
+    int fits = order->shape[0] == N && are_below(order, N) && are_steps(ends, N) &&
+               segments->shape[0] == c + 1 && are_steps(segments, words) &&
+               levels->shape[0] == m && is_whole_2d(planes);
+    const int64_t *end = ends->buf, *segment = segments->buf, *of = levels->buf;
+    for (int64_t y = 0; fits && y < c; y++)
+        fits = end[y + 1] - end[y] <= 64 * (segment[y + 1] - segment[y]);
     int64_t n_planes = 0;
-    int fits = rows->shape[0] == 64 * words && levels->shape[0] == values->shape[0] &&
-               is_whole_2d(planes);
-    for (Py_ssize_t i = 0; fits && i < rows->shape[0]; i++)
-        fits = at[i] < values->shape[1];
-    for (Py_ssize_t k = 0; fits && k < levels->shape[0]; k++)
+    for (int64_t k = 0; fits && k < m; k++)
         n_planes += of[k] > 1 ? of[k] - 1 : 0;
     if (!fits || n_planes != planes->shape[0])
-        return finish(&arrays, "values, rows, levels and planes do not fit each other");
-    uint8_t *sorted = malloc(64 * words + 1);
+        return finish(&arrays, "values, levels, order, ends, segments and planes do not fit");
+    uint8_t *sorted = calloc(64 * words + 1, 1);
     if (sorted == NULL) {
         PyErr_NoMemory();
         return finish(&arrays, NULL);
     }
     Py_BEGIN_ALLOW_THREADS;
-    pack(values->buf, values->strides[0], values->shape[0], at, words, of, sorted, planes->buf);
+    FOR_WIDTHS(pack, values->buf, values->strides[0], m, of, order->buf, end, segment, c, sorted,
+               planes->buf);
     Py_END_ALLOW_THREADS;
     free(sorted);
     return finish(&arrays, NULL);
@@ -420,16 +353,21 @@ static PyObject *count_codes(PyObject *Py_UNUSED(self), PyObject *args)
         !are_below(z, Lj * c))
         return finish(&arrays, "z should be below Lj * c, and tables below 2**29 cells");
     int32_t *cells = malloc(COPIES * most * Lj * c * sizeof *cells);
-    if (cells == NULL) {
+    uint16_t *short_z = malloc(N * sizeof *short_z + 1);
+    int bad = 0;
+    if (cells == NULL || short_z == NULL) {
         PyErr_NoMemory();
-        return finish(&arrays, NULL);
+    } else {
+        Py_BEGIN_ALLOW_THREADS;
+        for (int64_t i = 0; i < N; i++)
+            short_z[i] = (uint16_t)((const int32_t *)z->buf)[i];
+        bad = FOR_CODES(values->itemsize, counted, values->buf,
+                        values->strides[0] / values->itemsize, m, N, levels->buf, z->buf, short_z,
+                        Lj, c, logs_of(table), cells, XJ->buf, XJY->buf);
+        Py_END_ALLOW_THREADS;
     }
-    int bad;
-    Py_BEGIN_ALLOW_THREADS;
-    bad = FOR_CODES(values->itemsize, counted, values->buf, values->strides[0] / values->itemsize,
-                    m, N, levels->buf, z->buf, Lj, c, logs_of(table), cells, XJ->buf, XJY->buf);
-    Py_END_ALLOW_THREADS;
     free(cells);
+    free(short_z);
     return finish(&arrays, bad ? "codes should be below the number of levels" : NULL);
 }
 
@@ -525,16 +463,22 @@ static PyObject *count_sparse(PyObject *Py_UNUSED(self), PyObject *args)
     if (PyErr_Occurred())
         return finish(&arrays, NULL);
     const int64_t n = levels->shape[0], Z = with_z->shape[0], Lj = with_b->shape[0];
-    if (indptr->shape[0] != n + 1 || !are_steps(indptr, codes->shape[0]) ||
-        indices->shape[0] != codes->shape[0] || z->shape[0] != b->shape[0] || XJ->shape[0] != n ||
-        XJY->shape[0] != n || start < 0 || stop > n || !are_below(z, Z) || !are_below(b, Lj))
+    if (indptr->shape[0] != n + 1 || indices->shape[0] != codes->shape[0] ||
+        z->shape[0] != b->shape[0] || XJ->shape[0] != n || XJY->shape[0] != n || start < 0 ||
+        start > stop || stop > n || !are_below(z, Z) || !are_below(b, Lj))
         return finish(&arrays, "the sparse codes, z, b and sums do not fit each other");
-    const int64_t *at = indptr->buf;
-    int64_t most = 0;
-    for (Py_ssize_t k = start; k < stop; k++)
+    const int64_t *at = indptr->buf, *of = levels->buf;
+    int fits = at[start] >= 0 && at[stop] <= codes->shape[0];
+    int64_t most = 0, room = 0; /* filled cells of a feature, and cells of its table */
+    for (Py_ssize_t k = start; k < stop; k++) {
+        fits = fits && at[k] <= at[k + 1] && of[k] > 0 && of[k] <= UINT32_MAX;
         most = at[k + 1] - at[k] > most ? at[k + 1] - at[k] : most;
+        room = (of[k] - 1) * Z <= ROOM && (of[k] - 1) * Z > room ? (of[k] - 1) * Z : room;
+    }
+    if (!fits)
+        return finish(&arrays, "the steps of indptr and the codes do not fit each other");
     const Rows rows = {z->buf, b->buf, z->shape[0], Z, Lj, with_z->buf, with_b->buf};
-    int32_t *cells = calloc(2 * ROOM, sizeof *cells);
+    int32_t *cells = calloc(2 * room + 1, sizeof *cells);
     int32_t *filled = calloc(Z + Lj + 1, sizeof *filled);
     uint64_t *keys = malloc((most + 1) * sizeof *keys);
     int bad = 0;
@@ -543,7 +487,7 @@ static PyObject *count_sparse(PyObject *Py_UNUSED(self), PyObject *args)
     } else {
         Py_BEGIN_ALLOW_THREADS;
         bad = FOR_CODES(codes->itemsize, sparse, at, indices->buf, codes->buf, levels->buf, start,
-                        stop, rows, logs_of(table), cells, filled, keys, XJ->buf, XJY->buf);
+                        stop, rows, logs_of(table), cells, room, filled, keys, XJ->buf, XJY->buf);
         Py_END_ALLOW_THREADS;
     }
     free(cells);
@@ -554,8 +498,8 @@ static PyObject *count_sparse(PyObject *Py_UNUSED(self), PyObject *args)
 
 PyMethodDef count_methods[] = {
     {"pack_planes", pack_planes, METH_VARARGS,
-     "pack_planes(values, rows, levels, planes): bit i of a feature's plane a - 1 tells whether it "
-     "has level a in row rows[i]; no row is negative."},
+     "pack_planes(values, levels, order, ends, segments, planes): plane a - 1 of a feature tells where "
+     "it has level a; rows order[ends[y]:ends[y + 1]] are the bits of words from segments[y] on."},
     {"count_ones", count_ones, METH_VARARGS,
      "count_ones(planes, segments, out): ones of each plane in each segment of words."},
     {"count_packed", count_packed, METH_VARARGS,

@@ -8,10 +8,13 @@ leaves them alone: results are the same within rounding, only slower. Whoever ca
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import Any
 
+_module: Any
 try:
-    from orthoselect import _native as _module  # type: ignore[attr-defined]
+    # By name: `from orthoselect import` would count as an import of all that the package offers.
+    _module = import_module("orthoselect._native")
 except ImportError:
     _module = None
 

@@ -26,7 +26,7 @@ Integers = NDArray[np.int64]
 Sums = tuple[NDArray, NDArray]
 
 _SLABS = 16  # tasks that the features are cut into
-_MULTIPLICATIONS = 60.0  # that `run_tasks` is to take for a nanosecond: threads wake in 0.3 ms
+_WORTH_A_THREAD = 4e5  # nanoseconds below which a second thread does not pay
 
 
 class Counts(ABC):
@@ -51,9 +51,7 @@ class Counts(ABC):
 
     kind = ""
 
-    def __init__(
-        self, shape: tuple[int, int], levels: NDArray, y: NDArray, n_classes: int
-    ) -> None:
+    def __init__(self, shape: tuple[int, int], levels: NDArray, y: NDArray, n_classes: int) -> None:
         self.shape = shape
         self.levels: Integers = np.asarray(levels, dtype=np.int64)
         self.n_classes = n_classes
@@ -109,6 +107,10 @@ def by_slabs(n: int, work: Callable[[slice], None], nanoseconds: float) -> None:
     nanoseconds : float
         What all of it takes one thread, roughly.
     """
+    if nanoseconds < _WORTH_A_THREAD:
+        if n:
+            work(slice(0, n))
+        return
     width = max(1, -(-n // _SLABS))
     slabs = [slice(start, min(start + width, n)) for start in range(0, n, width)]
-    run_tasks(slabs, lambda slab, _: work(slab), Totals(), nanoseconds * _MULTIPLICATIONS)
+    run_tasks(slabs, lambda slab, _: work(slab), Totals())

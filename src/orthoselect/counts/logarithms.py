@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
+SMALLEST = 1074  # float64 has no number below 2**-1074
 _INT64_BITS, _FLOAT64_BITS = 63, 53
 _FINEST = 60  # the unit for a single row, whose logarithms are all zero
 
@@ -93,7 +94,7 @@ class RealLogarithms:
         self.total = float(total)
         # Counts below one have negative terms: a sum of them is at most total * ln(rows / total).
         largest = self.total * (abs(math.log(self.total)) + 32 * math.log(2)) * max(1, int(terms))
-        self._exponent = min(_FLOAT64_BITS - math.frexp(largest)[1], 1000)
+        self._exponent = min(_FLOAT64_BITS - math.frexp(largest)[1], SMALLEST)
 
     def of(self, counts: ArrayLike) -> Floats:
         """Return c ln c of each count."""

@@ -6,6 +6,9 @@ is 0 in every plane.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,8 +21,9 @@ Words = NDArray[np.uint64]
 
 WORD = 64
 _NS_A_WORD, _NS_A_WORD_IN_NUMPY, _NS_A_CELL = 0.4, 2.5, 1.0
-_NS_TO_PACK = 0.5  # a row of a plane
-_CACHED_WORDS = 1 << 15  # words that NumPy works on at a time stay in a core's own cache
+_NS_TO_PACK = 0.5  # a row
+_CACHED_BYTES = 1 << 18  # what NumPy works on at a time stays in a core's own cache
+_CACHED_WORDS = _CACHED_BYTES // 8
 
 
 class PackedCounts(Counts):
@@ -34,19 +38,21 @@ class PackedCounts(Counts):
         super().__init__(codes.shape, codes.levels, y, n_classes)
         n, c = self.shape[1], self._n_present
         self._segments = _segments(self._class_counts)
-        self._first: Integers = np.concatenate([[0], np.cumsum(self.levels - 1)])
+        self._first = _steps(self.levels - 1)
         self._planes: Words = np.empty((self._first[-1], self._segments[-1]), dtype=np.uint64)
         # Rows of margins: the levels of feature k begin at first[k] + k.
         self._starts = self._first[:-1] + np.arange(n)
         self._margins: Integers = np.empty((self._first[-1] + n, c), dtype=np.int64)
-        rows = self._rows()
+        # Numbers of 16 bits are sorted by radix.
+        order = np.argsort(self._y.astype(np.uint16 if c < 1 << 16 else np.int64), kind="stable")
+        layout = Layout(order.astype(np.int32), _steps(self._class_counts), self._segments)
 
         def work(slab: slice) -> None:
             planes = slice(self._first[slab.start], self._first[slab.stop])
-            pack(codes.values[slab], rows, self.levels[slab], self._planes[planes])
+            pack(codes.values[slab], self.levels[slab], layout, self._planes[planes])
             self._count_margins(slab, planes)
 
-        by_slabs(n, work, self._first[-1] * self.shape[0] * _NS_TO_PACK)
+        by_slabs(n, work, n * self.shape[0] * _NS_TO_PACK)
 
     def margins(self, T: AnyLogarithms) -> Sums:
         X = np.add.reduceat(T.of(self._margins.sum(axis=1)), self._starts)
@@ -75,14 +81,6 @@ class PackedCounts(Counts):
         cells = len(self._margins) * self.levels[j] * self._n_present
         return words * (_NS_A_WORD if with_kernels else _NS_A_WORD_IN_NUMPY) + cells * _NS_A_CELL
 
-    def _rows(self) -> Integers:
-        """Return the row that each bit of a plane tells of, -1 where there is none."""
-        rows = np.full(WORD * self._segments[-1], -1)
-        order = np.argsort(self._y.astype(np.uint16), kind="stable")
-        ahead = WORD * self._segments[:-1] - (np.cumsum(self._class_counts) - self._class_counts)
-        rows[np.arange(len(order)) + ahead[self._y[order]]] = order
-        return rows
-
     def _count_margins(self, slab: slice, planes: slice) -> None:
         ones = np.empty((planes.stop - planes.start, self._n_present), dtype=np.int64)
         native = kernels()
@@ -90,19 +88,21 @@ class PackedCounts(Counts):
             ones[:] = common_ones(self._planes[planes], None, self._segments)
         else:
             native.count_ones(self._planes[planes], self._segments, ones)
-        for k in range(slab.start, slab.stop):
-            levels = self._margins[self._starts[k] : self._starts[k] + self.levels[k]]
-            levels[1:] = ones[self._first[k] - planes.start : self._first[k + 1] - planes.start]
-            levels[0] = self._class_counts - levels[1:].sum(axis=0)
+        starts = self._starts[slab]
+        margins = self._margins[starts[0] : starts[-1] + self.levels[slab.stop - 1]]
+        is_first = np.zeros(len(margins), dtype=bool)
+        is_first[starts - starts[0]] = True
+        margins[~is_first], margins[is_first] = ones, 0
+        margins[is_first] = self._class_counts - np.add.reduceat(margins, starts - starts[0])
 
     def _sums(self, slab: slice, j: int, T: AnyLogarithms) -> Sums:
         """Return what the kernel does, for a slab of features."""
         at_once = max(1, _CACHED_WORDS // max(1, int(self._segments[-1])))
         parts = []
         for levels, features in _alike(self.levels, slab, at_once):
-            rows = self._first[features][:, None] + np.arange(levels - 1)
-            below = self._starts[features][:, None] + np.arange(levels)
-            tables = self._tables(self._planes[rows], self._margins[below], j)
+            planes = _take(self._planes, self._first[features], levels - 1)
+            margins = _take(self._margins, self._starts[features], levels)
+            tables = self._tables(planes, margins, j)
             XJ, XJY = T.of(tables.sum(axis=-1)).sum(axis=(0, 2)), T.of(tables).sum(axis=(0, 2, 3))
             parts.append((features, XJ, XJY))
         together = np.concatenate([features for features, _, _ in parts])
@@ -133,7 +133,12 @@ def words_needed(class_counts: NDArray) -> int:
 
 def _segments(class_counts: NDArray) -> Integers:
     """Return where the classes begin and end, in words."""
-    return np.concatenate([[0], np.cumsum(-(-class_counts // WORD))]).astype(np.int64)
+    return _steps(-(-class_counts // WORD))
+
+
+def _steps(sizes: NDArray) -> Integers:
+    """Return where parts of these sizes begin, and the end of the last."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def _alike(levels: Integers, slab: slice, at_once: int) -> list[tuple[int, Integers]]:
@@ -148,31 +153,64 @@ def _alike(levels: Integers, slab: slice, at_once: int) -> list[tuple[int, Integ
     return groups
 
 
-def pack(values: NDArray, rows: Integers, levels: Integers, planes: Words) -> None:
+def _take(array: NDArray, starts: Integers, height: int) -> NDArray:
+    """Return blocks of rows, (block, row, ...): a view where one block follows the other."""
+    if len(starts) * height == starts[-1] + height - starts[0]:
+        block = array[starts[0] : starts[-1] + height]
+        return block.reshape(len(starts), height, array.shape[1])
+    return array[starts[:, None] + np.arange(height)]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which row a bit tells of.
+
+    Attributes
+    ----------
+    order : array of shape (N,)
+        Rows by class.
+    ends : array of shape (c + 1,)
+        Class y has the rows order[ends[y] : ends[y + 1]], which are the bits of
+    segments : array of shape (c + 1,)
+        the words from segments[y] on.
+    """
+
+    order: NDArray[np.int32]
+    ends: Integers
+    segments: Integers
+
+    def bits(self) -> Integers:
+        """Return the bit of each row in `order`."""
+        ahead = np.repeat(WORD * self.segments[:-1] - self.ends[:-1], np.diff(self.ends))
+        return np.arange(len(self.order)) + ahead
+
+
+def pack(values: NDArray, levels: Integers, layout: Layout, planes: Words) -> None:
     """Write the planes of features, one for each level but the first.
 
     Examples
     --------
     >>> planes = np.empty((1, 1), dtype=np.uint64)
-    >>> rows = np.concatenate([[2, 0, 1], np.full(61, -1)])
-    >>> pack(np.array([[1, 0, 1]], dtype=np.uint8), rows, np.array([2]), planes)
+    >>> layout = Layout(np.array([2, 0, 1], dtype=np.int32), np.array([0, 3]), np.array([0, 1]))
+    >>> pack(np.array([[1, 0, 1]], dtype=np.uint8), np.array([2]), layout, planes)
     >>> bin(planes[0, 0])  # rows 2 and 0; the first bit is the last digit
     '0b11'
     """
     values = values.astype(np.uint8, copy=False)
     native = kernels()
     if native is not None:
-        native.pack_planes(values, rows, levels, planes)
+        native.pack_planes(values, levels, layout.order, layout.ends, layout.segments, planes)
         return
-    is_row = rows >= 0
-    codes = np.zeros(len(rows), dtype=np.uint8)
-    place = 0
-    for k in range(len(values)):
-        codes[is_row] = values[k, rows[is_row]]
-        for level in range(1, levels[k]):
-            packed = np.packbits(codes == level, bitorder="little")
-            planes[place] = packed.view("<u8")
-            place += 1
+    bits, first = layout.bits(), _steps(levels - 1)
+    width = max(1, _CACHED_BYTES // max(1, WORD * planes.shape[1]))
+    for start in range(0, len(values), width):
+        few = slice(start, min(start + width, len(values)))
+        codes = np.zeros((few.stop - start, WORD * planes.shape[1]), dtype=np.uint8)
+        codes[:, bits] = values[few, layout.order]
+        for level in range(1, int(levels[few].max())):
+            has = np.flatnonzero(levels[few] > level)
+            packed = np.packbits(codes[has] == level, axis=1, bitorder="little")
+            planes[first[few][has] + level - 1] = packed.view("<u8")
 
 
 def common_ones(planes: Words, plane: Words | None, segments: Integers) -> Integers:
@@ -196,12 +234,8 @@ def common_ones(planes: Words, plane: Words | None, segments: Integers) -> Integ
     return np.add.reduceat(ones, starts, axis=-1, dtype=np.int64)
 
 
-_ones: list[NDArray[np.uint8]] = []
-
-
+@cache
 def _ones_of_16_bits() -> NDArray[np.uint8]:
     """Return how many bits are set in each number of 16 bits."""
-    if not _ones:
-        numbers = np.arange(1 << 16, dtype=np.uint16)
-        _ones.append(sum((numbers >> bit & 1 for bit in range(16)), np.uint16(0)).astype(np.uint8))
-    return _ones[0]
+    bytes_of = np.arange(1 << 16, dtype=np.uint16).view(np.uint8).reshape(-1, 2)
+    return np.unpackbits(bytes_of, axis=1).sum(axis=1, dtype=np.uint8)

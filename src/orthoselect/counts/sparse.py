@@ -49,6 +49,8 @@ class SparseCounts(Counts):
 
     def _sweep(self, b: NDArray, n_b: int, T: AnyLogarithms) -> Sums:
         """Return the sums over the tables of each feature with b, and with b and the class."""
+        if self._weights is None:
+            self._table(T)
         against = Columns(b, n_b, b * self._n_present + self._y, self._n_present)
         with_b, with_z = self._count(b, n_b), self._count(against.z, against.n_z)
         if self._weights is None and kernels() is not None:
@@ -72,7 +74,7 @@ class SparseCounts(Counts):
         self, against: Columns, with_b: Integers, with_z: Integers, T: AnyLogarithms
     ) -> Sums:
         """Return what filled cells add to the sums over b and z, by the kernel."""
-        n, table = self.shape[1], self._table(T)
+        n = self.shape[1]
         XJ, XJY = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         b, z = against.b.astype(np.int32), against.z.astype(np.int32)
         native = kernels()
@@ -80,7 +82,7 @@ class SparseCounts(Counts):
         def work(slab: slice) -> None:
             native.count_sparse(
                 self._indptr, self._rows, self._codes, self.levels, slab.start, slab.stop,
-                z, b, with_z, with_b, table, XJ, XJY,
+                z, b, with_z, with_b, T.table, XJ, XJY,
             )  # fmt: skip
 
         by_slabs(n, work, _NS_A_CELL * len(self._codes) + _NS_A_FEATURE * n)

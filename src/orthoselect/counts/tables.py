@@ -19,7 +19,7 @@ Bools = NDArray[np.bool_]
 
 # Tables of more cells than these, or than so many times the rows, are not written down.
 _MANY_CELLS, _CELLS_A_ROW = 1 << 12, 8
-_ROWS_AT_ONCE = 1 << 16  # so many stay in a core's own cache
+_ROWS_AT_ONCE = 1 << 13  # so many stay in a core's own cache
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ def _tables(values: NDArray, L: int, against: Columns, weights: Weights | None) 
         cells += np.arange(0, m * L * Z, L * Z)[:, None]
         units = None if weights is None else np.tile(weights.units, m)
         counts = np.bincount(cells.ravel(), units, m * L * Z).astype(np.int64, copy=False)
-    counts = counts.reshape(m, L, against.n_b, against.c)
-    return counts if weights is None else weights.counts(counts)
+    tables: NDArray = counts.reshape(m, L, against.n_b, against.c)
+    return tables if weights is None else weights.counts(tables)
 
 
 def _sum_sorted(

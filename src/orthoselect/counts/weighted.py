@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from orthoselect.counts.base import Counts, Sums, by_slabs, occurring
 from orthoselect.counts.codes import Codes, DenseCodes
-from orthoselect.counts.logarithms import AnyLogarithms, Logarithms, RealLogarithms
+from orthoselect.counts.logarithms import SMALLEST, AnyLogarithms, Logarithms, RealLogarithms
 from orthoselect.counts.sparse import SparseCounts
 from orthoselect.counts.tables import Columns, Weights, sum_tables
 from orthoselect.native import kernels
 
 _LARGEST_TABLE = 50_000_000  # of logarithms: 400 MB
 _EXACT_BITS = 52  # of sums in float64
-_NS_A_ROW, _NS_A_ROW_IN_NUMPY = 2.0, 8.0
+_NS_A_ROW = 2.0
 
 
 class WeightedCounts(Counts):
@@ -77,8 +77,8 @@ class WeightedCounts(Counts):
                 values[slab], self.levels[slab], against, T, self._weights
             )
 
-        a_row = _NS_A_ROW_IN_NUMPY if kernels() is None else _NS_A_ROW
-        by_slabs(n, work, a_row * self.shape[0] * n)
+        # NumPy counts with the interpreter's lock held: threads would only wait for each other.
+        by_slabs(n, work, 0.0 if kernels() is None else _NS_A_ROW * self.shape[0] * n)
         return XJ, XJY
 
 
@@ -97,5 +97,5 @@ def to_units(weights: NDArray) -> Weights:
     total = float(weights.sum())
     if total < 2.0**_EXACT_BITS and (weights == np.rint(weights)).all():
         return Weights(weights.astype(np.int64))
-    exponent = min(_EXACT_BITS - math.frexp(total)[1], 1000)
+    exponent = min(_EXACT_BITS - math.frexp(total)[1], SMALLEST)
     return Weights(np.rint(np.ldexp(weights, exponent)).astype(np.int64), exponent)
