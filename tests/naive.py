@@ -98,3 +98,83 @@ def forward(blocks, Y, t, w=None, include=(), tie=1e-9, nothing=1e-13, tolerance
         gains.append(scores[best])
         reached += scores[best]
     return selected, gains
+
+
+def orthogonal_gain(rest, Y, criterion, total):
+    """What a column that is orthogonal to the selected ones is worth by an older criterion."""
+    if criterion == "obcc":
+        u = Y[:, -1]
+        rest = rest - u * (u @ rest)
+        rest = rest - u * (u @ rest)
+        if rest @ rest < 1e-22:
+            return 0.0
+    gain = 0.0
+    for y in Y[:, :-1].T:
+        if criterion == "obcc":
+            y = y - u * (u @ y)
+            y = y - u * (u @ y)
+        energy = y @ y
+        if energy > 1e-22 * (Y[:, :-1] ** 2).sum():
+            share = (rest @ y) ** 2 / (rest @ rest) / energy
+            gain += share * energy / total if criterion == "mser" else share
+    return gain
+
+
+def orthogonal_forward(
+    X, Y, t, criterion, w=None, include=(), tie=1e-9, nothing=1e-13, tolerance=1e-11
+):
+    """Greedy selection by err, mser or obcc: every candidate orthogonalized in long doubles.
+
+    Parameters
+    ----------
+    X : array (N, n)
+    Y : array (N, q)
+        The responses as numbers.
+    """
+    w = np.ones(len(X)) if w is None else np.asarray(w, dtype=float)
+    w = w / w[w > 0].mean()
+    root = np.sqrt(w.astype(np.longdouble))[:, None]
+    flat = np.ptp(X[w > 0], axis=0) == 0
+    X = np.asarray(X, dtype=np.longdouble) * root
+    norms = np.sqrt((X * X).sum(axis=0))
+    X = X / np.where(norms > 0, norms, 1)
+    u = root / np.sqrt((root**2).sum())
+    Y = np.hstack([np.asarray(Y, dtype=np.longdouble) * root, u])
+    most = (Y[:, :-1] ** 2).sum() / w.sum() if criterion == "mser" else 1.0
+    Q, selected, gains = [], [], []
+
+    def left(f):
+        rest = X[:, f]
+        for _ in range(3):
+            for q in Q:
+                rest = rest - q * (q @ rest)
+        return rest
+
+    def independent(rest):
+        return rest @ rest > tolerance**2
+
+    def take(f, gain):
+        rest = left(f)
+        if independent(rest):
+            Q.append(rest / np.sqrt(rest @ rest))
+        selected.append(f)
+        gains.append(float(gain))
+
+    for f in include:
+        rest = left(f)
+        useful = independent(rest) and not (criterion == "obcc" and flat[f])
+        take(f, orthogonal_gain(rest, Y, criterion, w.sum()) if useful else 0.0)
+    while len(selected) < t:
+        scores = {}
+        for f in range(X.shape[1]):
+            if f in selected or (criterion == "obcc" and flat[f]):
+                continue
+            rest = left(f)
+            if independent(rest):
+                scores[f] = orthogonal_gain(rest, Y, criterion, w.sum())
+        best_gain = max(scores.values(), default=0.0)
+        if best_gain <= nothing * most:
+            break
+        best = min(f for f in scores if scores[f] >= best_gain * (1 - tie))
+        take(best, scores[best])
+    return selected, gains

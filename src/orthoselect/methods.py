@@ -168,12 +168,35 @@ class Methods(Mapping[str, Method]):
         return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
+_WEIGHTED = frozenset({"task", "sample_weight"})
+
 _ORTHOGONAL = [
     Method(
         "socc",
         "sum of squared canonical correlations with the response",
         "Zhang and Lang 2022, https://doi.org/10.1016/j.patcog.2021.108419",
         "orthoselect.criteria.cancorr:SquaredCanonicalCorrelations",
+    ),
+    Method(
+        "obcc",
+        "squared correlation of what orthogonalization, not centered, leaves of a candidate",
+        "Solares, Wei and Billings 2019, https://doi.org/10.1007/s00521-017-2976-x",
+        "orthoselect.criteria.orthogonal:OrthogonalCorrelation",
+        _WEIGHTED,
+    ),
+    Method(
+        "err",
+        "error reduction ratio: share of the response's sum of squares, nothing centered",
+        "Chen, Billings and Luo 1989, https://doi.org/10.1080/00207178908953472",
+        "orthoselect.criteria.orthogonal:ErrorReductionRatio",
+        _WEIGHTED,
+    ),
+    Method(
+        "mser",
+        "reduction of the mean squared error, nothing centered",
+        "Korenberg 1989, https://doi.org/10.1007/BF00204124",
+        "orthoselect.criteria.orthogonal:MeanSquaredErrorReduction",
+        _WEIGHTED,
     ),
 ]
 

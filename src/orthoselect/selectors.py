@@ -9,7 +9,10 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from orthoselect.arguments import check_choice
 from orthoselect.selection import select
+
+_ORTHOGONAL = ("socc", "obcc", "err", "mser")
 
 
 class OrthogonalSelector(SelectorMixin, BaseEstimator):
@@ -17,12 +20,18 @@ class OrthogonalSelector(SelectorMixin, BaseEstimator):
 
     Features are taken one after the other; each is judged by its squared orthogonal correlation
     with the response (SOCC), that is by what it adds to the sum of squared canonical correlations
-    of those already taken. Relevance, redundancy and interaction are in that one number.
+    of those already taken. Relevance, redundancy and interaction are in that one number. Older
+    criteria of the same family are there for comparison.
 
     Parameters
     ----------
     n_features_to_select : int or float, default=10
         A count, or a fraction in (0, 1) of the features. A group counts as one feature.
+    criterion : {"socc", "obcc", "err", "mser"}, default="socc"
+        "socc": as above. "err": the error reduction ratio, "mser": the reduction of the mean
+        squared error, "obcc": the squared correlation with what is left of a candidate. These
+        three center nothing before they orthogonalize, read classes as the numbers 0, 1, 2 and so
+        on in sorted order, and take no `response_encoding`, `categorical_features` or `groups`.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether y holds classes or numbers. "auto" decides as scikit-learn's ``type_of_target``:
         strings, booleans, categories and whole numbers are classes, numbers with a fractional
@@ -78,6 +87,7 @@ class OrthogonalSelector(SelectorMixin, BaseEstimator):
         self,
         n_features_to_select: int | float = 10,
         *,
+        criterion: str = "socc",
         task: str = "auto",
         response_encoding: str = "dummy",
         categorical_features: Any = "from_dtype",
@@ -87,6 +97,7 @@ class OrthogonalSelector(SelectorMixin, BaseEstimator):
         search: str = "forward",
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.criterion = criterion
         self.task = task
         self.response_encoding = response_encoding
         self.categorical_features = categorical_features
@@ -114,6 +125,7 @@ class OrthogonalSelector(SelectorMixin, BaseEstimator):
             X,
             _no_column_name(y),
             self.n_features_to_select,
+            check_choice(self.criterion, _ORTHOGONAL, "criterion"),
             task=self.task,
             response_encoding=self.response_encoding,
             categorical_features=self.categorical_features,
