@@ -178,3 +178,47 @@ def orthogonal_forward(
         best = min(f for f in scores if scores[f] >= best_gain * (1 - tie))
         take(best, scores[best])
     return selected, gains
+
+
+def standardized(A, w=None):
+    """Columns at mean zero and standard deviation one; constant ones are zero."""
+    A = np.asarray(A, dtype=float)
+    w = np.ones(len(A)) if w is None else np.asarray(w, dtype=float)
+    A = A - np.average(A, axis=0, weights=w)
+    spread = np.sqrt(np.average(A**2, axis=0, weights=w))
+    return np.where(spread > 1e-9, A / np.where(spread > 1e-9, spread, 1), 0.0)
+
+
+def entries(X, Y, t, l1_ratio, steps=1500, eps=1e-3):
+    """Sets of features that enter the elastic net path together, on a fine grid of penalties.
+
+    X is standardized; Y (N, q) is centered. Stops once t features have entered.
+    """
+    from sklearn.linear_model import enet_path
+
+    largest = np.linalg.norm(X.T @ Y, axis=1).max() / len(X) / l1_ratio
+    alphas = largest * np.geomspace(1, eps, steps)
+    seen, sets = set(), []
+    coefficients = None
+    for start in range(0, steps, 50):
+        _, path, _ = enet_path(
+            X,
+            Y[:, 0] if Y.shape[1] == 1 else Y,
+            l1_ratio=l1_ratio,
+            alphas=alphas[start : start + 50],
+            coef_init=coefficients,
+            tol=1e-10,
+            max_iter=100_000,
+            precompute=False,
+        )
+        path = path[None] if path.ndim == 2 else path
+        coefficients = np.asfortranarray(path[0, :, -1] if Y.shape[1] == 1 else path[:, :, -1])
+        sizes = np.linalg.norm(path, axis=0)
+        for column in sizes.T:
+            new = {int(j) for j in np.flatnonzero(column > 1e-9 * column.max())} - seen
+            if new:
+                sets.append(new)
+                seen |= new
+        if len(seen) >= t:
+            break
+    return sets

@@ -202,6 +202,21 @@ _ORTHOGONAL = [
 
 _INFORMATION: list[Method] = []
 
-_EMBEDDED: list[Method] = []
+_EMBEDDED = [
+    Method(
+        "lasso",
+        "order in which features enter the path of the lasso, or its coefficients",
+        "Tibshirani 1996, https://doi.org/10.1111/j.2517-6161.1996.tb02080.x",
+        "orthoselect.embedded.penalized:LassoRanking",
+        _WEIGHTED,
+    ),
+    Method(
+        "elastic_net",
+        "order in which features enter the path of the elastic net, or its coefficients",
+        "Zou and Hastie 2005, https://doi.org/10.1111/j.1467-9868.2005.00503.x",
+        "orthoselect.embedded.penalized:ElasticNetRanking",
+        _WEIGHTED,
+    ),
+]
 
 METHODS = Methods([*_ORTHOGONAL, *_INFORMATION, *_EMBEDDED])

@@ -1,0 +1,5 @@
+"""Rankings by models of scikit-learn; loaded when one is asked for."""
+
+from orthoselect.embedded.penalized import ElasticNetRanking, LassoRanking
+
+__all__ = ["ElasticNetRanking", "LassoRanking"]
