@@ -222,3 +222,34 @@ def entries(X, Y, t, l1_ratio, steps=1500, eps=1e-3):
         if len(seen) >= t:
             break
     return sets
+
+
+def shapley_values(predict, x, background):
+    """Shapley values of predict at row x, by trying every coalition of its features.
+
+    Features that are absent take their values in the rows of the background, in turn.
+
+    Returns
+    -------
+    values : array (n, outputs)
+    """
+    from itertools import combinations
+    from math import factorial
+
+    n = len(x)
+
+    def worth(present):
+        rows = np.array(background, dtype=float)
+        rows[:, list(present)] = x[list(present)]
+        return predict(rows).mean(axis=0)
+
+    values = []
+    for k in range(n):
+        others = [j for j in range(n) if j != k]
+        value = 0.0
+        for s in range(n):
+            share = factorial(s) * factorial(n - s - 1) / factorial(n)
+            for present in combinations(others, s):
+                value = value + share * (worth((*present, k)) - worth(present))
+        values.append(value)
+    return np.array(values)

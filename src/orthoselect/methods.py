@@ -217,6 +217,13 @@ _EMBEDDED = [
         "orthoselect.embedded.penalized:ElasticNetRanking",
         _WEIGHTED,
     ),
+    Method(
+        "shapley",
+        "absolute Shapley values of the scores of linear discriminant analysis",
+        "Lundberg and Lee 2017, https://doi.org/10.48550/arXiv.1705.07874",
+        "orthoselect.embedded.shapley:ShapleyRanking",
+        frozenset({"task"}),
+    ),
 ]
 
 METHODS = Methods([*_ORTHOGONAL, *_INFORMATION, *_EMBEDDED])
