@@ -9,8 +9,8 @@ setup(
     ext_modules=[
         Extension(
             "orthoselect._native",
-            sources=["src/native/module.c", "src/native/products.c"],
-            depends=["src/native/native.h"],
+            sources=["src/native/module.c", "src/native/products.c", "src/native/counts.c"],
+            depends=["src/native/native.h", "src/native/thin.inc", "src/native/counts.inc"],
             extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast"],
             py_limited_api=True,
             optional=True,

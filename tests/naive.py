@@ -5,6 +5,9 @@ Nothing here imports orthoselect, and nothing here is clever.
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 
 
@@ -253,3 +256,134 @@ def shapley_values(predict, x, background):
                 value = value + share * (worth((*present, k)) - worth(present))
         values.append(value)
     return np.array(values)
+
+
+# Information criteria: probabilities by counting in dictionaries, sums as they are written.
+
+
+class Informations:
+    """Entropies and informations, in nats, of columns of labels and the class.
+
+    Parameters
+    ----------
+    X : list of columns
+    y : column
+    w : row weights, optional
+    """
+
+    def __init__(self, X, y, w=None):
+        self.columns = {**dict(enumerate(X)), "y": y}
+        self.w = [1] * len(y) if w is None else list(w)
+        self.known = {}
+
+    def probabilities(self, names):
+        """Share of the weight that each combination of values has."""
+        total, found = sum(self.w), {}
+        for row, weight in enumerate(self.w):
+            if weight:
+                values = tuple(self.columns[name][row] for name in names)
+                found[values] = found.get(values, 0) + weight
+        return {values: weight / total for values, weight in found.items()}
+
+    def H(self, *names):
+        """Entropy of the joint distribution."""
+        return -math.fsum(p * math.log(p) for p in self.probabilities(names).values())
+
+    def I(self, A, B, given=()):  # noqa: E743
+        """Information of the columns A about the columns B, given others."""
+        if (A, B, given) not in self.known:
+            value = self._information(A, B, given)
+            self.known[A, B, given] = 0.0 if abs(value) < 1e-13 else value
+        return self.known[A, B, given]
+
+    def _information(self, A, B, C):
+        """The definition, a sum over all joint values."""
+        left, right = self.probabilities((*A, *C)), self.probabilities((*B, *C))
+        alone, terms = self.probabilities(C), []
+        for values, p in self.probabilities((*A, *B, *C)).items():
+            x, y, z = values[: len(A)], values[len(A) : len(A) + len(B)], values[len(A) + len(B) :]
+            terms.append(p * math.log(p * alone[z] / (left[x + z] * right[y + z])))
+        return math.fsum(terms)
+
+
+def information_score(name, k, S, infos, constant=0.0, capped=True):
+    """One of the eight criteria for column k, the columns S being selected."""
+    I, H = infos.I, infos.H  # noqa: E741
+    k, y = (k,), ("y",)
+    relevance = I(k, y)
+    if not S or name == "mim":
+        return relevance
+    S = [(j,) for j in S]
+    if name == "mrmr_difference":
+        return relevance - math.fsum(I(k, j) for j in S) / len(S)
+    if name == "mrmr_quotient":
+        bottom = math.fsum(I(k, j) for j in S) / len(S) + constant
+        return 0.0 if not relevance else relevance / bottom if bottom else math.inf
+    if name == "jmi":
+        return math.fsum(I(k + j, y) for j in S)
+    if name == "cmim":
+        rest = min(I(k, y, j) for j in S)
+        return min(relevance, rest) if capped else rest
+    if name == "cife":
+        return relevance - math.fsum(I(k, j) for j in S) + math.fsum(I(k, j, y) for j in S)
+    if name == "icap":
+        return relevance - math.fsum(max(0.0, I(k, j) - I(k, j, y)) for j in S)
+    if name == "disr":
+        return math.fsum(I(k + j, y) / H(*k, *j, "y") if I(k + j, y) else 0.0 for j in S)
+    raise ValueError(name)
+
+
+def forward_information(name, infos, t, include=(), exclude=(), tie=1e-12, **options):
+    """Greedy selection by one of the eight criteria.
+
+    Returns
+    -------
+    selected, scores : lists
+    """
+    selected, gains = [], []
+    columns = [k for k in infos.columns if k != "y"]
+    varies = [k for k in columns if len(infos.probabilities((k,))) > 1 and k not in exclude]
+
+    def score(k):
+        return information_score(name, k, selected, infos, **options)
+
+    for f in include:
+        gains.append(score(f))
+        selected.append(f)
+    while len(selected) < t:
+        scores = {k: score(k) for k in varies if k not in selected}
+        if not scores:
+            break
+        top = max(scores.values())
+        if top == math.inf:  # without redundancy: by relevance
+            free = [k for k in scores if scores[k] == top]
+            scores = {k: information_score("mim", k, [], infos) for k in free}
+            top = max(scores.values())
+        near = tie * max(1.0, abs(top))
+        best = min(k for k in scores if scores[k] >= top - near)
+        gains.append(score(best))
+        selected.append(best)
+    return selected, gains
+
+
+def mean_std_levels(column, n_levels, w=None):
+    """How many of the cuts at m - s, (m,) m + s each value reaches; s of the population."""
+    column = [Fraction(float(v)) for v in column]
+    w = [1] * len(column) if w is None else [Fraction(float(v)) for v in w]
+    if len({v for v, weight in zip(column, w) if weight}) < 2:
+        return [0] * len(column)
+    total = sum(w)
+    m = sum(v * weight for v, weight in zip(column, w)) / total
+    variance = sum(weight * (v - m) ** 2 for v, weight in zip(column, w)) / total
+
+    def reaches(v, sign):
+        """Whether v >= m + sign * s, exactly: by squares, s itself being no fraction."""
+        d = v - m
+        if sign == 0:
+            return d >= 0
+        if sign > 0:
+            return d >= 0 and d * d >= variance
+        return d >= 0 or d * d <= variance
+
+    signs = (-1, 1) if n_levels == 3 else (-1, 0, 1)
+    return [sum(reaches(v, sign) for sign in signs) for v in column]

@@ -32,7 +32,7 @@ def test_every_method_selects_under_its_name(X, y, name):
     assert path.method == name
     assert len(path) == 3
     assert len(set(path.features)) == 3
-    assert path.features[0] == 2
+    assert path.features[0] in (0, 2)
 
 
 @pytest.mark.parametrize("name", METHODS)

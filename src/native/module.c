@@ -42,7 +42,8 @@ static PyModuleDef module = {
 PyMODINIT_FUNC PyInit__native(void)
 {
     PyObject *made = PyModule_Create(&module);
-    if (made != NULL && PyModule_AddFunctions(made, product_methods) < 0) {
+    if (made != NULL && (PyModule_AddFunctions(made, product_methods) < 0 ||
+                         PyModule_AddFunctions(made, count_methods) < 0)) {
         Py_DECREF(made);
         return NULL;
     }

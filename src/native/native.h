@@ -25,5 +25,6 @@
 int get_array(PyObject *object, Py_buffer *view, const char *format, int ndim, int writable);
 
 extern PyMethodDef product_methods[];
+extern PyMethodDef count_methods[];
 
 #endif

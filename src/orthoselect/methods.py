@@ -200,7 +200,64 @@ _ORTHOGONAL = [
     ),
 ]
 
-_INFORMATION: list[Method] = []
+
+def _information(name: str, summary: str, source: str, own: str = "") -> Method:
+    """Return a method of information theory; it has one of two options of its own, or neither."""
+    preset = {k: v for k, v in {"constant": 0.0, "capped": True}.items() if k != own}
+    return Method(
+        name,
+        summary,
+        source,
+        "orthoselect.criteria.information:InformationCriterion",
+        takes=frozenset(GENERAL) - {"response_encoding"},
+        preset={"name": name, **preset},
+    )
+
+
+_INFORMATION = [
+    _information(
+        "mim",
+        "mutual information with the class, each feature by itself",
+        "Lewis 1992, https://doi.org/10.3115/1075527.1075574",
+    ),
+    _information(
+        "mrmr_difference",
+        "relevance minus mean redundancy",
+        "Peng, Long and Ding 2005, https://doi.org/10.1109/TPAMI.2005.159",
+    ),
+    _information(
+        "mrmr_quotient",
+        "relevance over mean redundancy",
+        "Ding and Peng 2005, https://doi.org/10.1142/S0219720005001004",
+        own="constant",
+    ),
+    _information(
+        "jmi",
+        "joint mutual information, summed over the selected features",
+        "Yang and Moody 1999; see Brown et al. 2012, https://www.jmlr.org/papers/v13/brown12a.html",
+    ),
+    _information(
+        "cmim",
+        "the least information that a selected feature leaves",
+        "Fleuret 2004, https://www.jmlr.org/papers/v5/fleuret04a.html",
+        own="capped",
+    ),
+    _information(
+        "cife",
+        "relevance minus redundancy plus redundancy within the classes",
+        "Lin and Tang 2006, https://doi.org/10.1007/11744023_6",
+    ),
+    _information(
+        "icap",
+        "relevance minus redundancy as far as the classes do not explain it",
+        "Jakulin 2005; see Brown et al. 2012, https://www.jmlr.org/papers/v13/brown12a.html",
+    ),
+    _information(
+        "disr",
+        "joint mutual information over joint entropy, summed over the selected features",
+        "Meyer and Bontempi 2006, https://doi.org/10.1007/11732242_9",
+    ),
+]
 
 _EMBEDDED = [
     Method(

@@ -126,7 +126,8 @@ def select(
 
     table = source.read(_categorical(source, categorical_features, skip), skip)
     _check_columns(table, chosen)
-    weights = check_weights(sample_weight, source.n_rows)
+    whole = criterion.keeps_whole_weights
+    weights = check_weights(sample_weight, source.n_rows, keep_whole=whole)
     response = build_response(read_target(target, source.n_rows), task, response_encoding, weights)
     design = criterion.prepare(table, grouped, skip, weights)
     included = design.features.places(first)

@@ -53,9 +53,13 @@ class Criterion(ABC):
     ----------
     name : str
         What `method` calls it.
+    keeps_whole_weights : bool
+        Whether row weights that are whole numbers, copies of rows, reach it as they are; others,
+        and all weights where it is False, have mean one.
     """
 
     name: str
+    keeps_whole_weights: bool = False
 
     def prepare(
         self,

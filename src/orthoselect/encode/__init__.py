@@ -1,5 +1,6 @@
 """Columns and responses of any kind -> numbers that a matrix can hold."""
 
+from orthoselect.encode.coded import CodedDesign, build_codes
 from orthoselect.encode.design import Design, Feature, Features, build_design
 from orthoselect.encode.labels import Labels, find_labels
 from orthoselect.encode.response import Response, encode_response, response_basis
@@ -7,6 +8,7 @@ from orthoselect.encode.table import NumberedNames, Table
 from orthoselect.encode.target import TargetColumn, build_response
 
 __all__ = [
+    "CodedDesign",
     "Design",
     "Feature",
     "Features",
@@ -15,6 +17,7 @@ __all__ = [
     "Response",
     "Table",
     "TargetColumn",
+    "build_codes",
     "build_design",
     "build_response",
     "encode_response",

@@ -1,0 +1,17 @@
+"""Levels of features, counted together: what the information criteria are made of."""
+
+from orthoselect.counts.base import Counts
+from orthoselect.counts.codes import Codes, DenseCodes, SparseCodes
+from orthoselect.counts.kinds import count
+from orthoselect.counts.logarithms import AnyLogarithms, Logarithms, RealLogarithms
+
+__all__ = [
+    "AnyLogarithms",
+    "Codes",
+    "Counts",
+    "DenseCodes",
+    "Logarithms",
+    "RealLogarithms",
+    "SparseCodes",
+    "count",
+]

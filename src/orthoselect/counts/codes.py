@@ -1,0 +1,151 @@
+"""Features as integer codes, dense or sparse."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.errors import InputError
+
+Bools = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+_CODE_TYPES = (np.uint8, np.uint16, np.uint32)
+
+
+@dataclass(frozen=True)
+class DenseCodes:
+    """Codes in an array, feature by feature.
+
+    Parameters
+    ----------
+    values : array of shape (n, N)
+        uint8, uint16 or uint32; row k holds feature k, without gaps.
+    levels : array of shape (n,)
+        How many levels each feature has: codes are 0 to levels - 1. Not every level need occur.
+
+    Examples
+    --------
+    >>> DenseCodes(np.array([[0, 1, 1], [2, 0, 1]], dtype=np.uint8), np.array([2, 3])).shape
+    (3, 2)
+    """
+
+    values: NDArray
+    levels: Integers
+
+    def __post_init__(self) -> None:
+        _check_type(self.values)
+        if self.values.ndim != 2 or len(self.levels) != len(self.values):
+            raise InputError(
+                f"`values` should have one row for each of the {len(self.levels)} `levels`; "
+                f"its shape is {self.values.shape}."
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and features, (N, n)."""
+        return self.values.shape[1], self.values.shape[0]
+
+    def rows(self, keep: Bools) -> DenseCodes:
+        """Return the codes of some rows."""
+        return DenseCodes(np.ascontiguousarray(self.values[:, keep]), self.levels)
+
+    def check(self) -> None:
+        """Raise an error if a code is not below the number of levels."""
+        if 0 in self.values.shape:
+            return
+        _check_largest(self.values.max(axis=1), self.levels)
+
+
+@dataclass(frozen=True)
+class SparseCodes:
+    """Codes by columns, of which 0 is not written down.
+
+    Parameters
+    ----------
+    indptr : array of shape (n + 1,)
+        Feature k has the cells from indptr[k] to indptr[k + 1].
+    indices : array
+        Rows of the cells, ascending within a feature.
+    codes : array
+        uint8, uint16 or uint32, at least 1.
+    shape : tuple of int
+        Rows and features, (N, n).
+    levels : array of shape (n,)
+        How many levels each feature has, level 0 included.
+
+    Examples
+    --------
+    >>> codes = np.array([1, 1, 2], dtype=np.uint8)
+    >>> SparseCodes(np.array([0, 2, 3]), np.array([1, 2, 0]), codes, (3, 2), np.array([2, 3])).shape
+    (3, 2)
+    """
+
+    indptr: NDArray
+    indices: NDArray
+    codes: NDArray
+    shape: tuple[int, int]
+    levels: Integers
+
+    def __post_init__(self) -> None:
+        _check_type(self.codes)
+        n = self.shape[1]
+        if len(self.indptr) != n + 1 or len(self.levels) != n:
+            raise InputError(
+                f"`indptr` should have {n + 1} and `levels` {n} numbers for {n} features; "
+                f"they have {len(self.indptr)} and {len(self.levels)}."
+            )
+        if not len(self.indices) == len(self.codes) == self.indptr[-1]:
+            raise InputError(
+                f"`indices` and `codes` should have as many numbers as `indptr` ends with, "
+                f"{self.indptr[-1]}; they have {len(self.indices)} and {len(self.codes)}."
+            )
+
+    def rows(self, keep: Bools) -> SparseCodes:
+        """Return the codes of some rows."""
+        kept = keep[self.indices]
+        place = np.cumsum(keep) - 1
+        before = np.concatenate([[0], np.cumsum(kept)])  # cells kept before each cell
+        return SparseCodes(
+            before[self.indptr],
+            place[self.indices[kept]],
+            self.codes[kept],
+            (int(keep.sum()), self.shape[1]),
+            self.levels,
+        )
+
+    def check(self) -> None:
+        """Raise an error if a row or a code is out of its bounds."""
+        if not len(self.codes):
+            return
+        if self.indices.min() < 0 or self.indices.max() >= self.shape[0]:
+            raise InputError(
+                f"`indices` should be rows from 0 to {self.shape[0] - 1}; "
+                f"they go from {self.indices.min()} to {self.indices.max()}."
+            )
+        if self.codes.min() < 1:
+            raise InputError("sparse `codes` should be at least 1; leave cells of code 0 out.")
+        filled = np.flatnonzero(np.diff(self.indptr))
+        largest = np.zeros(self.shape[1], dtype=np.int64)
+        largest[filled] = np.maximum.reduceat(self.codes, self.indptr[filled])
+        _check_largest(largest, self.levels)
+
+
+Codes = DenseCodes | SparseCodes
+
+
+def _check_type(codes: NDArray) -> None:
+    if codes.dtype.type not in _CODE_TYPES:
+        raise InputError(f"codes should be uint8, uint16 or uint32; they are {codes.dtype}.")
+
+
+def _check_largest(largest: NDArray, levels: Integers) -> None:
+    wrong = np.flatnonzero(largest >= levels)
+    if len(wrong):
+        k = wrong[0]
+        raise InputError(
+            f"codes should be below the number of levels; feature {k} has {levels[k]} levels "
+            f"and a code {largest[k]}."
+        )

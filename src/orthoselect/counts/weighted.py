@@ -1,0 +1,101 @@
+"""Features counted with row weights: a count is the sum of the weights of its rows.
+
+Weights are taken as whole numbers of a small unit, so that counts, and sums over them, are exact in
+whatever order they are added.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.counts.base import Counts, Sums, by_slabs, occurring
+from orthoselect.counts.codes import Codes, DenseCodes
+from orthoselect.counts.logarithms import AnyLogarithms, Logarithms, RealLogarithms
+from orthoselect.counts.sparse import SparseCounts
+from orthoselect.counts.tables import Columns, Weights, sum_tables
+from orthoselect.native import kernels
+
+_LARGEST_TABLE = 50_000_000  # of logarithms: 400 MB
+_EXACT_BITS = 52  # of sums in float64
+_NS_A_ROW, _NS_A_ROW_IN_NUMPY = 2.0, 8.0
+
+
+class WeightedCounts(Counts):
+    """Counts with row weights, of dense or sparse codes.
+
+    Parameters
+    ----------
+    weights : array of shape (N,)
+        Positive. Whole ones are counted as they are; others are rounded to multiples of a power of
+        two that is less than their sum by a factor of about 2**52.
+    """
+
+    kind = "weighted"
+
+    def __init__(self, codes: Codes, y: NDArray, n_classes: int, weights: NDArray) -> None:
+        super().__init__(codes.shape, codes.levels, y, n_classes)
+        self._weights = to_units(weights)
+        self._class_counts = self._counts_of(self._y, self._n_present)
+        self.total = self._class_counts.sum().item()
+        self._values = codes.values if isinstance(codes, DenseCodes) else None
+        self._sparse = None
+        if not isinstance(codes, DenseCodes):
+            self._sparse = SparseCounts(codes, y, n_classes, self._weights)
+
+    def logarithms(self, terms: int) -> AnyLogarithms:
+        if self._weights.exponent == 0 and self.total <= _LARGEST_TABLE:
+            return Logarithms(int(self.total), terms)
+        return RealLogarithms(float(self.total), terms)
+
+    def margins(self, T: AnyLogarithms) -> Sums:
+        if self._sparse is not None:
+            return self._sparse.margins(T)
+        return self._sweep(np.zeros(self.shape[0], dtype=np.int64), 1, T)
+
+    def pairs(self, j: int, T: AnyLogarithms) -> Sums:
+        if self._values is None:
+            assert self._sparse is not None
+            return self._sparse.pairs(j, T)
+        return self._sweep(*occurring(self._values[j], int(self.levels[j])), T)
+
+    def _counts_of(self, places: NDArray, n_places: int) -> NDArray:
+        units = np.bincount(places, self._weights.units, n_places).astype(np.int64)
+        return self._weights.counts(units)
+
+    def _sweep(self, b: NDArray, n_b: int, T: AnyLogarithms) -> Sums:
+        assert self._values is not None
+        values, n = self._values, self.shape[1]
+        dtype = np.float64 if T.table is None else np.int64
+        XJ, XJY = np.empty(n, dtype=dtype), np.empty(n, dtype=dtype)
+        against = Columns(b, n_b, b * self._n_present + self._y, self._n_present)
+
+        def work(slab: slice) -> None:
+            XJ[slab], XJY[slab] = sum_tables(
+                values[slab], self.levels[slab], against, T, self._weights
+            )
+
+        a_row = _NS_A_ROW_IN_NUMPY if kernels() is None else _NS_A_ROW
+        by_slabs(n, work, a_row * self.shape[0] * n)
+        return XJ, XJY
+
+
+def to_units(weights: NDArray) -> Weights:
+    """Return weights as whole numbers of units whose sums are exact in float64.
+
+    Examples
+    --------
+    >>> to_units(np.array([1.0, 3.0])).units
+    array([1, 3])
+    >>> made = to_units(np.array([0.1, 0.2]))
+    >>> made.counts(made.units)
+    array([0.1, 0.2])
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    total = float(weights.sum())
+    if total < 2.0**_EXACT_BITS and (weights == np.rint(weights)).all():
+        return Weights(weights.astype(np.int64))
+    exponent = min(_EXACT_BITS - math.frexp(total)[1], 1000)
+    return Weights(np.rint(np.ldexp(weights, exponent)).astype(np.int64), exponent)
