@@ -103,6 +103,161 @@ def forward(blocks, Y, t, w=None, include=(), tie=1e-9, nothing=1e-13, tolerance
     return selected, gains
 
 
+def orthogonal_gain(rest, Y, criterion, total):
+    """What a column that is orthogonal to the selected ones is worth by an older criterion."""
+    if criterion == "obcc":
+        u = Y[:, -1]
+        rest = rest - u * (u @ rest)
+        rest = rest - u * (u @ rest)
+        if rest @ rest < 1e-22:
+            return 0.0
+    gain = 0.0
+    for y in Y[:, :-1].T:
+        if criterion == "obcc":
+            y = y - u * (u @ y)
+            y = y - u * (u @ y)
+        energy = y @ y
+        if energy > 1e-22 * (Y[:, :-1] ** 2).sum():
+            share = (rest @ y) ** 2 / (rest @ rest) / energy
+            gain += share * energy / total if criterion == "mser" else share
+    return gain
+
+
+def orthogonal_forward(
+    X, Y, t, criterion, w=None, include=(), tie=1e-9, nothing=1e-13, tolerance=1e-11
+):
+    """Greedy selection by err, mser or obcc: every candidate orthogonalized in long doubles.
+
+    Parameters
+    ----------
+    X : array (N, n)
+    Y : array (N, q)
+        The responses as numbers.
+    """
+    w = np.ones(len(X)) if w is None else np.asarray(w, dtype=float)
+    w = w / w[w > 0].mean()
+    root = np.sqrt(w.astype(np.longdouble))[:, None]
+    flat = np.ptp(X[w > 0], axis=0) == 0
+    X = np.asarray(X, dtype=np.longdouble) * root
+    norms = np.sqrt((X * X).sum(axis=0))
+    X = X / np.where(norms > 0, norms, 1)
+    u = root / np.sqrt((root**2).sum())
+    Y = np.hstack([np.asarray(Y, dtype=np.longdouble) * root, u])
+    most = (Y[:, :-1] ** 2).sum() / w.sum() if criterion == "mser" else 1.0
+    Q, selected, gains = [], [], []
+
+    def left(f):
+        rest = X[:, f]
+        for _ in range(3):
+            for q in Q:
+                rest = rest - q * (q @ rest)
+        return rest
+
+    def independent(rest):
+        return rest @ rest > tolerance**2
+
+    def take(f, gain):
+        rest = left(f)
+        if independent(rest):
+            Q.append(rest / np.sqrt(rest @ rest))
+        selected.append(f)
+        gains.append(float(gain))
+
+    for f in include:
+        rest = left(f)
+        useful = independent(rest) and not (criterion == "obcc" and flat[f])
+        take(f, orthogonal_gain(rest, Y, criterion, w.sum()) if useful else 0.0)
+    while len(selected) < t:
+        scores = {}
+        for f in range(X.shape[1]):
+            if f in selected or (criterion == "obcc" and flat[f]):
+                continue
+            rest = left(f)
+            if independent(rest):
+                scores[f] = orthogonal_gain(rest, Y, criterion, w.sum())
+        best_gain = max(scores.values(), default=0.0)
+        if best_gain <= nothing * most:
+            break
+        best = min(f for f in scores if scores[f] >= best_gain * (1 - tie))
+        take(best, scores[best])
+    return selected, gains
+
+
+def standardized(A, w=None):
+    """Columns at mean zero and standard deviation one; constant ones are zero."""
+    A = np.asarray(A, dtype=float)
+    w = np.ones(len(A)) if w is None else np.asarray(w, dtype=float)
+    A = A - np.average(A, axis=0, weights=w)
+    spread = np.sqrt(np.average(A**2, axis=0, weights=w))
+    return np.where(spread > 1e-9, A / np.where(spread > 1e-9, spread, 1), 0.0)
+
+
+def entries(X, Y, t, l1_ratio, steps=1500, eps=1e-3):
+    """Sets of features that enter the elastic net path together, on a fine grid of penalties.
+
+    X is standardized; Y (N, q) is centered. Stops once t features have entered.
+    """
+    from sklearn.linear_model import enet_path
+
+    largest = np.linalg.norm(X.T @ Y, axis=1).max() / len(X) / l1_ratio
+    alphas = largest * np.geomspace(1, eps, steps)
+    seen, sets = set(), []
+    coefficients = None
+    for start in range(0, steps, 50):
+        _, path, _ = enet_path(
+            X,
+            Y[:, 0] if Y.shape[1] == 1 else Y,
+            l1_ratio=l1_ratio,
+            alphas=alphas[start : start + 50],
+            coef_init=coefficients,
+            tol=1e-10,
+            max_iter=100_000,
+            precompute=False,
+        )
+        path = path[None] if path.ndim == 2 else path
+        coefficients = np.asfortranarray(path[0, :, -1] if Y.shape[1] == 1 else path[:, :, -1])
+        sizes = np.linalg.norm(path, axis=0)
+        for column in sizes.T:
+            new = {int(j) for j in np.flatnonzero(column > 1e-9 * column.max())} - seen
+            if new:
+                sets.append(new)
+                seen |= new
+        if len(seen) >= t:
+            break
+    return sets
+
+
+def shapley_values(predict, x, background):
+    """Shapley values of predict at row x, by trying every coalition of its features.
+
+    Features that are absent take their values in the rows of the background, in turn.
+
+    Returns
+    -------
+    values : array (n, outputs)
+    """
+    from itertools import combinations
+    from math import factorial
+
+    n = len(x)
+
+    def worth(present):
+        rows = np.array(background, dtype=float)
+        rows[:, list(present)] = x[list(present)]
+        return predict(rows).mean(axis=0)
+
+    values = []
+    for k in range(n):
+        others = [j for j in range(n) if j != k]
+        value = 0.0
+        for s in range(n):
+            share = factorial(s) * factorial(n - s - 1) / factorial(n)
+            for present in combinations(others, s):
+                value = value + share * (worth((*present, k)) - worth(present))
+        values.append(value)
+    return np.array(values)
+
+
 # Information criteria: probabilities by counting in dictionaries, sums as they are written.
 
 

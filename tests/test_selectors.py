@@ -29,7 +29,9 @@ from orthoselect.errors import InputError
 
 @pytest.mark.filterwarnings("ignore::orthoselect.errors.SelectionWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
-@parametrize_with_checks([OrthogonalSelector(), OrthogonalSelector(2)])
+@parametrize_with_checks(
+    [OrthogonalSelector(), OrthogonalSelector(2), OrthogonalSelector(2, criterion="obcc")]
+)
 def test_passes_every_check_of_scikit_learn(estimator, check):
     check(estimator)
 

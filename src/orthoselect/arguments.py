@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -192,6 +192,21 @@ def count_to_select(wanted: Any, available: int, n_included: int) -> int:
     if size > available:
         warn(TooManyRequestedWarning(size, available))
     return min(size, available)
+
+
+def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
+    """Return the value if it is one of the choices.
+
+    Examples
+    --------
+    >>> check_choice("err", ["socc", "err"], "criterion")
+    'err'
+    """
+    choices = list(choices)
+    if not isinstance(value, str) or value not in choices:
+        expected = ", ".join(map(repr, choices))
+        raise InputError(f"`{argument}` should be one of {expected}; got {value!r}.")
+    return value
 
 
 def check_weights(weights: Any, n_rows: int, *, keep_whole: bool = False) -> Floats | None:

@@ -168,12 +168,35 @@ class Methods(Mapping[str, Method]):
         return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
+_WEIGHTED = frozenset({"task", "sample_weight"})
+
 _ORTHOGONAL = [
     Method(
         "socc",
         "sum of squared canonical correlations with the response",
         "Zhang and Lang 2022, https://doi.org/10.1016/j.patcog.2021.108419",
         "orthoselect.criteria.cancorr:SquaredCanonicalCorrelations",
+    ),
+    Method(
+        "obcc",
+        "squared correlation of what orthogonalization, not centered, leaves of a candidate",
+        "Solares, Wei and Billings 2019, https://doi.org/10.1007/s00521-017-2976-x",
+        "orthoselect.criteria.orthogonal:OrthogonalCorrelation",
+        _WEIGHTED,
+    ),
+    Method(
+        "err",
+        "error reduction ratio: share of the response's sum of squares, nothing centered",
+        "Chen, Billings and Luo 1989, https://doi.org/10.1080/00207178908953472",
+        "orthoselect.criteria.orthogonal:ErrorReductionRatio",
+        _WEIGHTED,
+    ),
+    Method(
+        "mser",
+        "reduction of the mean squared error, nothing centered",
+        "Korenberg 1989, https://doi.org/10.1007/BF00204124",
+        "orthoselect.criteria.orthogonal:MeanSquaredErrorReduction",
+        _WEIGHTED,
     ),
 ]
 
@@ -236,6 +259,28 @@ _INFORMATION = [
     ),
 ]
 
-_EMBEDDED: list[Method] = []
+_EMBEDDED = [
+    Method(
+        "lasso",
+        "order in which features enter the path of the lasso, or its coefficients",
+        "Tibshirani 1996, https://doi.org/10.1111/j.2517-6161.1996.tb02080.x",
+        "orthoselect.embedded.penalized:LassoRanking",
+        _WEIGHTED,
+    ),
+    Method(
+        "elastic_net",
+        "order in which features enter the path of the elastic net, or its coefficients",
+        "Zou and Hastie 2005, https://doi.org/10.1111/j.1467-9868.2005.00503.x",
+        "orthoselect.embedded.penalized:ElasticNetRanking",
+        _WEIGHTED,
+    ),
+    Method(
+        "shapley",
+        "absolute Shapley values of the scores of linear discriminant analysis",
+        "Lundberg and Lee 2017, https://doi.org/10.48550/arXiv.1705.07874",
+        "orthoselect.embedded.shapley:ShapleyRanking",
+        frozenset({"task"}),
+    ),
+]
 
 METHODS = Methods([*_ORTHOGONAL, *_INFORMATION, *_EMBEDDED])

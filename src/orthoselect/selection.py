@@ -10,6 +10,7 @@ import numpy as np
 
 from orthoselect.arguments import (
     ColumnSpec,
+    check_choice,
     check_disjoint,
     check_weights,
     count_to_select,
@@ -113,7 +114,7 @@ def select(
             "sample_weight": sample_weight,
         }
     )
-    searcher = _registered(search, SEARCHES, "search")
+    searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
     source = open_source(read_file(data) if isinstance(data, (str, Path)) else data)
     names = source.names
     target, taken = _target_values(source, target)
@@ -135,13 +136,6 @@ def select(
     with single_threaded_blas():
         state = _start(criterion, design, response, weights, size)
         return _walk(searcher, state, size, included, candidates, design, criterion, response)
-
-
-def _registered(name: str, registry: Mapping[str, Any], argument: str) -> Any:
-    if not isinstance(name, str) or name not in registry:
-        expected = ", ".join(map(repr, registry))
-        raise InputError(f"`{argument}` should be one of {expected}; got {name!r}.")
-    return registry[name]
 
 
 def _target_values(source: Source, target: Any) -> tuple[Any, list[int]]:

@@ -9,9 +9,11 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from orthoselect.arguments import check_choice
 from orthoselect.criteria.information import CRITERIA
-from orthoselect.errors import InputError
 from orthoselect.selection import select
+
+_ORTHOGONAL = ("socc", "obcc", "err", "mser")
 
 
 class _PathSelector(SelectorMixin, BaseEstimator):
@@ -63,12 +65,18 @@ class OrthogonalSelector(_PathSelector):
 
     Features are taken one after the other; each is judged by its squared orthogonal correlation
     with the response (SOCC), that is by what it adds to the sum of squared canonical correlations
-    of those already taken. Relevance, redundancy and interaction are in that one number.
+    of those already taken. Relevance, redundancy and interaction are in that one number. Older
+    criteria of the same family are there for comparison.
 
     Parameters
     ----------
     n_features_to_select : int or float, default=10
         A count, or a fraction in (0, 1) of the features. A group counts as one feature.
+    criterion : {"socc", "obcc", "err", "mser"}, default="socc"
+        "socc": as above. "err": the error reduction ratio, "mser": the reduction of the mean
+        squared error, "obcc": the squared correlation with what is left of a candidate. These
+        three center nothing before they orthogonalize, read classes as the numbers 0, 1, 2 and so
+        on in sorted order, and take no `response_encoding`, `categorical_features` or `groups`.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether y holds classes or numbers. "auto" decides as scikit-learn's ``type_of_target``:
         strings, booleans, categories and whole numbers are classes, numbers with a fractional
@@ -124,6 +132,7 @@ class OrthogonalSelector(_PathSelector):
         self,
         n_features_to_select: int | float = 10,
         *,
+        criterion: str = "socc",
         task: str = "auto",
         response_encoding: str = "dummy",
         categorical_features: Any = "from_dtype",
@@ -133,6 +142,7 @@ class OrthogonalSelector(_PathSelector):
         search: str = "forward",
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.criterion = criterion
         self.task = task
         self.response_encoding = response_encoding
         self.categorical_features = categorical_features
@@ -160,7 +170,11 @@ class OrthogonalSelector(_PathSelector):
         return self
 
     def _options(self) -> dict[str, Any]:
-        return {"task": self.task, "response_encoding": self.response_encoding}
+        return {
+            "method": check_choice(self.criterion, _ORTHOGONAL, "criterion"),
+            "task": self.task,
+            "response_encoding": self.response_encoding,
+        }
 
 
 class MutualInformationSelector(_PathSelector):
@@ -281,10 +295,8 @@ class MutualInformationSelector(_PathSelector):
         return self
 
     def _options(self) -> dict[str, Any]:
-        if self.criterion not in CRITERIA:
-            names = ", ".join(map(repr, CRITERIA))
-            raise InputError(f"`criterion` should be one of {names}; got {self.criterion!r}.")
-        options = {"method": self.criterion, "bins": self.bins}
+        method = check_choice(self.criterion, CRITERIA, "criterion")
+        options = {"method": method, "bins": self.bins}
         # Only what differs from the default: the method raises for what is not its own.
         if self.constant != 0.0:
             options["constant"] = self.constant

@@ -2,5 +2,17 @@
 
 from orthoselect.criteria.base import Criterion, State
 from orthoselect.criteria.cancorr import SquaredCanonicalCorrelations
+from orthoselect.criteria.orthogonal import (
+    ErrorReductionRatio,
+    MeanSquaredErrorReduction,
+    OrthogonalCorrelation,
+)
 
-__all__ = ["Criterion", "SquaredCanonicalCorrelations", "State"]
+__all__ = [
+    "Criterion",
+    "ErrorReductionRatio",
+    "MeanSquaredErrorReduction",
+    "OrthogonalCorrelation",
+    "SquaredCanonicalCorrelations",
+    "State",
+]
