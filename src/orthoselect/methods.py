@@ -178,6 +178,12 @@ _ORTHOGONAL = [
         "orthoselect.criteria.cancorr:SquaredCanonicalCorrelations",
     ),
     Method(
+        "socc_discretized",
+        "the same for columns cut into levels, each coded as a block of indicators",
+        "Zhang and Lang 2022, https://doi.org/10.1016/j.patcog.2021.108419",
+        "orthoselect.criteria.discretized:DiscretizedCanonicalCorrelations",
+    ),
+    Method(
         "obcc",
         "squared correlation of what orthogonalization, not centered, leaves of a candidate",
         "Solares, Wei and Billings 2019, https://doi.org/10.1007/s00521-017-2976-x",

@@ -110,18 +110,21 @@ def test_coefficients_are_those_of_scikit_learns_grid_search(seed, kind, method)
     wanted = [j for j in np.argsort(-coef, kind="stable") if coef[j] > 0]
     task = "regression" if kind == "numbers" else "classification"
     options = {"ranking": "coefficients", "cv": folds, "n_penalties": 10, "eps": 1e-2, "task": task}
+    options["tol"] = 1e-9
     path = select(X, y, len(wanted), method, **options)
     assert path.features == wanted
     assert path.gains == pytest.approx(coef[wanted], rel=1e-3)
     same = select(sp.csr_array(X), y, len(wanted), method, **options | {"cv": 3})
     assert same.features == wanted
     at = search.best_params_[f"{name}__alpha"]
-    given = select(X, y, len(wanted), method, ranking="coefficients", penalty=at, task=task)
+    given = select(
+        X, y, len(wanted), method, ranking="coefficients", penalty=at, task=task, tol=1e-9
+    )
     assert given.features == wanted
 
 
 @pytest.mark.parametrize("method", RATIOS)
-@pytest.mark.parametrize("options", [{}, {"ranking": "coefficients", "penalty": 0.05}])
+@pytest.mark.parametrize("options", [{}, {"ranking": "coefficients", "penalty": 0.05, "tol": 1e-9}])
 def test_whole_weights_are_repeated_rows(rng, method, options):
     X = rng.normal(size=(50, 12)) + 5
     y = X[:, 2] - X[:, 7] + rng.normal(size=50)

@@ -2,6 +2,7 @@
 
 from orthoselect.criteria.base import Criterion, State
 from orthoselect.criteria.cancorr import SquaredCanonicalCorrelations
+from orthoselect.criteria.discretized import DiscretizedCanonicalCorrelations
 from orthoselect.criteria.orthogonal import (
     ErrorReductionRatio,
     MeanSquaredErrorReduction,
@@ -10,6 +11,7 @@ from orthoselect.criteria.orthogonal import (
 
 __all__ = [
     "Criterion",
+    "DiscretizedCanonicalCorrelations",
     "ErrorReductionRatio",
     "MeanSquaredErrorReduction",
     "OrthogonalCorrelation",

@@ -35,6 +35,7 @@ from orthoselect.matrix.base import Floats, Indices, Matrix
 
 RANKINGS = ("path", "coefficients")
 _FOLDS = 5
+_TOLERANCES = {"path": 1e-8, "coefficients": 1e-4}
 # Features whose entries lie closer than this (relatively, in the penalty) enter together.
 _TOGETHER = 1e-6
 _NEXT_TO_NONE = 1e-9  # of the largest coefficient
@@ -73,8 +74,11 @@ class LassoRanking(Criterion):
     eps : float, default=1e-3
         Smallest penalty of the grid over the largest. For "path", if too few features enter until
         then, penalties go on to `eps` squared.
-    tol, max_iter : float, default=1e-8, and int, default=100000
-        When scikit-learn's solver stops.
+    tol : float, optional
+        When scikit-learn's solver stops. By default 1e-8 for "path", where it is to tell which of
+        two features enters first, and 1e-4, scikit-learn's own, for "coefficients".
+    max_iter : int, default=100000
+        After how many rounds it gives up, with a warning.
     """
 
     name = "lasso"
@@ -89,7 +93,7 @@ class LassoRanking(Criterion):
         cv: Any = None,
         n_penalties: int = 100,
         eps: float = 1e-3,
-        tol: float = 1e-8,
+        tol: float | None = None,
         max_iter: int = 100_000,
     ) -> None:
         self._l1_ratio = 1.0
@@ -99,10 +103,10 @@ class LassoRanking(Criterion):
             raise InputError(f"`standardize` should be True or False; got {standardize!r}.")
         _check_number("n_penalties", n_penalties, whole=True, least=2)
         _check_number("eps", eps, below=1.0)
-        _check_number("tol", tol)
         _check_number("max_iter", max_iter, whole=True, least=1)
-        if penalty is not None:
-            _check_number("penalty", penalty)
+        for option, value in (("tol", tol), ("penalty", penalty)):
+            if value is not None:
+                _check_number(option, value)
         for option, value in (("penalty", penalty), ("cv", cv)):
             if ranking == "path" and value is not None:
                 raise InputError(
@@ -114,7 +118,8 @@ class LassoRanking(Criterion):
         self._ranking, self._coding, self._standardize = ranking, coding, bool(standardize)
         self._penalty, self._cv = penalty, _FOLDS if cv is None else cv
         self._n_penalties, self._eps = int(n_penalties), float(eps)
-        self._tol, self._max_iter = float(tol), int(max_iter)
+        self._tol = float(tol) if tol is not None else _TOLERANCES[ranking]
+        self._max_iter = int(max_iter)
 
     def ceiling(self, response: Response) -> float:
         """Return nan: penalties and coefficients have no bound."""
@@ -240,7 +245,7 @@ class ElasticNetRanking(LassoRanking):
         cv: Any = None,
         n_penalties: int = 100,
         eps: float = 1e-3,
-        tol: float = 1e-8,
+        tol: float | None = None,
         max_iter: int = 100_000,
     ) -> None:
         super().__init__(

@@ -3,6 +3,7 @@
 from orthoselect.encode.coded import CodedDesign, build_codes
 from orthoselect.encode.design import Design, Feature, Features, build_design
 from orthoselect.encode.labels import Labels, find_labels
+from orthoselect.encode.levels import build_level_design
 from orthoselect.encode.response import Response, encode_response, response_basis
 from orthoselect.encode.table import NumberedNames, Table
 from orthoselect.encode.target import TargetColumn, build_response
@@ -19,6 +20,7 @@ __all__ = [
     "TargetColumn",
     "build_codes",
     "build_design",
+    "build_level_design",
     "build_response",
     "encode_response",
     "find_labels",

@@ -116,7 +116,11 @@ def build_design(table: Table, groups: Mapping[str, Sequence[int]], exclude: set
         Columns that no feature owns.
     """
     parts, starts, widths = _matrices(table)
-    features = find_features(table, groups, exclude)
+    return arrange(parts, starts, widths, find_features(table, groups, exclude))
+
+
+def arrange(parts: list[Matrix], starts: Indices, widths: Indices, features: Features) -> Design:
+    """Set parts side by side; input column c owns `widths[c]` columns from `starts[c]` on."""
     heads = features.heads
     single = np.where(widths[heads] == 1, starts[heads], -1)
     wide = {
@@ -173,8 +177,8 @@ def _matrices(table: Table) -> tuple[list[Matrix], Indices, Indices]:
     widths = np.full(len(table.names), -1, dtype=np.intp)
     starts[table.numeric_at], widths[table.numeric_at] = np.arange(n), 1
     if table.labels:
-        indicators, block_widths = _indicators(table)
-        parts.append(SparseMatrix(indicators))
+        made, block_widths = indicators(table)
+        parts.append(SparseMatrix(made))
         at = np.array(list(table.labels), dtype=np.intp)
         starts[at], widths[at] = n + np.cumsum([0, *block_widths[:-1]]), block_widths
     if not parts:
@@ -182,7 +186,7 @@ def _matrices(table: Table) -> tuple[list[Matrix], Indices, Indices]:
     return parts, starts, widths
 
 
-def _indicators(table: Table) -> tuple[sp.csc_array, list[int]]:
+def indicators(table: Table) -> tuple[sp.csc_array, list[int]]:
     """Code every categorical column by one indicator for each level but the most frequent.
 
     Without a rare level instead, the others would nearly add up to a constant.
