@@ -6,6 +6,7 @@ Nothing here imports orthoselect, and nothing here is clever.
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
@@ -100,6 +101,292 @@ def forward(blocks, Y, t, w=None, include=(), tie=1e-9, nothing=1e-13, tolerance
         gains.append(scores[best])
         reached += scores[best]
     return selected, gains
+
+
+def orthogonal_gain(rest, Y, criterion, total):
+    """What a column that is orthogonal to the selected ones is worth by an older criterion."""
+    if criterion == "obcc":
+        u = Y[:, -1]
+        rest = rest - u * (u @ rest)
+        rest = rest - u * (u @ rest)
+        if rest @ rest < 1e-22:
+            return 0.0
+    gain = 0.0
+    for y in Y[:, :-1].T:
+        if criterion == "obcc":
+            y = y - u * (u @ y)
+            y = y - u * (u @ y)
+        energy = y @ y
+        if energy > 1e-22 * (Y[:, :-1] ** 2).sum():
+            share = (rest @ y) ** 2 / (rest @ rest) / energy
+            gain += share * energy / total if criterion == "mser" else share
+    return gain
+
+
+def orthogonal_forward(
+    X, Y, t, criterion, w=None, include=(), tie=1e-9, nothing=1e-13, tolerance=1e-11
+):
+    """Greedy selection by err, mser or obcc: every candidate orthogonalized in long doubles.
+
+    Parameters
+    ----------
+    X : array (N, n)
+    Y : array (N, q)
+        The responses as numbers.
+    """
+    w = np.ones(len(X)) if w is None else np.asarray(w, dtype=float)
+    w = w / w[w > 0].mean()
+    root = np.sqrt(w.astype(np.longdouble))[:, None]
+    flat = np.ptp(X[w > 0], axis=0) == 0
+    X = np.asarray(X, dtype=np.longdouble) * root
+    norms = np.sqrt((X * X).sum(axis=0))
+    X = X / np.where(norms > 0, norms, 1)
+    u = root / np.sqrt((root**2).sum())
+    Y = np.hstack([np.asarray(Y, dtype=np.longdouble) * root, u])
+    most = (Y[:, :-1] ** 2).sum() / w.sum() if criterion == "mser" else 1.0
+    Q, selected, gains = [], [], []
+
+    def left(f):
+        rest = X[:, f]
+        for _ in range(3):
+            for q in Q:
+                rest = rest - q * (q @ rest)
+        return rest
+
+    def independent(rest):
+        return rest @ rest > tolerance**2
+
+    def take(f, gain):
+        rest = left(f)
+        if independent(rest):
+            Q.append(rest / np.sqrt(rest @ rest))
+        selected.append(f)
+        gains.append(float(gain))
+
+    for f in include:
+        rest = left(f)
+        useful = independent(rest) and not (criterion == "obcc" and flat[f])
+        take(f, orthogonal_gain(rest, Y, criterion, w.sum()) if useful else 0.0)
+    while len(selected) < t:
+        scores = {}
+        for f in range(X.shape[1]):
+            if f in selected or (criterion == "obcc" and flat[f]):
+                continue
+            rest = left(f)
+            if independent(rest):
+                scores[f] = orthogonal_gain(rest, Y, criterion, w.sum())
+        best_gain = max(scores.values(), default=0.0)
+        if best_gain <= nothing * most:
+            break
+        best = min(f for f in scores if scores[f] >= best_gain * (1 - tie))
+        take(best, scores[best])
+    return selected, gains
+
+
+def standardized(A, w=None):
+    """Columns at mean zero and standard deviation one; constant ones are zero."""
+    A = np.asarray(A, dtype=float)
+    w = np.ones(len(A)) if w is None else np.asarray(w, dtype=float)
+    A = A - np.average(A, axis=0, weights=w)
+    spread = np.sqrt(np.average(A**2, axis=0, weights=w))
+    return np.where(spread > 1e-9, A / np.where(spread > 1e-9, spread, 1), 0.0)
+
+
+def entries(X, Y, t, l1_ratio, steps=1500, eps=1e-3):
+    """Sets of features that enter the elastic net path together, on a fine grid of penalties.
+
+    X is standardized; Y (N, q) is centered. Stops once t features have entered.
+    """
+    from sklearn.linear_model import enet_path
+
+    largest = np.linalg.norm(X.T @ Y, axis=1).max() / len(X) / l1_ratio
+    alphas = largest * np.geomspace(1, eps, steps)
+    seen, sets = set(), []
+    coefficients = None
+    for start in range(0, steps, 50):
+        _, path, _ = enet_path(
+            X,
+            Y[:, 0] if Y.shape[1] == 1 else Y,
+            l1_ratio=l1_ratio,
+            alphas=alphas[start : start + 50],
+            coef_init=coefficients,
+            tol=1e-10,
+            max_iter=100_000,
+            precompute=False,
+        )
+        path = path[None] if path.ndim == 2 else path
+        coefficients = np.asfortranarray(path[0, :, -1] if Y.shape[1] == 1 else path[:, :, -1])
+        sizes = np.linalg.norm(path, axis=0)
+        for column in sizes.T:
+            new = {int(j) for j in np.flatnonzero(column > 1e-9 * column.max())} - seen
+            if new:
+                sets.append(new)
+                seen |= new
+        if len(seen) >= t:
+            break
+    return sets
+
+
+def shapley_values(predict, x, background):
+    """Shapley values of predict at row x, by trying every coalition of its features.
+
+    Features that are absent take their values in the rows of the background, in turn.
+
+    Returns
+    -------
+    values : array (n, outputs)
+    """
+    from itertools import combinations
+    from math import factorial
+
+    n = len(x)
+
+    def worth(present):
+        rows = np.array(background, dtype=float)
+        rows[:, list(present)] = x[list(present)]
+        return predict(rows).mean(axis=0)
+
+    values = []
+    for k in range(n):
+        others = [j for j in range(n) if j != k]
+        value = 0.0
+        for s in range(n):
+            share = factorial(s) * factorial(n - s - 1) / factorial(n)
+            for present in combinations(others, s):
+                value = value + share * (worth((*present, k)) - worth(present))
+        values.append(value)
+    return np.array(values)
+
+
+# Information criteria: probabilities by counting in dictionaries, sums as they are written.
+
+
+class Informations:
+    """Entropies and informations, in nats, of columns of labels and the class.
+
+    Parameters
+    ----------
+    X : list of columns
+    y : column
+    w : row weights, optional
+    """
+
+    def __init__(self, X, y, w=None):
+        self.columns = {**dict(enumerate(X)), "y": y}
+        self.w = [1] * len(y) if w is None else list(w)
+        self.known = {}
+
+    def probabilities(self, names):
+        """Share of the weight that each combination of values has."""
+        total, found = sum(self.w), {}
+        for row, weight in enumerate(self.w):
+            if weight:
+                values = tuple(self.columns[name][row] for name in names)
+                found[values] = found.get(values, 0) + weight
+        return {values: weight / total for values, weight in found.items()}
+
+    def H(self, *names):
+        """Entropy of the joint distribution."""
+        return -math.fsum(p * math.log(p) for p in self.probabilities(names).values())
+
+    def I(self, A, B, given=()):  # noqa: E743
+        """Information of the columns A about the columns B, given others."""
+        if (A, B, given) not in self.known:
+            value = self._information(A, B, given)
+            self.known[A, B, given] = 0.0 if abs(value) < 1e-13 else value
+        return self.known[A, B, given]
+
+    def _information(self, A, B, C):
+        """The definition, a sum over all joint values."""
+        left, right = self.probabilities((*A, *C)), self.probabilities((*B, *C))
+        alone, terms = self.probabilities(C), []
+        for values, p in self.probabilities((*A, *B, *C)).items():
+            x, y, z = values[: len(A)], values[len(A) : len(A) + len(B)], values[len(A) + len(B) :]
+            terms.append(p * math.log(p * alone[z] / (left[x + z] * right[y + z])))
+        return math.fsum(terms)
+
+
+def information_score(name, k, S, infos, constant=0.0, capped=True):
+    """One of the eight criteria for column k, the columns S being selected."""
+    I, H = infos.I, infos.H  # noqa: E741
+    k, y = (k,), ("y",)
+    relevance = I(k, y)
+    if not S or name == "mim":
+        return relevance
+    S = [(j,) for j in S]
+    if name == "mrmr_difference":
+        return relevance - math.fsum(I(k, j) for j in S) / len(S)
+    if name == "mrmr_quotient":
+        bottom = math.fsum(I(k, j) for j in S) / len(S) + constant
+        return 0.0 if not relevance else relevance / bottom if bottom else math.inf
+    if name == "jmi":
+        return math.fsum(I(k + j, y) for j in S)
+    if name == "cmim":
+        rest = min(I(k, y, j) for j in S)
+        return min(relevance, rest) if capped else rest
+    if name == "cife":
+        return relevance - math.fsum(I(k, j) for j in S) + math.fsum(I(k, j, y) for j in S)
+    if name == "icap":
+        return relevance - math.fsum(max(0.0, I(k, j) - I(k, j, y)) for j in S)
+    if name == "disr":
+        return math.fsum(I(k + j, y) / H(*k, *j, "y") if I(k + j, y) else 0.0 for j in S)
+    raise ValueError(name)
+
+
+def forward_information(name, infos, t, include=(), exclude=(), tie=1e-12, **options):
+    """Greedy selection by one of the eight criteria.
+
+    Returns
+    -------
+    selected, scores : lists
+    """
+    selected, gains = [], []
+    columns = [k for k in infos.columns if k != "y"]
+    varies = [k for k in columns if len(infos.probabilities((k,))) > 1 and k not in exclude]
+
+    def score(k):
+        return information_score(name, k, selected, infos, **options)
+
+    for f in include:
+        gains.append(score(f))
+        selected.append(f)
+    while len(selected) < t:
+        scores = {k: score(k) for k in varies if k not in selected}
+        if not scores:
+            break
+        top = max(scores.values())
+        if top == math.inf:  # without redundancy: by relevance
+            free = [k for k in scores if scores[k] == top]
+            scores = {k: information_score("mim", k, [], infos) for k in free}
+            top = max(scores.values())
+        near = tie * max(1.0, abs(top))
+        best = min(k for k in scores if scores[k] >= top - near)
+        gains.append(score(best))
+        selected.append(best)
+    return selected, gains
+
+
+def mean_std_levels(column, n_levels, w=None):
+    """How many of the cuts at m - s, (m,) m + s each value reaches; s of the population."""
+    column = [Fraction(float(v)) for v in column]
+    w = [1] * len(column) if w is None else [Fraction(float(v)) for v in w]
+    if len({v for v, weight in zip(column, w) if weight}) < 2:
+        return [0] * len(column)
+    total = sum(w)
+    m = sum(v * weight for v, weight in zip(column, w)) / total
+    variance = sum(weight * (v - m) ** 2 for v, weight in zip(column, w)) / total
+
+    def reaches(v, sign):
+        """Whether v >= m + sign * s, exactly: by squares, s itself being no fraction."""
+        d = v - m
+        if sign == 0:
+            return d >= 0
+        if sign > 0:
+            return d >= 0 and d * d >= variance
+        return d >= 0 or d * d <= variance
+
+    signs = (-1, 1) if n_levels == 3 else (-1, 0, 1)
+    return [sum(reaches(v, sign) for sign in signs) for v in column]
 
 
 def count_sums(columns, y, w=None):

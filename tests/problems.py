@@ -23,8 +23,8 @@ class Problem:
     include: tuple = ()
 
 
-def columns(rng, N, n):
-    """Columns with one or more of the usual diseases."""
+def columns(rng, N, n, offset=1e5):
+    """Columns with one or more of the usual diseases; an offset is in spreads."""
     X = rng.normal(size=(N, n))
     if rng.random() < 0.25 and n > 3:  # rank-deficient
         half = n // 2
@@ -40,7 +40,7 @@ def columns(rng, N, n):
     if rng.random() < 0.25:
         X = X * 10.0 ** rng.integers(-12, 13, n)
     if rng.random() < 0.2:
-        X = X + 1e5 * X.std(axis=0)
+        X = X + offset * X.std(axis=0)
     return X
 
 
@@ -63,11 +63,11 @@ def response(rng, N, X):
     return Y, Y.astype(float), "classification"
 
 
-def random_problem(seed):
+def random_problem(seed, offset=1e5):
     """A plain problem: each column a feature; dense or sparse; weighted or not."""
     rng = np.random.default_rng(seed)
     N, n = int(rng.integers(4, 50)), int(rng.integers(1, 20))
-    X = columns(rng, N, n)
+    X = columns(rng, N, n, offset)
     if rng.random() < 0.3:
         X = X * (rng.random((N, n)) < 0.4)
     y, Y, task = response(rng, N, X)

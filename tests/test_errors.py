@@ -39,7 +39,7 @@ EXAMPLES = [
     SearchStoppedWarning(1, 2, "no rank is left."),
     TooManyRequestedWarning(9, 4),
     LikelyQuantityWarning(30, 40),
-    ManyLevelsWarning("id", 39, 40),
+    ManyLevelsWarning("column `id`", 39, 40),
     SelectionInterrupted(path()),
 ]
 

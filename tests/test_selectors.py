@@ -1,4 +1,4 @@
-"""OrthogonalSelector as a scikit-learn citizen."""
+"""The selectors as scikit-learn citizens."""
 
 import pickle
 
@@ -18,12 +18,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from orthoselect import OrthogonalSelector
+from orthoselect import (
+    MeanStdDiscretizer,
+    MutualInformationSelector,
+    OrthogonalSelector,
+    select,
+)
+from orthoselect.errors import InputError
 
 
 @pytest.mark.filterwarnings("ignore::orthoselect.errors.SelectionWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
-@parametrize_with_checks([OrthogonalSelector(), OrthogonalSelector(2)])
+@parametrize_with_checks(
+    [OrthogonalSelector(), OrthogonalSelector(2), OrthogonalSelector(2, criterion="obcc")]
+)
 def test_passes_every_check_of_scikit_learn(estimator, check):
     check(estimator)
 
@@ -157,3 +165,123 @@ def test_excluded_columns_may_hold_anything_in_transform_too(output):
     X.iloc[3, 1] = np.nan
     selector = OrthogonalSelector(2, exclude=[1]).set_output(transform=output)
     assert selector.fit_transform(X, y).shape == (150, 2)
+
+
+CRITERIA = ["mim", "mrmr_difference", "mrmr_quotient", "jmi", "cmim", "cife", "icap", "disr"]
+
+
+@pytest.mark.filterwarnings("ignore::orthoselect.errors.SelectionWarning")
+@pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
+@parametrize_with_checks(
+    [MutualInformationSelector(), MutualInformationSelector(2, criterion="disr", bins=4)]
+)
+def test_information_selector_passes_every_check_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("criterion", CRITERIA)
+def test_information_selector_stores_what_select_returns(cancer, criterion):
+    X, y = cancer
+    selector = MutualInformationSelector(4, criterion=criterion).fit(X, y)
+    assert selector.path_ == select(X, y, 4, criterion)
+    assert selector.selected_.tolist() == selector.path_.features
+    assert selector.support_[selector.selected_].all()
+    assert selector.support_.sum() == 4
+    assert selector.feature_names_in_.tolist() == X.columns.tolist()
+    np.testing.assert_array_equal(selector.transform(X), X.to_numpy()[:, selector.support_])
+
+
+@pytest.mark.parametrize(
+    ("own", "criterion"), [({"constant": 0.5}, "mrmr_quotient"), ({"capped": False}, "cmim")]
+)
+def test_information_selector_refuses_options_of_other_criteria(own, criterion):
+    X = np.random.default_rng(0).integers(0, 2, (60, 6))
+    y = X[:, 0] + (X[:, 4] ^ X[:, 5])
+    path = MutualInformationSelector(4, criterion=criterion, **own).fit(X, y).path_
+    assert path == select(X, y, 4, criterion, **own)
+    assert path != select(X, y, 4, criterion)
+    with pytest.raises(InputError, match=rf"'jmi' has no option `{next(iter(own))}`"):
+        MutualInformationSelector(4, **own).fit(X, y)
+
+
+def test_information_selector_passes_all_parameters_on():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 9, (300, 6))
+    y = (X[:, 0] % 2) + 2 * ((X[:, 1] > 4) ^ (X[:, 2] > 4))
+    weights = rng.integers(0, 3, 300)
+    options = {
+        "bins": 2,
+        "categorical_features": [0],
+        "groups": {"pair": [1, 2]},
+        "include": [4],
+        "exclude": [5],
+    }
+    selector = MutualInformationSelector(4, criterion="mim", **options).fit(X, y, weights)
+    expected = select(X, y, 4, "mim", sample_weight=weights, **options)
+    assert selector.path_ == expected
+    for name in options:  # each of them matters
+        rest = {key: value for key, value in options.items() if key != name}
+        assert select(X, y, 4, "mim", sample_weight=weights, **rest) != expected, name
+    assert select(X, y, 4, "mim", **options) != expected
+
+
+@pytest.mark.parametrize("criterion", ["socc", "JMI", None])
+def test_information_selector_names_the_criteria(cancer, criterion):
+    with pytest.raises(InputError, match=r"`criterion` should be one of 'mim', .*'disr'; got"):
+        MutualInformationSelector(criterion=criterion).fit(*cancer)
+
+
+def test_information_selector_works_in_a_grid_search(cancer):
+    X, y = cancer
+    pipe = make_pipeline(MutualInformationSelector(5), LinearDiscriminantAnalysis())
+    name = "mutualinformationselector"
+    grid = GridSearchCV(
+        pipe,
+        {
+            f"{name}__criterion": ["cmim", "jmi"],
+            f"{name}__bins": [MeanStdDiscretizer(4), 10],
+        },
+        cv=3,
+    )
+    assert grid.fit(X, y).best_score_ > 0.9
+
+
+def test_information_selector_clones_and_pickles(cancer):
+    X, y = cancer
+    selector = MutualInformationSelector(3, bins=MeanStdDiscretizer(), criterion="cmim")
+    assert repr(clone(selector)) == repr(selector)
+    assert clone(selector).get_params()["bins__n_bins"] == 3
+    stored = pickle.dumps(selector.fit(X, y))
+    assert len(stored) < 5_000
+    assert pickle.loads(stored).path_ == selector.path_
+
+
+def test_information_selector_reads_frames_of_every_library(cancer, library):
+    X, y = cancer
+    frame = library.frame({name: X[name].to_numpy() for name in X.columns[:8]})
+    selector = MutualInformationSelector(3).fit(frame, library.column(y.to_numpy()))
+    assert selector.path_ == select(X.iloc[:, :8], y, 3, "jmi")
+
+
+def test_information_selector_takes_labels_as_they_are(library):
+    rng = np.random.default_rng(0)
+    colors = np.array(["red", "green", "blue"])[rng.integers(0, 3, 90)]
+    y = colors == "red"
+    frame = library.frame({"noise": rng.normal(size=90), "color": library.labels(colors)})
+    path = MutualInformationSelector(1).fit(frame, library.column(y)).path_
+    assert path.names == ["color"]
+    assert path.gains[0] == pytest.approx(
+        -(y.mean() * np.log(y.mean())) - (~y).mean() * np.log((~y).mean())
+    )
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_information_selector_sets_output(cancer, kind):
+    X, y = cancer
+    selector = MutualInformationSelector(3).set_output(transform=kind).fit(X, y)
+    assert list(selector.transform(X).columns) == selector.get_feature_names_out().tolist()
+
+
+def test_information_selector_refuses_a_quantity(cancer):
+    with pytest.raises(InputError, match="Cut them into classes"):
+        MutualInformationSelector().fit(cancer[0], cancer[0].iloc[:, 0])

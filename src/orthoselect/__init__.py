@@ -1,34 +1,46 @@
 """Feature selection as quick as reading the data."""
 
+import importlib
 from typing import TYPE_CHECKING, Any
 
-from orthoselect import encode, statistics
+from orthoselect import encode, methods, statistics
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.selection import select
 
 if TYPE_CHECKING:
-    from orthoselect.selectors import OrthogonalSelector
+    from orthoselect.discretizers import MeanStdDiscretizer, RandomBinarizer
+    from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "MeanStdDiscretizer",
+    "MutualInformationSelector",
     "OrthogonalSelector",
+    "RandomBinarizer",
     "SelectionPath",
     "SelectionStep",
     "__version__",
     "encode",
+    "methods",
     "select",
     "statistics",
 ]
 
 
-def __getattr__(name: str) -> Any:
-    # scikit-learn, and the dataframe libraries that it looks for, load when a selector is asked
-    # for: they take ten times as long as all the rest.
-    if name == "OrthogonalSelector":
-        from orthoselect import selectors
+_LAZY = {
+    "MeanStdDiscretizer": "discretizers",
+    "MutualInformationSelector": "selectors",
+    "OrthogonalSelector": "selectors",
+    "RandomBinarizer": "discretizers",
+}
 
-        return selectors.OrthogonalSelector
+
+def __getattr__(name: str) -> Any:
+    # scikit-learn, and the dataframe libraries that it looks for, load when an estimator is asked
+    # for: they take ten times as long as all the rest.
+    if name in _LAZY:
+        return getattr(importlib.import_module(f"orthoselect.{_LAZY[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from orthoselect.errors import (
 )
 from orthoselect.matrix.base import Floats
 
+_EXACT = 2.0**53  # floats hold whole numbers up to here
 ColumnSpec = Any  # names, indices or a boolean mask; one of them may stand alone
 
 
@@ -193,8 +194,31 @@ def count_to_select(wanted: Any, available: int, n_included: int) -> int:
     return min(size, available)
 
 
-def check_weights(weights: Any, n_rows: int) -> Floats | None:
-    """Return row weights with mean one over the rows that have any, or None for equal ones."""
+def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
+    """Return the value if it is one of the choices.
+
+    Examples
+    --------
+    >>> check_choice("err", ["socc", "err"], "criterion")
+    'err'
+    """
+    choices = list(choices)
+    if not isinstance(value, str) or value not in choices:
+        expected = ", ".join(map(repr, choices))
+        raise InputError(f"`{argument}` should be one of {expected}; got {value!r}.")
+    return value
+
+
+def check_weights(weights: Any, n_rows: int, *, keep_whole: bool = False) -> Floats | None:
+    """Return row weights with mean one over the rows that have any, or None for equal ones.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_rows,), or None
+    n_rows : int
+    keep_whole : bool
+        Whether weights that are whole numbers stay as they are.
+    """
     if weights is None:
         return None
     try:
@@ -218,7 +242,11 @@ def check_weights(weights: Any, n_rows: int) -> Floats | None:
         )
     if not w.any():
         raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
-    w = w / w.max()  # before the sum, which might overflow
     if (w > 0).sum() < 2:
         raise ShapeError("at least 2 rows should have a `sample_weight` above 0; 1 sample has.")
-    return None if (w == 1.0).all() else w / w[w > 0].mean()
+    if (w == w[0]).all():
+        return None
+    if keep_whole and (w == np.trunc(w)).all() and w.max() * n_rows < _EXACT:
+        return w
+    w = w / w.max()  # before the sum, which might overflow
+    return w / w[w > 0].mean()

@@ -136,9 +136,9 @@ class LikelyQuantityWarning(SelectionWarning):
 class ManyLevelsWarning(SelectionWarning):
     """A categorical feature with nearly as many levels as rows."""
 
-    def __init__(self, name: str, n_levels: int, n_rows: int) -> None:
+    def __init__(self, what: str, n_levels: int, n_rows: int) -> None:
         super().__init__(
-            f"categorical column `{name}` has {n_levels} levels in {n_rows} rows: so many that it "
+            f"{what} has {n_levels} levels in {n_rows} rows: so many that it "
             f"fits any response. Name it in `exclude` if it is an identifier, or convert it if "
             f"these are numbers stored as text."
         )

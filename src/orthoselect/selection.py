@@ -12,29 +12,31 @@ import numpy as np
 
 from orthoselect.arguments import (
     ColumnSpec,
+    check_choice,
     check_disjoint,
     check_weights,
     count_to_select,
     find_columns,
     find_groups,
 )
-from orthoselect.criteria import Criterion, SquaredCanonicalCorrelations, State
-from orthoselect.encode import Design, Response, build_design, build_response
+from orthoselect.criteria import Criterion, State
+from orthoselect.encode import Response, Table, build_response
 from orthoselect.errors import (
     InputError,
     NonFiniteError,
     SearchStoppedWarning,
     SelectionInterrupted,
+    listing,
     warn,
 )
 from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.threads import single_threaded_blas
+from orthoselect.methods import METHODS, Method
 from orthoselect.read import Source, open_source, read_file, read_target
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.search import ForwardSearch, Search, Taken
 
-METHODS: Mapping[str, Criterion] = {c.name: c for c in (SquaredCanonicalCorrelations(),)}
 SEARCHES: Mapping[str, Search] = {s.name: s for s in (ForwardSearch(),)}
 
 
@@ -52,6 +54,7 @@ def select(
     exclude: ColumnSpec = None,
     search: str = "forward",
     sample_weight: Any = None,
+    **options: Any,
 ) -> SelectionPath:
     """Select the features that together explain a response best.
 
@@ -64,8 +67,8 @@ def select(
         or several of either side by side).
     n_features_to_select : int or float, default=10
         A count, or a fraction in (0, 1) of the features. A group counts as one feature.
-    method : {"socc"}, default="socc"
-        The criterion.
+    method : str, default="socc"
+        What features are judged by; `orthoselect.methods.METHODS` lists the names.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether the response holds classes or numbers. "auto" takes strings, booleans, categories
         and whole numbers for classes, and numbers with a fractional part for quantities.
@@ -84,6 +87,10 @@ def select(
         How sets of features are searched.
     sample_weight : array-like of shape (N,), optional
         Row weights: a whole number counts as so many copies of the row.
+    **options
+        Options of the method's own; ``METHODS[method]`` shows them. Not every method takes
+        `task`, `response_encoding`, `categorical_features`, `groups` and `sample_weight`; one that
+        does not says so if they are given.
 
     Returns
     -------
@@ -98,8 +105,18 @@ def select(
     >>> select(wine, "target", 3).names
     ['flavanoids', 'alcohol', 'color_intensity']
     """
-    criterion = _registered(method, METHODS, "method")
-    searcher = _registered(search, SEARCHES, "search")
+    chosen = METHODS.find(method)
+    criterion = chosen.make(**options)
+    chosen.check_general(
+        {
+            "task": task,
+            "response_encoding": response_encoding,
+            "categorical_features": categorical_features,
+            "groups": groups,
+            "sample_weight": sample_weight,
+        }
+    )
+    searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
     source = open_source(read_file(data) if isinstance(data, (str, Path)) else data)
     names = source.names
     target, taken = _target_values(source, target)
@@ -110,22 +127,17 @@ def select(
     skip = {*left_out, *taken}
 
     table = source.read(_categorical(source, categorical_features, skip), skip)
-    weights = check_weights(sample_weight, source.n_rows)
+    _check_columns(table, chosen)
+    whole = criterion.keeps_whole_weights
+    weights = check_weights(sample_weight, source.n_rows, keep_whole=whole)
     response = build_response(read_target(target, source.n_rows), task, response_encoding, weights)
-    design = build_design(table, grouped, skip)
+    design = criterion.prepare(table, grouped, skip, weights)
     included = design.features.places(first)
     size = count_to_select(n_features_to_select, len(design.features), len(included))
     candidates = np.ones(len(design.features), dtype=bool)
     with single_threaded_blas():
         state = _start(criterion, design, response, weights, size)
         return _walk(searcher, state, size, included, candidates, design, criterion, response)
-
-
-def _registered(name: str, registry: Mapping[str, Any], argument: str) -> Any:
-    if not isinstance(name, str) or name not in registry:
-        expected = ", ".join(map(repr, registry))
-        raise InputError(f"`{argument}` should be one of {expected}; got {name!r}.")
-    return registry[name]
 
 
 def _target_values(source: Source, target: Any) -> tuple[Any, list[int]]:
@@ -147,8 +159,18 @@ def _categorical(source: Source, spec: ColumnSpec, skip: set[int]) -> set[int]:
     return by_dtype | (set(find_columns(spec, source.names, "categorical_features")) - skip)
 
 
+def _check_columns(table: Table, method: Method) -> None:
+    if table.labels and "categorical_features" not in method.takes:
+        labels = [table.names[column] for column in table.labels]
+        raise InputError(
+            f"method {method.name!r} takes columns of numbers; {listing(labels)} holds labels. "
+            f"Code them as numbers (scikit-learn's OneHotEncoder), name them in `exclude`, or "
+            f"choose a method that takes them, 'socc' for one."
+        )
+
+
 def _start(
-    criterion: Criterion, design: Design, response: Response, weights: Floats | None, size: int
+    criterion: Criterion, design: Any, response: Response, weights: Floats | None, size: int
 ) -> State:
     try:
         return criterion.start(design, response, weights, size)
@@ -163,7 +185,7 @@ def _walk(
     size: int,
     include: list[int],
     candidates: np.ndarray,
-    design: Design,
+    design: Any,
     criterion: Criterion,
     response: Response,
 ) -> SelectionPath:
@@ -199,7 +221,7 @@ def _with_gains(steps: list[SelectionStep], gains: list[float] | None) -> list[S
     return [replace(step, gain=gain, total=t) for step, gain, t in zip(steps, gains, totals)]
 
 
-def _step(taken: Taken, design: Design) -> SelectionStep:
+def _step(taken: Taken, design: Any) -> SelectionStep:
     feature = design.features[taken.feature]
     return SelectionStep(
         feature=min(feature.columns),

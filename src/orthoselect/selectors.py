@@ -9,20 +9,74 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from orthoselect.arguments import check_choice
+from orthoselect.criteria.information import CRITERIA
 from orthoselect.selection import select
 
+_ORTHOGONAL = ("socc", "obcc", "err", "mser")
 
-class OrthogonalSelector(SelectorMixin, BaseEstimator):
+
+class _PathSelector(SelectorMixin, BaseEstimator):
+    """What the selectors share: call `select`, store its path.
+
+    A subclass has the parameters `n_features_to_select`, `categorical_features`, `groups`,
+    `include`, `exclude` and `search`, and says by `_options` what else `select` is to know.
+    """
+
+    def _options(self) -> dict[str, Any]:
+        """Return the method and its own options."""
+        raise NotImplementedError
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        path = select(
+            X,
+            _no_column_name(y),
+            self.n_features_to_select,
+            categorical_features=self.categorical_features,
+            groups=self.groups,
+            include=self.include,
+            exclude=self.exclude,
+            search=self.search,
+            sample_weight=sample_weight,
+            **self._options(),
+        )
+        _remember_features(self, X)
+        self.path_ = path
+        self.selected_ = np.array(path.columns, dtype=np.intp)
+        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
+        self.support_[self.selected_] = True
+
+    def _get_support_mask(self) -> np.ndarray:
+        check_is_fitted(self)
+        return self.support_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.exclude is not None  # those columns may hold anything
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        return tags
+
+
+class OrthogonalSelector(_PathSelector):
     """Select the features that together explain the response best, by orthogonal least squares.
 
     Features are taken one after the other; each is judged by its squared orthogonal correlation
     with the response (SOCC), that is by what it adds to the sum of squared canonical correlations
-    of those already taken. Relevance, redundancy and interaction are in that one number.
+    of those already taken. Relevance, redundancy and interaction are in that one number. Older
+    criteria of the same family are there for comparison.
 
     Parameters
     ----------
     n_features_to_select : int or float, default=10
         A count, or a fraction in (0, 1) of the features. A group counts as one feature.
+    criterion : {"socc", "obcc", "err", "mser"}, default="socc"
+        "socc": as above. "err": the error reduction ratio, "mser": the reduction of the mean
+        squared error, "obcc": the squared correlation with what is left of a candidate. These
+        three center nothing before they orthogonalize, read classes as the numbers 0, 1, 2 and so
+        on in sorted order, and take no `response_encoding`, `categorical_features` or `groups`.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether y holds classes or numbers. "auto" decides as scikit-learn's ``type_of_target``:
         strings, booleans, categories and whole numbers are classes, numbers with a fractional
@@ -78,6 +132,7 @@ class OrthogonalSelector(SelectorMixin, BaseEstimator):
         self,
         n_features_to_select: int | float = 10,
         *,
+        criterion: str = "socc",
         task: str = "auto",
         response_encoding: str = "dummy",
         categorical_features: Any = "from_dtype",
@@ -87,6 +142,7 @@ class OrthogonalSelector(SelectorMixin, BaseEstimator):
         search: str = "forward",
     ) -> None:
         self.n_features_to_select = n_features_to_select
+        self.criterion = criterion
         self.task = task
         self.response_encoding = response_encoding
         self.categorical_features = categorical_features
@@ -110,38 +166,143 @@ class OrthogonalSelector(SelectorMixin, BaseEstimator):
         -------
         self : OrthogonalSelector
         """
-        path = select(
-            X,
-            _no_column_name(y),
-            self.n_features_to_select,
-            task=self.task,
-            response_encoding=self.response_encoding,
-            categorical_features=self.categorical_features,
-            groups=self.groups,
-            include=self.include,
-            exclude=self.exclude,
-            search=self.search,
-            sample_weight=sample_weight,
-        )
-        _remember_features(self, X)
-        self.path_ = path
-        self.selected_ = np.array(path.columns, dtype=np.intp)
-        self.support_ = np.zeros(self.n_features_in_, dtype=bool)
-        self.support_[self.selected_] = True
+        self._fit(X, y, sample_weight)
         return self
 
-    def _get_support_mask(self) -> np.ndarray:
-        check_is_fitted(self)
-        return self.support_
+    def _options(self) -> dict[str, Any]:
+        return {
+            "method": check_choice(self.criterion, _ORTHOGONAL, "criterion"),
+            "task": self.task,
+            "response_encoding": self.response_encoding,
+        }
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = self.exclude is not None  # those columns may hold anything
-        tags.target_tags.required = True
-        tags.target_tags.multi_output = True
-        return tags
+
+class MutualInformationSelector(_PathSelector):
+    """Select the features that tell most about the class, by a criterion of information theory.
+
+    Features are taken one after the other. Each is judged by what it says about the class and by
+    what it has in common with those already taken, as the criterion sees it; everything is counted
+    from levels, so that columns of numbers are cut into bins first.
+
+    Parameters
+    ----------
+    n_features_to_select : int or float, default=10
+        A count, or a fraction in (0, 1) of the features. A group counts as one feature.
+    criterion : str, default="jmi"
+        "mim", "mrmr_difference", "mrmr_quotient", "jmi", "cmim", "cife", "icap" or "disr".
+    bins : {"auto", "from_data", "mean_std_3", "mean_std_4"}, int or discretizer, default="auto"
+        How numeric columns become levels. "auto": those of whole numbers, at most 256 distinct
+        ones, are taken as they are, all others are cut at mean plus and minus one standard
+        deviation. "from_data": every distinct value is a level, at most 256. "mean_std_3" and
+        "mean_std_4": cut all numeric columns, as `MeanStdDiscretizer` does. A number: so many
+        bins of equal width. A discretizer, such as `RandomBinarizer` or scikit-learn's
+        ``KBinsDiscretizer(encode="ordinal")``: a copy of it is fitted and used.
+    categorical_features : "from_dtype", "all", None, or names, indices or a mask
+        Columns whose values are levels as they are. "from_dtype" (the default): those of string
+        or category dtype; columns named here are categorical besides those.
+    groups : mapping of name to columns, or one label per column, default=None
+        Columns that are selected together. A group is one variable; its levels are the
+        combinations that occur.
+    include : names or indices, default=None
+        Features taken first, in this order.
+    exclude : names, indices or a mask, default=None
+        Columns never taken; in `fit` they may hold anything, missing values too.
+    search : {"forward"}, default="forward"
+        How sets of features are searched.
+    constant : float, default=0.0
+        Added to the denominator of "mrmr_quotient", in nats; only for that criterion.
+    capped : bool, default=True
+        Whether "cmim" is at most I(k;Y), as Fleuret has it; only for that criterion.
+
+    Attributes
+    ----------
+    selected_ : integer array
+        Column indices in order of selection; those of a group stand together.
+    support_ : boolean array of shape (n_features_in_,)
+        Mask of the selected columns.
+    path_ : SelectionPath
+        One step a feature: index, name, gain (the score of the feature when it was taken, in nats
+        where the criterion is no quotient) and the running sum of the gains.
+    n_features_in_ : int
+    feature_names_in_ : array of str
+        Only if X has column names.
+
+    See Also
+    --------
+    OrthogonalSelector : Needs no bins, and takes numbers as the response, too.
+    orthoselect.select : The same as a function; `method` is the criterion.
+
+    Notes
+    -----
+    Equal scores go to the lowest index, exactly. Scores may be negative, and their features are
+    taken all the same; constant features never are. Row weights count as copies of rows in all
+    eight criteria and in the bins; weights that are not whole make ties a matter of rounding.
+
+    The bins are found to select by; `transform` returns the selected columns as they were. To have
+    the codes themselves, put a discretizer before the selector in a pipeline.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from orthoselect import MutualInformationSelector
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> selector = MutualInformationSelector(3, criterion="jmi").fit(X, y)
+    >>> selector.selected_
+    array([27,  2,  7])
+    """
+
+    def __init__(
+        self,
+        n_features_to_select: int | float = 10,
+        *,
+        criterion: str = "jmi",
+        bins: Any = "auto",
+        categorical_features: Any = "from_dtype",
+        groups: Any = None,
+        include: Any = None,
+        exclude: Any = None,
+        search: str = "forward",
+        constant: float = 0.0,
+        capped: bool = True,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.criterion = criterion
+        self.bins = bins
+        self.categorical_features = categorical_features
+        self.groups = groups
+        self.include = include
+        self.exclude = exclude
+        self.search = search
+        self.constant = constant
+        self.capped = capped
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MutualInformationSelector:
+        """Select features.
+
+        Parameters
+        ----------
+        X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
+        y : array-like, series or dataframe of shape (N,) or (N, responses)
+            Classes. Several columns count as one, whose classes are their combinations.
+        sample_weight : array-like of shape (N,), default=None
+            Row weights: a whole number counts as so many copies of the row.
+
+        Returns
+        -------
+        self : MutualInformationSelector
+        """
+        self._fit(X, y, sample_weight)
+        return self
+
+    def _options(self) -> dict[str, Any]:
+        method = check_choice(self.criterion, CRITERIA, "criterion")
+        options = {"method": method, "bins": self.bins}
+        # Only what differs from the default: the method raises for what is not its own.
+        if self.constant != 0.0:
+            options["constant"] = self.constant
+        if self.capped is not True:
+            options["capped"] = self.capped
+        return options
 
 
 def _remember_features(selector: BaseEstimator, X: Any) -> None:

@@ -196,3 +196,28 @@ def test_stopped_path_says_why(rng):
     assert len(path) == 2
     assert "no rank is left" in path.stopped
     assert path.stopped in repr(path)
+
+
+def test_without_a_ceiling_no_share_is_shown():
+    path = made(("age", "home"), ceiling=float("nan"), method="jmi")
+    assert repr(path).splitlines()[1].split() == ["step", "feature", "gain", "total"]
+    assert "%" not in repr(path)
+    assert "nan" not in repr(path) + path._repr_html_()
+    assert path.to_dict()["ceiling"] is None
+    json.dumps(path.to_dict(), allow_nan=False)
+    assert path == made(("age", "home"), ceiling=float("nan"), method="jmi")
+    assert path != made(("age", "home"), method="jmi")
+
+
+def test_gains_may_be_negative():
+    steps = [SelectionStep(0, "a", 0.5, 0.5, (0,)), SelectionStep(1, "b", -0.75, -0.25, (1,))]
+    path = SelectionPath(steps, method="cife", ceiling=float("nan"), n_candidates=2)
+    assert path.total == -0.25
+    assert repr(path).splitlines()[-1].split() == ["2", "b", "-0.7500", "-0.2500"]
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1e9])
+def test_gains_of_any_size_show_their_digits(scale):
+    steps = [SelectionStep(0, "a", 0.5 * scale, 0.5 * scale, (0,))]
+    path = SelectionPath(steps, method="mser", ceiling=scale, n_candidates=1)
+    assert repr(path).splitlines()[-1].split()[2] == f"{0.5 * scale:.3e}"

@@ -2,5 +2,19 @@
 
 from orthoselect.criteria.base import Criterion, State
 from orthoselect.criteria.cancorr import SquaredCanonicalCorrelations
+from orthoselect.criteria.discretized import DiscretizedCanonicalCorrelations
+from orthoselect.criteria.orthogonal import (
+    ErrorReductionRatio,
+    MeanSquaredErrorReduction,
+    OrthogonalCorrelation,
+)
 
-__all__ = ["Criterion", "SquaredCanonicalCorrelations", "State"]
+__all__ = [
+    "Criterion",
+    "DiscretizedCanonicalCorrelations",
+    "ErrorReductionRatio",
+    "MeanSquaredErrorReduction",
+    "OrthogonalCorrelation",
+    "SquaredCanonicalCorrelations",
+    "State",
+]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.encode import Design, Response
+from orthoselect.encode import Response, Table, build_design
 from orthoselect.matrix.base import Floats
 
 
@@ -56,19 +57,45 @@ class Criterion(ABC):
     ----------
     name : str
         What `method` calls it.
+    keeps_whole_weights : bool
+        Whether row weights that are whole numbers, copies of rows, reach it as they are; others,
+        and all weights where it is False, have mean one.
     """
 
     name: str
+    keeps_whole_weights: bool = False
+
+    def prepare(
+        self,
+        table: Table,
+        groups: Mapping[str, Sequence[int]],
+        exclude: set[int],
+        weights: Floats | None = None,
+    ) -> Any:
+        """Return the features in the form that `start` works on: a `Design` of numbers, usually.
+
+        Another form has the features as `features` (`encode.Features`) and can tell the name of
+        the feature that owns one of its columns, `name_of_column(j)`.
+
+        Parameters
+        ----------
+        table : Table
+        groups : mapping of str to input columns
+        exclude : set of input columns
+            Columns that no feature owns.
+        weights : array of shape (N,), optional
+        """
+        return build_design(table, groups, exclude)
 
     @abstractmethod
     def start(
-        self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
+        self, design: Any, response: Response, weights: Floats | None = None, size: int = 1
     ) -> State:
         """Return the state in which nothing is selected.
 
         Parameters
         ----------
-        design : Design
+        design : what `prepare` returned
         response : Response
         weights : array of shape (N,), optional
             Row weights.
@@ -78,4 +105,4 @@ class Criterion(ABC):
 
     @abstractmethod
     def ceiling(self, response: Response) -> float:
-        """Return the most that all gains can add up to."""
+        """Return the most that all gains can add up to; nan if there is no such number."""

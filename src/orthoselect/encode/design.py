@@ -9,7 +9,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.encode.labels import Labels
 from orthoselect.encode.table import Table
 from orthoselect.errors import InputError, ManyLevelsWarning, warn
 from orthoselect.matrix import DenseMatrix, Matrix, SparseMatrix, StackedMatrix
@@ -42,24 +41,24 @@ class Features(Sequence[Feature]):
 
     def __init__(self, names: Sequence[str], heads: Indices, groups: Mapping[int, Feature]) -> None:
         self._names = names
-        self._heads = heads
-        self._groups = groups
+        self.heads = heads
+        self.groups = groups
 
     def __len__(self) -> int:
-        return len(self._heads)
+        return len(self.heads)
 
     def __getitem__(self, f: int) -> Feature:  # type: ignore[override]
-        if f in self._groups:
-            return self._groups[f]
-        head = int(self._heads[f])
+        if f in self.groups:
+            return self.groups[f]
+        head = int(self.heads[f])
         return Feature(str(self._names[head]), (head,))
 
     def places(self, columns: Sequence[int]) -> list[int]:
         """Return the features that own these input columns, each once, in the order given."""
         if not columns:
             return []
-        owner = dict(zip(self._heads.tolist(), range(len(self))))
-        for f, feature in self._groups.items():
+        owner = dict(zip(self.heads.tolist(), range(len(self))))
+        for f, feature in self.groups.items():
             owner.update(dict.fromkeys(feature.columns, f))
         return list(dict.fromkeys(owner[column] for column in columns))
 
@@ -117,29 +116,50 @@ def build_design(table: Table, groups: Mapping[str, Sequence[int]], exclude: set
         Columns that no feature owns.
     """
     parts, starts, widths = _matrices(table)
-    usable = widths >= 0
-    usable[list(exclude)] = False
-    members = {name: tuple(c for c in columns if usable[c]) for name, columns in groups.items()}
-    # A group stands where its first column stands, so that ties go to the lowest column.
-    firsts = {min(columns): name for name, columns in members.items() if columns}
-    is_head = usable.copy()
-    is_head[[c for columns in members.values() for c in columns if c not in firsts]] = False
-    heads = np.flatnonzero(is_head)
+    return arrange(parts, starts, widths, find_features(table, groups, exclude))
+
+
+def arrange(parts: list[Matrix], starts: Indices, widths: Indices, features: Features) -> Design:
+    """Set parts side by side; input column c owns `widths[c]` columns from `starts[c]` on."""
+    heads = features.heads
     single = np.where(widths[heads] == 1, starts[heads], -1)
     wide = {
         int(f): np.arange(starts[heads[f]], starts[heads[f]] + widths[heads[f]])
         for f in np.flatnonzero(single < 0)
     }
-    features: dict[int, Feature] = {}
-    for head, name in firsts.items():
-        f = int(np.searchsorted(heads, head))
-        features[f] = Feature(name, members[name])
-        if len(members[name]) > 1:
+    for f, group in features.groups.items():
+        if len(group.columns) > 1:
             single[f] = -1
             wide[f] = np.concatenate(
-                [np.arange(starts[c], starts[c] + widths[c]) for c in members[name]]
+                [np.arange(starts[c], starts[c] + widths[c]) for c in group.columns]
             )
-    return Design(StackedMatrix.of(parts), Features(table.names, heads, features), single, wide)
+    return Design(StackedMatrix.of(parts), features, single, wide)
+
+
+def find_features(table: Table, groups: Mapping[str, Sequence[int]], exclude: set[int]) -> Features:
+    """Return what can be selected: the groups, and every other column that was read.
+
+    Parameters
+    ----------
+    table : Table
+    groups : mapping of str to input columns
+    exclude : set of input columns
+        Columns that no feature owns.
+    """
+    usable = np.zeros(len(table.names), dtype=bool)
+    usable[table.numeric_at] = True
+    usable[list(table.labels)] = True
+    usable[list(exclude)] = False
+    members = {name: tuple(c for c in columns if usable[c]) for name, columns in groups.items()}
+    # A group stands where its first column stands, so that ties go to the lowest column.
+    firsts = {min(columns): name for name, columns in members.items() if columns}
+    usable[[c for columns in members.values() for c in columns if c not in firsts]] = False
+    heads = np.flatnonzero(usable)
+    grouped = {
+        int(np.searchsorted(heads, head)): Feature(name, members[name])
+        for head, name in firsts.items()
+    }
+    return Features(table.names, heads, grouped)
 
 
 def _matrices(table: Table) -> tuple[list[Matrix], Indices, Indices]:
@@ -157,8 +177,8 @@ def _matrices(table: Table) -> tuple[list[Matrix], Indices, Indices]:
     widths = np.full(len(table.names), -1, dtype=np.intp)
     starts[table.numeric_at], widths[table.numeric_at] = np.arange(n), 1
     if table.labels:
-        indicators, block_widths = _indicators(table)
-        parts.append(SparseMatrix(indicators))
+        made, block_widths = indicators(table)
+        parts.append(SparseMatrix(made))
         at = np.array(list(table.labels), dtype=np.intp)
         starts[at], widths[at] = n + np.cumsum([0, *block_widths[:-1]]), block_widths
     if not parts:
@@ -166,14 +186,14 @@ def _matrices(table: Table) -> tuple[list[Matrix], Indices, Indices]:
     return parts, starts, widths
 
 
-def _indicators(table: Table) -> tuple[sp.csc_array, list[int]]:
+def indicators(table: Table) -> tuple[sp.csc_array, list[int]]:
     """Code every categorical column by one indicator for each level but the most frequent.
 
     Without a rare level instead, the others would nearly add up to a constant.
     """
     blocks, widths = [], []
     for at, labels in table.labels.items():
-        _check_levels(str(table.names[at]), labels)
+        check_levels(f"categorical column `{table.names[at]}`", len(labels.levels), table.n_rows)
         width = len(labels.levels) - 1
         usual = np.bincount(labels.codes).argmax()
         rows = np.flatnonzero(labels.codes != usual)
@@ -184,12 +204,12 @@ def _indicators(table: Table) -> tuple[sp.csc_array, list[int]]:
     return sp.csc_array(sp.hstack(blocks, format="csc")), widths
 
 
-def _check_levels(name: str, labels: Labels) -> None:
-    n_levels, N = len(labels.levels), len(labels.codes)
+def check_levels(what: str, n_levels: int, n_rows: int) -> None:
+    """Raise for more levels than can be coded, warn of nearly as many as rows."""
     if n_levels > _MAX_LEVELS:
         raise InputError(
-            f"categorical column `{name}` should have at most {_MAX_LEVELS} levels; it has "
+            f"{what} should have at most {_MAX_LEVELS} levels; it has "
             f"{n_levels}. Merge rare levels, or name it in `exclude`."
         )
-    if n_levels > max(10, N // 2):
-        warn(ManyLevelsWarning(name, n_levels, N))
+    if n_levels > max(10, n_rows // 2):
+        warn(ManyLevelsWarning(what, n_levels, n_rows))

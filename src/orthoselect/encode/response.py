@@ -6,7 +6,7 @@ Notation: Y (N, q) the coded response, V (N, m) an orthonormal basis of its cent
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -123,11 +123,14 @@ class Response:
     task : {"classification", "regression"}
     classes : list of tuples
         The class labels of each response column; empty for numbers.
+    parts : list of Labels and arrays of shape (N, 1)
+        The response column by column, as it was read.
     """
 
     V: Floats
     task: str
     classes: list[tuple[Any, ...]]
+    parts: list[Any] = field(default_factory=list)
 
     @property
     def m(self) -> int:

@@ -86,7 +86,8 @@ def build_response(
         coded.append(labels)
     classes = [part.levels for part in coded if isinstance(part, Labels)]
     V = _basis(coded, encoding, weights)
-    return Response(V, "regression" if "regression" in resolved else "classification", classes)
+    kind = "regression" if "regression" in resolved else "classification"
+    return Response(V, kind, classes, list(coded))
 
 
 def _basis(coded: list[Labels | Floats], encoding: str, weights: Floats | None) -> Floats:

@@ -4,6 +4,7 @@ from orthoselect.matrix.base import Matrix
 from orthoselect.matrix.basis import Basis, orthonormalize
 from orthoselect.matrix.centered import CenteredMatrix, NonFiniteColumns, center
 from orthoselect.matrix.dense import DenseMatrix
+from orthoselect.matrix.normed import NormedMatrix, normalize
 from orthoselect.matrix.sparse import SparseMatrix
 from orthoselect.matrix.stacked import StackedMatrix
 
@@ -13,8 +14,10 @@ __all__ = [
     "DenseMatrix",
     "Matrix",
     "NonFiniteColumns",
+    "NormedMatrix",
     "SparseMatrix",
     "StackedMatrix",
     "center",
+    "normalize",
     "orthonormalize",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
@@ -44,7 +45,7 @@ class SelectionPath(Sequence[SelectionStep]):
     method : str
         Name of the criterion.
     ceiling : float
-        The most that the gains could add up to.
+        The most that the gains could add up to; nan if there is no such number.
     n_candidates : int
         How many features there were to choose from.
     stopped : str or None
@@ -128,7 +129,10 @@ class SelectionPath(Sequence[SelectionStep]):
         return self[-1].total if len(self) else 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the path as plain numbers, strings and lists, ready for JSON."""
+        """Return the path as plain numbers, strings and lists, ready for JSON.
+
+        A ceiling that does not exist is None.
+        """
         steps = [
             {
                 "step": number,
@@ -142,7 +146,7 @@ class SelectionPath(Sequence[SelectionStep]):
         ]
         return {
             "method": self.method,
-            "ceiling": self.ceiling,
+            "ceiling": None if math.isnan(self.ceiling) else self.ceiling,
             "n_candidates": self.n_candidates,
             "stopped": self.stopped,
             "stats": dict(self.stats),
@@ -181,18 +185,22 @@ class SelectionPath(Sequence[SelectionStep]):
 
     def _cells(self) -> tuple[list[str], list[tuple[str, ...]]]:
         """Return the header and the rows of the table that people see."""
-        header = ["step", "feature", "gain", "total", f"of {self.ceiling:g}"]
-        rows: list[tuple[str, ...]] = [
-            (
+        shown = _number_format([value for step in self for value in (step.gain, step.total)])
+        header = ["step", "feature", "gain", "total"]
+        rows = [
+            [
                 str(number),
                 " ".join(step.name.splitlines()),
-                f"{step.gain:.4f}",
-                f"{step.total:.4f}",
-                f"{100 * step.total / self.ceiling:.1f}%" if self.ceiling else "-",
-            )
+                format(step.gain, shown),
+                format(step.total, shown),
+            ]
             for number, step in enumerate(self, start=1)
         ]
-        return header, rows
+        if not math.isnan(self.ceiling):
+            header.append(f"of {self.ceiling:g}")
+            for row, step in zip(rows, self):
+                row.append(f"{100 * step.total / self.ceiling:.1f}%" if self.ceiling else "-")
+        return header, [tuple(row) for row in rows]
 
     def __repr__(self) -> str:
         header, rows = self._cells()
@@ -220,3 +228,9 @@ class SelectionPath(Sequence[SelectionStep]):
             f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table>"
         )
+
+
+def _number_format(values: Sequence[float]) -> str:
+    """Four decimals, unless the numbers are so small or large that these say little."""
+    largest = max(map(abs, values), default=0.0)
+    return ".4f" if largest == 0 or 0.001 <= largest < 1e6 else ".3e"

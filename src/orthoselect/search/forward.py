@@ -14,7 +14,7 @@ from orthoselect.search.base import Search, Taken
 class ForwardSearch(Search):
     """Take the feature that adds most to those taken, until there are enough or none adds."""
 
-    name = "forward"
+    name: str = "forward"
 
     def run(
         self, state: State, size: int, include: Sequence[int], candidates: NDArray[np.bool_]

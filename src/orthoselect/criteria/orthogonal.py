@@ -1,0 +1,360 @@
+"""The older orthogonal criteria: candidates made orthogonal to those selected, nothing centered.
+
+All judge a candidate x by what is left of it, w = x - QQ'x, where Q (N, k) is an orthonormal basis
+of the selected columns:
+
+    err   (w'y)^2 / (w'w y'y)     the error reduction ratio: share of y'y that w explains
+    mser  (w'y)^2 / (w'w N)       the same, not divided by y'y: reduction of the mean squared error
+    obcc  r(w, y)^2               squared Pearson correlation; for two classes the point-biserial
+
+Classes are their place in the sorted order, 0, 1, 2 and so on; for several responses the criteria
+of each are added up.
+
+W is never formed. For columns of norm one the state keeps C = Z'W (q, n), where Z are the
+responses, d = diag(W'W) (n,) and, for correlations, a = u'W (n,) with the unit vector u of ones:
+what is left of w once centered is d - a^2. Taking a column needs one product r = q'X with the real
+direction q; then C -= (Z'q) r', a -= (u'q) r and d -= r*r. What these products leave uncertain is
+tracked, and a feature that might win is measured on its real column before it is believed.
+
+References
+----------
+S. Chen, S. A. Billings and W. Luo, "Orthogonal least squares methods and their application to
+non-linear system identification", International Journal of Control 50, 1989.
+https://doi.org/10.1080/00207178908953472
+
+M. J. Korenberg, "A robust orthogonal algorithm for system identification and time-series
+analysis", Biological Cybernetics 60, 1989. https://doi.org/10.1007/BF00204124
+
+J. R. A. Solares, H.-L. Wei and S. A. Billings, "A novel logistic-NARX model as a classifier for
+dynamic binary classification", Neural Computing and Applications 31, 2019.
+https://doi.org/10.1007/s00521-017-2976-x
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.criteria.base import Criterion, State
+from orthoselect.criteria.uncertainty import Uncertainty, single_gains
+from orthoselect.encode import Design, Labels, Response
+from orthoselect.encode.response import centered_columns
+from orthoselect.errors import InputError
+from orthoselect.matrix import Basis, NormedMatrix, normalize
+from orthoselect.matrix.base import EPS, Floats, Indices
+from orthoselect.matrix.basis import ROUNDINGS
+
+# The first four mean what they mean in cancorr.py; gains are shares of the most there can be.
+_TRUSTED = 1e-10
+_TIE = 1e-9
+_NOTHING = 1e-14
+_PRODUCT_ROUNDINGS = 8.0
+_SUM_ROUNDINGS_FLOAT32 = 32.0
+# With more than this left of a column once centered, products show that it is not constant.
+_VARIES = 1e-2
+_BATCH_BYTES = 1 << 25
+
+
+class _Orthogonal(Criterion):
+    """What the three have in common: how they start."""
+
+    centered = False
+
+    def start(
+        self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
+    ) -> OrthogonalState:
+        """Return the state in which nothing is selected."""
+        if design.wide:
+            name = design.features[next(iter(design.wide))].name
+            raise InputError(
+                f"method {self.name!r} judges single columns of numbers; feature `{name}` is a "
+                f"block of several. Use method 'socc', or pass the columns one by one."
+            )
+        Z, worth = self._responses(response, weights)
+        unowned = np.flatnonzero(~design.owned)
+        u = np.ones(len(Z)) if weights is None else np.sqrt(weights)
+        u /= np.linalg.norm(u)
+        X, ZtX = normalize(design.matrix, np.column_stack([Z, u]), weights, unowned)
+        return OrthogonalState(X, ZtX, Z, u, worth, design.single, centered=self.centered)
+
+    @abstractmethod
+    def _responses(self, response: Response, weights: Floats | None) -> tuple[Floats, Floats]:
+        """Return the responses at norm one, (N, q), and the most that each can add, (q,).
+
+        A response that cannot be explained is zero, and can add nothing.
+        """
+
+
+class ErrorReductionRatio(_Orthogonal):
+    """Share of the response's sum of squares that least squares without intercept explains."""
+
+    name = "err"
+
+    def ceiling(self, response: Response) -> float:
+        """Return the number of responses that are not zero."""
+        return float(self._responses(response, None)[1].sum())
+
+    def _responses(self, response: Response, weights: Floats | None) -> tuple[Floats, Floats]:
+        Z, _, _ = _at_norm_one(_weighted(_numbers(response), weights))
+        return Z, np.where(Z.any(axis=0), 1.0, 0.0)
+
+
+class MeanSquaredErrorReduction(_Orthogonal):
+    """Reduction of the mean squared error of least squares without intercept."""
+
+    name = "mser"
+
+    def ceiling(self, response: Response) -> float:
+        """Return nan: the mean square depends on the weights. "err" tells the share of it."""
+        return math.nan
+
+    def _responses(self, response: Response, weights: Floats | None) -> tuple[Floats, Floats]:
+        Z, norms, exponents = _at_norm_one(_weighted(_numbers(response), weights))
+        total = float(len(Z)) if weights is None else float(weights.sum())
+        with np.errstate(over="ignore"):
+            worth = np.ldexp(norms**2 / total, 2 * exponents)
+        if not np.isfinite(worth).all():
+            raise InputError(
+                "the mean square of y should be a double precision number for method 'mser'; it "
+                "is larger than any. Rescale y, or use method 'err', which its scale is nothing to."
+            )
+        return Z, worth
+
+
+class OrthogonalCorrelation(_Orthogonal):
+    """Squared correlation of what is left of a candidate with the response.
+
+    A constant column has no correlation and is never chosen. It may be included: what is left of
+    the others is then centered, and the criterion is that of "socc".
+    """
+
+    name = "obcc"
+    centered = True
+
+    def ceiling(self, response: Response) -> float:
+        """Return nan: what is left of two candidates is orthogonal but may be correlated."""
+        return math.nan
+
+    def _responses(self, response: Response, weights: Floats | None) -> tuple[Floats, Floats]:
+        Z = centered_columns(_numbers(response), weights)[0]
+        varies = [not _constant(column, weights) for column in _numbers(response).T]
+        return np.where(varies, Z, 0.0), np.array(varies, dtype=np.float64)
+
+
+def _numbers(response: Response) -> Floats:
+    """Return the responses as columns of numbers, classes as their place in the order, (N, q)."""
+    parts = [p.codes[:, None] if isinstance(p, Labels) else p for p in response.parts]
+    return np.hstack(parts).astype(np.float64)
+
+
+def _weighted(Y: Floats, weights: Floats | None) -> Floats:
+    return Y if weights is None else Y * np.sqrt(weights)[:, None]
+
+
+def _at_norm_one(Y: Floats) -> tuple[Floats, Floats, NDArray[np.intc]]:
+    """Return Y at norm one, and its norms as significand and exponent of two; zeros stay zero."""
+    exponents = np.frexp(np.abs(Y).max(axis=0, initial=0.0))[1]
+    Y = np.ldexp(Y, -exponents)  # squares stay in range
+    norms = np.linalg.norm(Y, axis=0)
+    return Y / np.where(norms > 0, norms, 1.0), norms, exponents
+
+
+def _constant(y: Floats, weights: Floats | None) -> bool:
+    y = y if weights is None else y[weights > 0]
+    return bool((y == y[0]).all())
+
+
+class OrthogonalState(State):
+    """Selected features and what each other one would add.
+
+    Inside, gains are shares of the most that all responses can add.
+
+    Parameters
+    ----------
+    X : NormedMatrix
+    ZtX : array of shape (q + 1, n)
+        Products of the responses with the columns, and those of u.
+    Z : array of shape (N, q)
+        Responses at norm one.
+    u : array of shape (N,)
+        The vector of ones (weighted) at norm one.
+    worth : array of shape (q,)
+        The most that each response can add.
+    single : integer array of shape (number of features,)
+        The column of each feature.
+    centered : bool
+        Whether what is left of a candidate is centered before it is judged.
+    """
+
+    def __init__(
+        self,
+        X: NormedMatrix,
+        ZtX: Floats,
+        Z: Floats,
+        u: Floats,
+        worth: Floats,
+        single: Indices,
+        *,
+        centered: bool,
+    ) -> None:
+        self._X, self._Z, self._u, self._single = X, Z, u, single
+        self._C, self._a = ZtX[:-1], ZtX[-1]
+        self._d = np.where(X.alive, 1.0, 0.0)
+        self._most = float(worth.sum())
+        self._shares = worth / self._most if self._most else worth
+        self._centered = centered
+        self._basis = Basis(X.shape[0])
+        arithmetic = X.matrix.arithmetic
+        noise = (4.0 if arithmetic == EPS else _SUM_ROUNDINGS_FLOAT32) * arithmetic
+        self._row_error = _PRODUCT_ROUNDINGS * arithmetic
+        self._uncertainty = Uncertainty(np.full(X.shape[1], self._row_error + noise))
+        # Features without a chance: zero or constant, dependent on those taken, or taken.
+        self._spent = ~X.alive[single]
+        self._measured = 0
+        self._pending: int | None = None  # the column taken last, whose row nobody has needed yet
+        if centered:
+            self._spend_constants()
+        self._score()
+
+    # What a search asks
+
+    def best(self, candidates: NDArray[np.bool_]) -> int | None:
+        """Return the candidate that adds most, once every gain that matters is certain."""
+        self._settle()
+        while True:
+            gains = np.where(candidates, self._gains, -1.0)
+            top = int(gains.argmax())
+            within_reach = (1 - _TIE) * gains[top] - self._slack[top]
+            rivals = np.flatnonzero((gains >= 0) & (gains + self._slack >= within_reach))
+            doubtful = rivals[~self._trusted(rivals)]
+            if doubtful.size:
+                self._measure(doubtful)
+                continue
+            if gains[top] <= _NOTHING:
+                return None
+            return int(rivals[gains[rivals] >= (1 - _TIE) * gains[top]].min())
+
+    def add(self, f: int) -> float:
+        """Take feature f; a feature that depends on the selected ones adds nothing."""
+        self._settle()
+        only = np.array([f])
+        if not self._spent[f] and not self._trusted(only)[0]:
+            self._measure(only)
+        gain = max(float(self._gains[f]), 0.0) * self._most
+        self.value += gain
+        self._pending = int(self._single[f])
+        self._spent[f] = True
+        return gain
+
+    def stats(self) -> dict[str, Any]:
+        """Return what was asked of the table."""
+        work = self._X.work
+        return {
+            "strategy": "rows",
+            "passes": work.passes,
+            "products": work.products,
+            "columns_read": work.columns,
+            "measured": self._measured,
+        }
+
+    def exhausted(self) -> str:
+        """Say why no candidate is left."""
+        if not self._most:
+            kind = "constant" if self._centered else "zero"
+            return f"the response is {kind}, so there is nothing to explain."
+        if not self._centered and self.value >= (1 - 1e-9) * self._most:
+            return "they explain the response completely, so nothing is left to explain."
+        if self._spent.all():
+            kind = "constant" if self._centered else "zero"
+            return (
+                f"every other feature is {kind} or a linear combination of those selected "
+                f"(no rank is left)."
+            )
+        return "no other feature adds anything to what those selected explain."
+
+    # Gains
+
+    def _score(self) -> None:
+        """Compute every feature's gain and its slack."""
+        J = self._single
+        left = self._d[J]
+        error_C, error_left = self._uncertainty.of(J, left)
+        if self._centered:
+            a = self._a[J]
+            left = left - a * a
+            error_left = error_left + 2 * np.abs(a) * error_C
+        squares = self._shares @ self._C[:, J] ** 2
+        self._gains, self._slack = single_gains(squares, left, error_C, error_left)
+        self._gains[self._spent], self._slack[self._spent] = -1.0, 0.0
+        self._fresh = self._spent.copy()
+
+    def _trusted(self, features: Indices) -> NDArray[np.bool_]:
+        gains, slack = self._gains[features], self._slack[features]
+        return self._fresh[features] | (slack <= _TRUSTED * gains) | (gains + slack <= _NOTHING)
+
+    def _measure(self, features: Indices) -> None:
+        """Replace what the state knows of these features by what their real columns say."""
+        self._measured += len(features)
+        width = max(1, _BATCH_BYTES // (8 * self._X.shape[0]))
+        for start in range(0, len(features), width):
+            self._measure_batch(features[start : start + width])
+        self._fresh[features] = True
+        self._slack[features] = 0.0
+
+    def _measure_batch(self, features: Indices) -> None:
+        J = self._single[features]
+        W, H = self._basis.residual(self._X.columns(J))
+        floors = self._basis.floors(H, self._X.sizes[J])
+        self._C[:, J], self._a[J] = self._Z.T @ W, self._u @ W
+        self._d[J] = left = _squares(W)
+        self._uncertainty.measured(J, left)
+        self._spent[features] = np.sqrt(left) <= floors
+        if self._centered:
+            W = self._without_mean(W)
+            left = _squares(W)
+        squares = self._shares @ (self._Z.T @ W) ** 2
+        # What does not vary beyond its rounding has no correlation, if it is otherwise of use.
+        known = np.sqrt(left) > floors
+        gains = np.divide(squares, left, out=np.zeros_like(left), where=known)
+        self._gains[features] = np.where(self._spent[features], -1.0, np.minimum(gains, 1.0))
+
+    def _without_mean(self, W: Floats) -> Floats:
+        for _ in range(2):  # the first mean is itself rounded
+            W = W - self._u[:, None] * (self._u @ W)
+        return W
+
+    def _spend_constants(self) -> None:
+        """Take columns that do not vary out of the race."""
+        left = 1.0 - self._a[self._single] ** 2
+        doubtful = np.flatnonzero(~self._spent & (left <= _VARIES))
+        width = max(1, _BATCH_BYTES // (8 * self._X.shape[0]))
+        for start in range(0, len(doubtful), width):
+            features = doubtful[start : start + width]
+            J = self._single[features]
+            norms = np.sqrt(_squares(self._without_mean(self._X.columns(J))))
+            self._spent[features] = norms <= ROUNDINGS * self._X.sizes[J]
+
+    # Taking columns
+
+    def _settle(self) -> None:
+        """Orthogonalize to the column taken last; after the last step nobody asks for it."""
+        j, self._pending = self._pending, None
+        if j is None:
+            return
+        column = self._X.columns(np.array([j]))[:, 0]
+        if column.any() and self._basis.append(column, float(self._X.sizes[j])):
+            q = self._basis.Q[:, -1:]
+            r = self._X.cross(q)[0]
+            self._C -= (self._Z.T @ q) * r
+            self._a -= float(self._u @ q[:, 0]) * r
+            self._d -= r * r
+            self._uncertainty.grow(self._row_error)
+        self._score()
+
+
+def _squares(A: Floats) -> Floats:
+    return np.einsum("ij,ij->j", A, A)

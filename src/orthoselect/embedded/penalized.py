@@ -1,0 +1,376 @@
+"""Rankings of features by lasso and elastic net.
+
+The paper that compares with them leaves open how classes are coded, how columns are scaled, which
+penalty is chosen and how a model becomes a ranking of t features; here each of these is an option.
+
+References
+----------
+R. Tibshirani, "Regression shrinkage and selection via the lasso", Journal of the Royal Statistical
+Society B 58, 1996. https://doi.org/10.1111/j.2517-6161.1996.tb02080.x
+
+H. Zou and T. Hastie, "Regularization and variable selection via the elastic net", Journal of the
+Royal Statistical Society B 67, 2005. https://doi.org/10.1111/j.1467-9868.2005.00503.x
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.model_selection import check_cv
+
+from orthoselect.arguments import check_choice
+from orthoselect.criteria.base import Criterion
+from orthoselect.criteria.ranking import RankingState
+from orthoselect.embedded.path import PenalizedLeastSquares
+from orthoselect.encode import Design, Labels, Response
+from orthoselect.encode.response import ENCODINGS, encode_labels
+from orthoselect.errors import InputError
+from orthoselect.matrix import CenteredMatrix, center
+from orthoselect.matrix.base import Floats, Indices, Matrix
+
+RANKINGS = ("path", "coefficients")
+_FOLDS = 5
+_TOLERANCES = {"path": 1e-8, "coefficients": 1e-4}
+# Features whose entries lie closer than this (relatively, in the penalty) enter together.
+_TOGETHER = 1e-6
+_NEXT_TO_NONE = 1e-9  # of the largest coefficient
+_EQUAL = 1e-6  # coefficients this close (relatively) are not told apart
+
+
+class LassoRanking(Criterion):
+    """Features ranked by least squares with a lasso penalty.
+
+    Columns are centered and, unless told otherwise, scaled to standard deviation one. A response
+    of numbers is standardized too; classes become indicator columns that share one model, in which
+    a feature has a coefficient for each column and enters for all of them at once (scikit-learn's
+    `MultiTaskLasso`; for one column that is `Lasso`).
+
+    Parameters
+    ----------
+    ranking : {"path", "coefficients"}, default="path"
+        "path": by the order in which features get a coefficient as the penalty falls; the gain is
+        the penalty at which it was first seen to have one; those that enter together go by the
+        size of the coefficient. "coefficients": by that size (of several: their norm) at one
+        penalty, which is the gain. Of equal sizes the lowest index is first.
+    coding : {"onehot", "dummy", "effects", "contrast", "ordinal"}, default="onehot"
+        How classes become columns. Two classes are one column also by "onehot": the second would
+        say the same.
+    standardize : bool, default=True
+        Whether columns are scaled to standard deviation one.
+    penalty : float, optional
+        For "coefficients": the penalty (`alpha` of scikit-learn). Without it, the penalty with the
+        least mean squared error in cross-validation, the largest of equals.
+    cv : int or scikit-learn splitter, optional
+        For "coefficients" without `penalty`: the folds. By default 5, not shuffled, and stratified
+        if y is one column of classes. Columns are centered and scaled anew within each fold.
+    n_penalties : int, default=100
+        Penalties on the grid, at equal ratios, from the largest that lets a feature in. For "path",
+        the grid is refined wherever several features enter between two penalties.
+    eps : float, default=1e-3
+        Smallest penalty of the grid over the largest. For "path", if too few features enter until
+        then, penalties go on to `eps` squared.
+    tol : float, optional
+        When scikit-learn's solver stops. By default 1e-8 for "path", where it is to tell which of
+        two features enters first, and 1e-4, scikit-learn's own, for "coefficients".
+    max_iter : int, default=100000
+        After how many rounds it gives up, with a warning.
+    """
+
+    name = "lasso"
+
+    def __init__(
+        self,
+        *,
+        ranking: str = "path",
+        coding: str = "onehot",
+        standardize: bool = True,
+        penalty: float | None = None,
+        cv: Any = None,
+        n_penalties: int = 100,
+        eps: float = 1e-3,
+        tol: float | None = None,
+        max_iter: int = 100_000,
+    ) -> None:
+        self._l1_ratio = 1.0
+        check_choice(ranking, RANKINGS, "ranking")
+        check_choice(coding, ENCODINGS, "coding")
+        if not isinstance(standardize, (bool, np.bool_)):
+            raise InputError(f"`standardize` should be True or False; got {standardize!r}.")
+        _check_number("n_penalties", n_penalties, whole=True, least=2)
+        _check_number("eps", eps, below=1.0)
+        _check_number("max_iter", max_iter, whole=True, least=1)
+        for option, value in (("tol", tol), ("penalty", penalty)):
+            if value is not None:
+                _check_number(option, value)
+        for option, value in (("penalty", penalty), ("cv", cv)):
+            if ranking == "path" and value is not None:
+                raise InputError(
+                    f"`{option}` is for `ranking='coefficients'`; `ranking='path'` goes through "
+                    f"all penalties. Leave it out."
+                )
+        if penalty is not None and cv is not None:
+            raise InputError("either `penalty` or `cv` should be given, not both: cv finds one.")
+        self._ranking, self._coding, self._standardize = ranking, coding, bool(standardize)
+        self._penalty, self._cv = penalty, _FOLDS if cv is None else cv
+        self._n_penalties, self._eps = int(n_penalties), float(eps)
+        self._tol = float(tol) if tol is not None else _TOLERANCES[ranking]
+        self._max_iter = int(max_iter)
+
+    def ceiling(self, response: Response) -> float:
+        """Return nan: penalties and coefficients have no bound."""
+        return math.nan
+
+    def start(
+        self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
+    ) -> RankingState:
+        """Return the ranking, of which nothing is taken."""
+        data = _Data(design, response, weights, self._coding, standardize=self._standardize)
+        problem = self._problem(data.centered(weights))
+        if not problem.largest:
+            return RankingState([], np.zeros(len(design.features)), _NOTHING)
+        if self._ranking == "path":
+            entries, reason = self._enter(problem, size)
+            columns, gains = list(entries), list(entries.values())
+        else:
+            penalty = self._penalty
+            if penalty is None:
+                penalty = self._choose(data, weights, self._grid(problem.largest))
+            sizes = _sizes(problem, penalty)
+            columns = _by_size(sizes)
+            gains = [sizes[j] for j in columns]
+            reason = f"at penalty {penalty:.4g} all other coefficients are zero."
+        feature_of = {int(j): f for f, j in enumerate(design.single)}
+        order = [feature_of[j] for j in columns]
+        scores = np.zeros(len(design.features))
+        scores[order] = gains
+        return RankingState(order, scores, reason)
+
+    def _problem(self, data: _Centered) -> PenalizedLeastSquares:
+        return PenalizedLeastSquares(
+            data.X,
+            data.factors,
+            data.Y,
+            data.total,
+            l1_ratio=self._l1_ratio,
+            tol=self._tol,
+            max_iter=self._max_iter,
+        )
+
+    def _grid(self, largest: float) -> Floats:
+        return largest * np.geomspace(1.0, self._eps, self._n_penalties)
+
+    def _enter(self, problem: PenalizedLeastSquares, size: int) -> tuple[dict[int, float], str]:
+        """Return the first columns that enter, in order, each with the penalty at that point."""
+        entered: dict[int, float] = {}
+
+        def look(above: float, penalty: float, sizes: dict[int, float]) -> None:
+            new = [j for j in sizes if j not in entered]
+            if len(new) < 2 or above <= penalty * (1 + _TOGETHER):
+                entered.update(dict.fromkeys(_by_size({j: sizes[j] for j in new}), penalty))
+                return
+            between = math.sqrt(above * penalty)
+            look(above, between, _sizes(problem, between))
+            if len(entered) < size:
+                look(between, penalty, sizes)
+
+        grid = self._grid(problem.largest)
+        beyond = self._grid(grid[-1])[1:]
+        above = problem.largest
+        for penalty in [*grid[1:], *beyond]:
+            look(above, penalty, _sizes(problem, penalty))
+            if len(entered) >= size:
+                break
+            above = penalty
+        return entered, (
+            f"no other feature enters down to a penalty of {beyond[-1]:.3g} "
+            f"(the first entered at {problem.largest:.3g})."
+        )
+
+    def _choose(self, data: _Data, weights: Floats | None, grid: Floats) -> float:
+        """Return the penalty of the grid with the least squared error in cross-validation."""
+        w = np.ones(data.n_rows) if weights is None else weights
+        rows = np.flatnonzero(w > 0)
+        errors = np.zeros(len(grid))
+        for train, test in self._folds(data, rows):
+            fold = np.zeros(data.n_rows)
+            fold[rows[train]] = w[rows[train]]
+            held = rows[test]
+            centered = data.centered(fold)
+            problem, new = self._problem(centered), _Rows(centered, held)
+            for k, penalty in enumerate(grid):
+                B = problem.solve(penalty)
+                squares = (data.Y[held] - centered.means - new.columns(problem.working) @ B) ** 2
+                errors[k] += np.average(squares.mean(axis=1), weights=w[held])
+        return float(grid[errors.argmin()])
+
+    def _folds(self, data: _Data, rows: NDArray) -> list[tuple[NDArray, NDArray]]:
+        codes = data.codes
+        y = np.zeros(len(rows)) if codes is None else codes[rows]
+        try:
+            folds = check_cv(self._cv, y, classifier=codes is not None)
+            return list(folds.split(np.zeros((len(rows), 1)), y))
+        except (ValueError, TypeError) as error:
+            raise InputError(f"`cv` should be a number of folds or a splitter: {error}") from None
+
+
+class ElasticNetRanking(LassoRanking):
+    """Features ranked by least squares with an elastic net penalty.
+
+    As `LassoRanking`, with a part of the penalty on the squares of the coefficients, which lets
+    correlated features in together.
+
+    Parameters
+    ----------
+    l1_ratio : float, default=0.5
+        The lasso's part of the penalty, in (0, 1]; scikit-learn's `l1_ratio`.
+    ranking, coding, standardize, penalty, cv, n_penalties, eps, tol, max_iter
+        See `LassoRanking`.
+    """
+
+    name = "elastic_net"
+
+    def __init__(
+        self,
+        *,
+        l1_ratio: float = 0.5,
+        ranking: str = "path",
+        coding: str = "onehot",
+        standardize: bool = True,
+        penalty: float | None = None,
+        cv: Any = None,
+        n_penalties: int = 100,
+        eps: float = 1e-3,
+        tol: float | None = None,
+        max_iter: int = 100_000,
+    ) -> None:
+        super().__init__(
+            ranking=ranking,
+            coding=coding,
+            standardize=standardize,
+            penalty=penalty,
+            cv=cv,
+            n_penalties=n_penalties,
+            eps=eps,
+            tol=tol,
+            max_iter=max_iter,
+        )
+        _check_number("l1_ratio", l1_ratio)
+        if l1_ratio > 1:
+            raise InputError(f"`l1_ratio` should be above 0 and at most 1; got {l1_ratio!r}.")
+        self._l1_ratio = float(l1_ratio)
+
+
+_NOTHING = "the response or every feature is constant, so there is nothing to explain."
+
+
+class _Data:
+    """Table and response before they are centered."""
+
+    def __init__(
+        self,
+        design: Design,
+        response: Response,
+        weights: Floats | None,
+        coding: str,
+        *,
+        standardize: bool,
+    ) -> None:
+        self._matrix, self._V = design.matrix, response.V
+        self._unowned = np.flatnonzero(~design.owned)
+        self._standardize = standardize
+        self.n_rows = design.matrix.shape[0]
+        w = np.ones(self.n_rows) if weights is None else weights
+        self.Y = np.hstack([_columns(part, coding, w) for part in response.parts])
+        parts = response.parts
+        self.codes = parts[0].codes if len(parts) == 1 and isinstance(parts[0], Labels) else None
+
+    def centered(self, weights: Floats | None) -> _Centered:
+        """Center and scale with these weights."""
+        w = np.ones(self.n_rows) if weights is None else weights
+        X, _ = center(self._matrix, self._V, weights, ignored=self._unowned)
+        means, total = np.average(self.Y, axis=0, weights=w), float(w.sum())
+        Y = (self.Y - means) * np.sqrt(w)[:, None]
+        norms = math.sqrt(total) if self._standardize else _norms(self._matrix, w)
+        return _Centered(X, np.where(X.alive, norms, 0.0), Y, total, means)
+
+
+@dataclass(frozen=True)
+class _Centered:
+    """What `PenalizedLeastSquares` takes, and the means of the responses."""
+
+    X: CenteredMatrix
+    factors: Floats
+    Y: Floats
+    total: float
+    means: Floats
+
+
+class _Rows:
+    """Rows that were held out, centered and scaled like the others; columns read once."""
+
+    def __init__(self, data: _Centered, held: NDArray) -> None:
+        self._data, self._held = data, held
+        self._columns = np.zeros((len(held), 0))
+
+    def columns(self, J: Indices) -> Floats:
+        """Return columns J; they are those of the last call, and more."""
+        X, new = self._data.X, J[self._columns.shape[1] :]
+        if len(new):
+            A = (X.matrix.columns(new)[self._held] - X.means[new]) / X.norms[new]
+            self._columns = np.hstack([self._columns, A * self._data.factors[new]])
+        return self._columns
+
+
+def _columns(part: Any, coding: str, w: Floats) -> Floats:
+    if isinstance(part, Labels):
+        Y = encode_labels(part, coding)
+        return Y[:, 1:] if coding == "onehot" and len(part.levels) == 2 else Y
+    y = part - np.average(part, weights=w[:, None])
+    spread = math.sqrt(np.average(y**2, weights=w[:, None]))
+    return y / (spread or 1.0)
+
+
+def _norms(matrix: Matrix, w: Floats) -> Floats:
+    """Norms of the centered columns, in the units of the user."""
+    norms = np.empty(matrix.shape[1])
+    for J in matrix._batches(np.arange(matrix.shape[1])):
+        A = matrix.columns(J)
+        A -= np.average(A, axis=0, weights=w)
+        norms[J] = np.sqrt(w @ A**2)
+    return norms
+
+
+def _sizes(problem: PenalizedLeastSquares, penalty: float) -> dict[int, float]:
+    """Return the columns that have a coefficient, and its size.
+
+    Next to none is rounding: a copy of a column has no claim of its own.
+    """
+    norms = np.linalg.norm(problem.solve(penalty), axis=1)
+    least = _NEXT_TO_NONE * norms.max(initial=0.0)
+    return {int(j): float(v) for j, v in zip(problem.working, norms) if v > least}
+
+
+def _by_size(sizes: dict[int, float]) -> list[int]:
+    """Return the columns, the largest coefficient first, of equal ones the lowest index."""
+    ordered = sorted(sizes, key=lambda j: -sizes[j])
+    ranks, first = {}, math.inf
+    for j in ordered:
+        first = first if sizes[j] >= (1 - _EQUAL) * first else sizes[j]
+        ranks[j] = -first  # the size of the first of its equals
+    return sorted(ordered, key=lambda j: (ranks[j], j))
+
+
+def _check_number(
+    option: str, value: Any, *, whole: bool = False, least: int = 0, below: float = math.inf
+) -> None:
+    kind = numbers.Integral if whole else numbers.Real
+    right = isinstance(value, kind) and not isinstance(value, bool)
+    if not right or not (least <= value < below) or (not least and value <= 0):
+        what = f"a whole number of at least {least}" if whole else "a number above 0"
+        limit = "" if math.isinf(below) else f" and below {below:g}"
+        raise InputError(f"`{option}` should be {what}{limit}; got {value!r}.")

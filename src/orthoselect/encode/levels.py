@@ -1,0 +1,104 @@
+"""Numeric columns cut into levels, each level an indicator: a design of blocks.
+
+As in `design.py`, the most frequent level of a column has no indicator of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from orthoselect.counts import DenseCodes, SparseCodes
+from orthoselect.encode.coded import Bins, build_codes
+from orthoselect.encode.design import Design, arrange, find_features, indicators
+from orthoselect.encode.table import Table
+from orthoselect.matrix import Matrix, SparseMatrix
+from orthoselect.matrix.base import Floats, Indices
+
+
+def build_level_design(
+    table: Table,
+    groups: Mapping[str, Sequence[int]],
+    exclude: set[int],
+    bins: Bins,
+    weights: Floats | None = None,
+) -> Design:
+    """Set the indicators of all columns side by side, and say who owns what.
+
+    Parameters
+    ----------
+    table : Table
+    groups : mapping of str to input columns
+    exclude : set of input columns
+        Columns that no feature owns.
+    bins : {"auto", "from_data", "mean_std_3", "mean_std_4"}, int or discretizer
+        What becomes of numeric columns; see `build_codes`.
+    weights : array of shape (N,), optional
+        Row weights; rows without weight have no part in the cuts.
+
+    Examples
+    --------
+    >>> table = Table(4, ["a", "b"], np.array([[0, 7], [5, 7], [0, 8], [0, 9]]), np.arange(2), {})
+    >>> design = build_level_design(table, {}, set(), "from_data")
+    >>> design.matrix.columns(np.arange(3))
+    array([[0., 0., 0.],
+           [1., 0., 0.],
+           [0., 1., 0.],
+           [0., 0., 1.]])
+    """
+    starts = np.zeros(len(table.names), dtype=np.intp)
+    widths = np.full(len(table.names), -1, dtype=np.intp)
+    parts: list[Matrix] = []
+    if len(table.numeric_at):
+        coded = build_codes(replace(table, labels={}), {}, exclude, bins, weights)
+        at, levels = coded.features.heads, coded.codes.levels
+        parts.append(SparseMatrix(_indicators_of_codes(coded.codes, coded.rows, table.n_rows)))
+        widths[at] = levels - 1
+        starts[at] = np.cumsum([0, *(levels - 1)])[:-1]
+    if table.labels:
+        made, block_widths = indicators(table)
+        at = np.array(list(table.labels), dtype=np.intp)
+        starts[at] = np.cumsum([sum(part.shape[1] for part in parts), *block_widths])[:-1]
+        widths[at] = block_widths
+        parts.append(SparseMatrix(made))
+    return arrange(parts, starts, widths, find_features(table, groups, exclude))
+
+
+def _indicators_of_codes(
+    codes: DenseCodes | SparseCodes, rows: NDArray[np.bool_] | None, n_rows: int
+) -> sp.csc_array:
+    """Return one indicator for each level but the most frequent, feature by feature."""
+    place = np.arange(n_rows) if rows is None else np.flatnonzero(rows)
+    found, counts = [np.zeros(0, dtype=np.intp)], [np.zeros(0, dtype=np.intp)]
+    for f, n_levels in enumerate(codes.levels.tolist()):
+        cells, levels, usual = _cells(codes, f)
+        unusual = np.flatnonzero(levels != usual)
+        order = unusual[np.argsort(levels[unusual], kind="stable")]
+        found.append(place[cells[order]])
+        counts.append(np.delete(np.bincount(levels, minlength=n_levels), usual))
+    indices, filled = np.concatenate(found), np.concatenate(counts)
+    indptr = np.concatenate([[0], np.cumsum(filled)])
+    shape = (n_rows, len(filled))
+    return sp.csc_array((np.ones(len(indices)), indices, indptr), shape=shape)
+
+
+def _cells(codes: DenseCodes | SparseCodes, f: int) -> tuple[Indices, NDArray, int]:
+    """Return rows of a feature, their codes, and the most frequent code.
+
+    Rows are left out only if theirs is the most frequent one.
+    """
+    N = codes.shape[0]
+    if isinstance(codes, DenseCodes):
+        levels = codes.values[f]
+        return np.arange(N), levels, int(np.bincount(levels).argmax())
+    cells = slice(codes.indptr[f], codes.indptr[f + 1])
+    indices, written = codes.indices[cells], codes.codes[cells]
+    if N - len(indices) >= np.bincount(written, minlength=1).max():
+        return indices, written, 0
+    levels = np.zeros(N, dtype=written.dtype)
+    levels[indices] = written
+    return np.arange(N), levels, int(np.bincount(levels).argmax())

@@ -1,0 +1,138 @@
+"""Any kind of matrix with its columns at norm one and nothing centered.
+
+Notation: X as presented by the kind, w row weights with root = sqrt(w). The normed matrix is
+root * X / norm; it is never formed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan
+from orthoselect.matrix.centered import NonFiniteColumns, Work
+
+# Squares outside these bounds may have lost digits to the ends of the float range.
+_SQUARES = 1e-250, 1e250
+_SQUARES_FLOAT32 = 1e-25, 1e30
+
+
+@dataclass(frozen=True)
+class NormedMatrix:
+    """A matrix with weighted rows and columns scaled to norm one.
+
+    Columns of zeros, and ignored ones, are all zero.
+
+    Attributes
+    ----------
+    alive : boolean array of shape (n,)
+        Columns that are not zero.
+    inverse : array of shape (n,)
+        One over the norm of each column, 0 for those that are not alive.
+    sizes : array of shape (n,)
+        One rounding of the stored column, relative to its norm; see `Basis`.
+    work : Work
+        What has been asked so far.
+    """
+
+    matrix: Matrix
+    alive: NDArray[np.bool_]
+    inverse: Floats
+    root: Floats | None
+    work: Work = field(default_factory=Work)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns, (N, n)."""
+        return self.matrix.shape
+
+    @property
+    def sizes(self) -> Floats:
+        return self.matrix.precision
+
+    def columns(self, J: Indices) -> Floats:
+        """Return the columns J at norm one, (N, len(J))."""
+        self.work.columns += len(J)
+        A = self.matrix.columns(J)
+        A *= self.inverse[J]
+        if self.root is not None:
+            A *= self.root[:, None]
+        return A
+
+    def cross(self, Z: Floats) -> Floats:
+        """Return the products of Z with all columns, (Z.shape[1], n)."""
+        self.work.passes += 1
+        self.work.products += Z.shape[1]
+        Z = Z if self.root is None else Z * self.root[:, None]
+        with np.errstate(all="ignore"):  # columns nobody asks for may hold anything
+            return self._reduce(self.matrix.cross(Z))
+
+    def _reduce(self, ZtX: Floats) -> Floats:
+        ZtX[:, ~self.alive] = 0.0
+        ZtX *= self.inverse
+        return ZtX
+
+
+def normalize(
+    matrix: Matrix, Z: Floats, w: Floats | None = None, ignored: Indices | None = None
+) -> tuple[NormedMatrix, Floats]:
+    """Take the first look at a matrix: norms, Z'X and whether all is finite.
+
+    One read of X, two if squares of columns leave the range of numbers.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    Z : array of shape (N, q)
+        Columns of norm one, made of weighted rows.
+    w : array of shape (N,), optional
+        Row weights, not all zero.
+    ignored : indices, optional
+        Columns that nobody will ask for; they may hold anything.
+
+    Returns
+    -------
+    normed : NormedMatrix
+    ZtX : array of shape (q, n)
+
+    Raises
+    ------
+    NonFiniteColumns
+    """
+    root = None if w is None else np.sqrt(w)
+    wanted = np.ones(matrix.shape[1], dtype=bool)
+    wanted[ignored if ignored is not None else []] = False
+    work = Work(passes=1, products=1 + Z.shape[1])
+    with np.errstate(all="ignore"):  # overflow and NaN are looked for, and dealt with
+        scan = matrix.scan(Z, root)
+        scale = _scale_into_range(matrix, scan, wanted)
+        if (scale != 1.0).any():
+            matrix = matrix.rescaled(np.zeros(len(scale)), scale)
+            scan = matrix.scan(Z, root)
+            work.passes, work.products = 2 * work.passes, 2 * work.products
+        alive = wanted & (scan.squares > 0)
+        ones = np.zeros_like(scan.squares)
+        inverse = np.divide(1.0, np.sqrt(scan.squares), out=ones, where=alive)
+        X = NormedMatrix(matrix, alive, inverse, root, work)
+        return X, X._reduce(scan.VtX)
+
+
+def _scale_into_range(matrix: Matrix, scan: Scan, wanted: NDArray[np.bool_]) -> Floats:
+    """Return powers of two (they round nothing) that bring every column's squares into range."""
+    scale = np.ones(matrix.shape[1])
+    low, high = _SQUARES if matrix.arithmetic == EPS else _SQUARES_FLOAT32
+    extreme = ~((scan.squares > low) & (scan.squares < high))  # NaN counts as extreme
+    empty = (scan.squares == 0) & (scan.sums == 0) & ~scan.VtX.any(axis=0)
+    J = np.flatnonzero(wanted & extreme & ~empty)
+    if J.size:
+        peaks, n_nan, n_inf = matrix.extremes(J)
+        bad = (n_nan > 0) | (n_inf > 0)
+        if bad.any():
+            raise NonFiniteColumns(
+                {int(j): (int(a), int(b)) for j, a, b in zip(J[bad], n_nan[bad], n_inf[bad])}
+            )
+        exponents = np.frexp(peaks)[1]
+        scale[J] = np.where(peaks > 0, np.ldexp(1.0, np.clip(-exponents, -1000, 1000)), 1.0)
+    return scale

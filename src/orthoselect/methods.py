@@ -1,0 +1,292 @@
+"""The methods that `select` knows by name: what each is, where it comes from, what it takes.
+
+`METHODS` maps a name to its `Method`; both print what they hold.
+
+Examples
+--------
+>>> from orthoselect.methods import METHODS
+>>> METHODS["socc"]
+Method 'socc': sum of squared canonical correlations with the response
+  source:  Zhang and Lang 2022, https://doi.org/10.1016/j.patcog.2021.108419
+  takes:   task, response_encoding, categorical_features, groups, sample_weight
+  options: none of its own
+"""
+
+from __future__ import annotations
+
+import difflib
+import html
+import importlib
+import inspect
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from orthoselect.criteria import Criterion
+from orthoselect.errors import InputError, listing
+
+# The options of `select` that a method may not take, and what they are if nobody gives them.
+GENERAL: Mapping[str, Any] = {
+    "task": "auto",
+    "response_encoding": "dummy",
+    "categorical_features": "from_dtype",
+    "groups": None,
+    "sample_weight": None,
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Method:
+    """One way to select features.
+
+    Attributes
+    ----------
+    name : str
+        What `select` calls it.
+    summary : str
+        What it is, in one line.
+    source : str
+        Where it was published.
+    home : str
+        Module and class of its criterion, "module:Class"; loaded when it is made.
+    takes : frozenset of str
+        Those of the options in `GENERAL` that it takes. `include`, `exclude` and `search` go with
+        every method.
+    preset : mapping
+        Arguments of the class that make it this method.
+    """
+
+    name: str
+    summary: str
+    source: str
+    home: str
+    takes: frozenset[str] = frozenset(GENERAL)
+    preset: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of its own and their defaults."""
+        parameters = inspect.signature(self._class()).parameters
+        return {k: p.default for k, p in parameters.items() if k not in self.preset}
+
+    def make(self, **options: Any) -> Criterion:
+        """Return the criterion with these options.
+
+        Examples
+        --------
+        >>> METHODS["socc"].make().name
+        'socc'
+        >>> METHODS["socc"].make(sampel_weight=None)
+        Traceback (most recent call last):
+        ...
+        orthoselect.errors.InputError: method 'socc' has no option `sampel_weight`: did you mean
+        `sample_weight`? It takes `task`, `response_encoding`, `categorical_features`, `groups`,
+        `sample_weight`.
+        """
+        unknown = [name for name in options if name not in self.options]
+        if unknown:
+            taken = [*self._general(), *self.options]
+            near = [n for name in unknown for n in difflib.get_close_matches(name, taken, n=1)]
+            hint = f": did you mean {listing(dict.fromkeys(near))}?" if near else "."
+            raise InputError(
+                f"method {self.name!r} has no option {listing(unknown)}{hint} "
+                f"It takes {_all(taken)}."
+            )
+        return self._class()(**self.preset, **options)
+
+    def check_general(self, given: Mapping[str, Any]) -> None:
+        """Raise if an option of `GENERAL` was given that this method does not take."""
+        refused = [k for k, v in given.items() if k not in self.takes and not _is_default(k, v)]
+        if refused:
+            raise InputError(
+                f"method {self.name!r} does not take {listing(refused)}; leave that out, or choose "
+                f"another method. It takes {_all([*self._general(), *self.options])}."
+            )
+
+    def _class(self) -> Any:
+        module, name = self.home.split(":")
+        return getattr(importlib.import_module(module), name)
+
+    def _general(self) -> list[str]:
+        return [name for name in GENERAL if name in self.takes]
+
+    def __repr__(self) -> str:
+        own = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
+        return "\n".join(
+            [
+                f"Method {self.name!r}: {self.summary}",
+                f"  source:  {self.source}",
+                f"  takes:   {', '.join(self._general())}",
+                f"  options: {own or 'none of its own'}",
+            ]
+        )
+
+
+def _is_default(name: str, value: Any) -> bool:
+    default = GENERAL[name]
+    return value is default or (isinstance(value, str) and value == default)
+
+
+def _all(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+class Methods(Mapping[str, Method]):
+    """Methods by name; prints as a table."""
+
+    def __init__(self, methods: Iterable[Method]) -> None:
+        self._methods = {method.name: method for method in methods}
+
+    def __getitem__(self, name: str) -> Method:
+        return self._methods[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._methods)
+
+    def __len__(self) -> int:
+        return len(self._methods)
+
+    def find(self, name: Any) -> Method:
+        """Return the method of this name; an unknown one raises, the nearest names first."""
+        if isinstance(name, str) and name in self._methods:
+            return self._methods[name]
+        near = difflib.get_close_matches(str(name), self._methods, n=len(self), cutoff=0.5)
+        names = ", ".join(repr(known) for known in dict.fromkeys([*near, *self._methods]))
+        raise InputError(f"`method` should be one of {names}; got {name!r}.")
+
+    def __repr__(self) -> str:
+        wide = max(map(len, self), default=0)
+        return "\n".join(f"{m.name:<{wide}}  {m.summary}" for m in self.values())
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{m.name}</td><td>{html.escape(m.summary)}</td>"
+            f"<td>{html.escape(m.source)}</td></tr>"
+            for m in self.values()
+        )
+        head = "<tr><th>method</th><th>what it is</th><th>source</th></tr>"
+        return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+_WEIGHTED = frozenset({"task", "sample_weight"})
+
+_ORTHOGONAL = [
+    Method(
+        "socc",
+        "sum of squared canonical correlations with the response",
+        "Zhang and Lang 2022, https://doi.org/10.1016/j.patcog.2021.108419",
+        "orthoselect.criteria.cancorr:SquaredCanonicalCorrelations",
+    ),
+    Method(
+        "socc_discretized",
+        "the same for columns cut into levels, each coded as a block of indicators",
+        "Zhang and Lang 2022, https://doi.org/10.1016/j.patcog.2021.108419",
+        "orthoselect.criteria.discretized:DiscretizedCanonicalCorrelations",
+    ),
+    Method(
+        "obcc",
+        "squared correlation of what orthogonalization, not centered, leaves of a candidate",
+        "Solares, Wei and Billings 2019, https://doi.org/10.1007/s00521-017-2976-x",
+        "orthoselect.criteria.orthogonal:OrthogonalCorrelation",
+        _WEIGHTED,
+    ),
+    Method(
+        "err",
+        "error reduction ratio: share of the response's sum of squares, nothing centered",
+        "Chen, Billings and Luo 1989, https://doi.org/10.1080/00207178908953472",
+        "orthoselect.criteria.orthogonal:ErrorReductionRatio",
+        _WEIGHTED,
+    ),
+    Method(
+        "mser",
+        "reduction of the mean squared error, nothing centered",
+        "Korenberg 1989, https://doi.org/10.1007/BF00204124",
+        "orthoselect.criteria.orthogonal:MeanSquaredErrorReduction",
+        _WEIGHTED,
+    ),
+]
+
+
+def _information(name: str, summary: str, source: str, own: str = "") -> Method:
+    """Return a method of information theory; it has one of two options of its own, or neither."""
+    preset = {k: v for k, v in {"constant": 0.0, "capped": True}.items() if k != own}
+    return Method(
+        name,
+        summary,
+        source,
+        "orthoselect.criteria.information:InformationCriterion",
+        takes=frozenset(GENERAL) - {"response_encoding"},
+        preset={"name": name, **preset},
+    )
+
+
+_INFORMATION = [
+    _information(
+        "mim",
+        "mutual information with the class, each feature by itself",
+        "Lewis 1992, https://doi.org/10.3115/1075527.1075574",
+    ),
+    _information(
+        "mrmr_difference",
+        "relevance minus mean redundancy",
+        "Peng, Long and Ding 2005, https://doi.org/10.1109/TPAMI.2005.159",
+    ),
+    _information(
+        "mrmr_quotient",
+        "relevance over mean redundancy",
+        "Ding and Peng 2005, https://doi.org/10.1142/S0219720005001004",
+        own="constant",
+    ),
+    _information(
+        "jmi",
+        "joint mutual information, summed over the selected features",
+        "Yang and Moody 1999; see Brown et al. 2012, https://www.jmlr.org/papers/v13/brown12a.html",
+    ),
+    _information(
+        "cmim",
+        "the least information that a selected feature leaves",
+        "Fleuret 2004, https://www.jmlr.org/papers/v5/fleuret04a.html",
+        own="capped",
+    ),
+    _information(
+        "cife",
+        "relevance minus redundancy plus redundancy within the classes",
+        "Lin and Tang 2006, https://doi.org/10.1007/11744023_6",
+    ),
+    _information(
+        "icap",
+        "relevance minus redundancy as far as the classes do not explain it",
+        "Jakulin 2005; see Brown et al. 2012, https://www.jmlr.org/papers/v13/brown12a.html",
+    ),
+    _information(
+        "disr",
+        "joint mutual information over joint entropy, summed over the selected features",
+        "Meyer and Bontempi 2006, https://doi.org/10.1007/11732242_9",
+    ),
+]
+
+_EMBEDDED = [
+    Method(
+        "lasso",
+        "order in which features enter the path of the lasso, or its coefficients",
+        "Tibshirani 1996, https://doi.org/10.1111/j.2517-6161.1996.tb02080.x",
+        "orthoselect.embedded.penalized:LassoRanking",
+        _WEIGHTED,
+    ),
+    Method(
+        "elastic_net",
+        "order in which features enter the path of the elastic net, or its coefficients",
+        "Zou and Hastie 2005, https://doi.org/10.1111/j.1467-9868.2005.00503.x",
+        "orthoselect.embedded.penalized:ElasticNetRanking",
+        _WEIGHTED,
+    ),
+    Method(
+        "shapley",
+        "absolute Shapley values of the scores of linear discriminant analysis",
+        "Lundberg and Lee 2017, https://doi.org/10.48550/arXiv.1705.07874",
+        "orthoselect.embedded.shapley:ShapleyRanking",
+        frozenset({"task"}),
+    ),
+]
+
+METHODS = Methods([*_ORTHOGONAL, *_INFORMATION, *_EMBEDDED])

@@ -1,0 +1,334 @@
+"""The eight information criteria against their definitions, and what must hold of them."""
+
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive
+from coded_problems import CRITERIA, coded_problem
+from orthoselect import native, select
+from orthoselect.criteria.information import InformationCriterion
+from orthoselect.encode import NumberedNames, Table, build_codes, build_response
+from orthoselect.errors import InputError, SearchStoppedWarning, SelectionWarning
+from orthoselect.read import read_target
+
+SEEDS = range(250)
+
+
+def run(X, y, t, method, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SelectionWarning)
+        return select(X, y, t, method, **options)
+
+
+@pytest.fixture(params=["kernels", "no kernels"])
+def way(request, monkeypatch):
+    """With and without compiled kernels."""
+    if request.param == "no kernels":
+        monkeypatch.setattr(native, "_kernels", None)
+    elif not native.available():
+        pytest.skip("no kernels were built")
+
+
+@pytest.mark.parametrize("method", CRITERIA)
+def test_equals_the_definition(method, way):
+    for seed in SEEDS:
+        p = coded_problem(seed)
+        selected, gains = naive.forward_information(method, p.infos, p.t, p.include)
+        path = run(
+            p.X, p.y, p.t, method, include=p.include, sample_weight=p.weights, bins="from_data"
+        )
+        assert path.features == selected, seed
+        assert path.gains == pytest.approx(gains, rel=1e-9, abs=1e-9), seed
+        assert len(set(path.features)) == len(path)
+
+
+@pytest.mark.parametrize("kind", ["sparse", "columns", "uint8", "float32", "int64"])
+def test_storage_changes_nothing(kind, way):
+    for seed in range(120):
+        p = coded_problem(seed)
+        method = CRITERIA[seed % len(CRITERIA)]
+        if kind == "uint8" and (p.X.min() < 0 or p.X.max() > 255):
+            continue
+        options = {"include": p.include, "sample_weight": p.weights}
+        expected = run(p.X, p.y, p.t, method, **options)
+        path = run(p.stored(kind), p.y, p.t, method, **options)
+        assert path.features == expected.features, seed
+        assert path.gains == expected.gains, seed
+
+
+def test_strategies_are_really_different():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (200, 5)), rng.integers(0, 2, 200)
+    kinds = {
+        select(X, y, 2, "jmi").stats["strategy"],
+        select(X * rng.integers(1, 200, (200, 5)), y, 2, "jmi").stats["strategy"],
+        run(coded_problem(0).stored("sparse"), coded_problem(0).y, 1, "jmi").stats["strategy"],
+        select(X, y, 2, "jmi", sample_weight=1 + y).stats["strategy"],
+    }
+    assert len(kinds) == 4
+
+
+def test_uncapped_cmim_equals_the_definition():
+    differs = 0
+    for seed in range(80):
+        p = coded_problem(seed)
+        selected, gains = naive.forward_information("cmim", p.infos, p.t, p.include, capped=False)
+        options = {"include": p.include, "sample_weight": p.weights}
+        path = run(p.X, p.y, p.t, "cmim", capped=False, **options)
+        assert path.features == selected, seed
+        assert path.gains == pytest.approx(gains, abs=1e-9)
+        differs += path != run(p.X, p.y, p.t, "cmim", **options)
+    assert differs > 10
+
+
+@pytest.mark.parametrize("constant", [1e-4, 0.01, 1 / 3])
+def test_quotient_with_a_constant_equals_the_definition(constant):
+    differs = 0
+    for seed in range(80):
+        p = coded_problem(seed)
+        expected = naive.forward_information(
+            "mrmr_quotient", p.infos, p.t, p.include, constant=constant
+        )
+        options = {"include": p.include, "sample_weight": p.weights}
+        path = run(p.X, p.y, p.t, "mrmr_quotient", constant=constant, **options)
+        assert path.features == expected[0], seed
+        assert path.gains == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
+        differs += path.gains != run(p.X, p.y, p.t, "mrmr_quotient", **options).gains
+    assert differs > 10
+
+
+def test_fractional_weights_equal_the_definition():
+    for seed in range(150):
+        p = coded_problem(seed)
+        rng = np.random.default_rng(seed)
+        w = rng.random(len(p.y)) + 0.1
+        infos = naive.Informations(p.X.T.tolist(), p.y.tolist(), w.tolist())
+        method = CRITERIA[seed % len(CRITERIA)]
+        selected, gains = naive.forward_information(method, infos, p.t, tie=1e-10)
+        path = run(p.X, p.y, p.t, method, sample_weight=w)
+        assert path.features == selected, seed
+        assert path.gains == pytest.approx(gains, rel=1e-8, abs=1e-9)
+
+
+@pytest.mark.parametrize("method", CRITERIA)
+def test_whole_weights_are_copies_of_rows(method):
+    for seed in range(40):
+        p = coded_problem(seed)
+        w = np.random.default_rng(seed).integers(0, 4, len(p.y))
+        w[:2] = 1
+        weighted = run(p.X, p.y, p.t, method, sample_weight=w)
+        copied = run(np.repeat(p.X, w, axis=0), np.repeat(p.y, w), p.t, method)
+        assert weighted.features == copied.features
+        assert weighted.gains == pytest.approx(copied.gains, rel=1e-12, abs=1e-12)
+
+
+def test_joint_information_has_two_forms():
+    """sum_j I(k,j;Y) = sum_j I(k;Y|j) + sum_j I(j;Y), of which the last does not depend on k."""
+    for seed in range(60):
+        p = coded_problem(seed)
+        path = run(p.X, p.y, p.t, "jmi", sample_weight=p.weights)
+        for step in range(1, len(path)):
+            k, S = (path.features[step],), [(j,) for j in path.features[:step]]
+            other = sum(p.infos.I(k, ("y",), j) + p.infos.I(j, ("y",)) for j in S)
+            assert path.gains[step] == pytest.approx(other, abs=1e-9)
+
+
+def test_all_begin_with_the_most_informative_feature():
+    for seed in range(60):
+        p = coded_problem(seed)
+        paths = [run(p.X, p.y, 1, method, sample_weight=p.weights) for method in CRITERIA]
+        assert len({tuple(path.features) for path in paths}) == 1
+        assert len({tuple(path.gains) for path in paths}) == 1
+
+
+@pytest.mark.parametrize("method", CRITERIA)
+def test_base_of_the_logarithm_changes_no_order(method, monkeypatch):
+    """Units are nats times a power of two; with any other base scores only scale."""
+    from orthoselect.counts import logarithms
+
+    def in_bits(total, unit):
+        return np.rint(np.array(logs(total, unit)) / math.log(2)).astype(np.int64)
+
+    logs = logarithms._logarithms
+    problems = [coded_problem(seed) for seed in range(40)]
+    expected = [run(p.X, p.y, p.t, method).features for p in problems]
+    # Rounding each logarithm anew would part ties; so only problems without any are compared.
+    monkeypatch.setattr(logarithms, "_logarithms", in_bits)
+    found = [run(p.X, p.y, p.t, method).features for p in problems]
+    untied = [k for k, p in enumerate(problems) if not has_ties(method, p)]
+    assert len(untied) > 5
+    assert [found[k] for k in untied] == [expected[k] for k in untied]
+
+
+def has_ties(method, p):
+    infos = naive.Informations(p.X.T.tolist(), p.y.tolist())
+    selected, _ = naive.forward_information(method, infos, p.t)
+    for step in range(len(selected)):
+        scores = sorted(
+            naive.information_score(method, k, selected[:step], infos)
+            for k in range(p.X.shape[1])
+            if k not in selected[:step]
+        )
+        if any(not b - a > 1e-6 for a, b in itertools.pairwise(scores)):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("method", CRITERIA)
+def test_names_of_levels_and_order_of_rows_change_nothing(method):
+    for seed in range(40):
+        p = coded_problem(seed)
+        rng = np.random.default_rng(seed)
+        expected = run(p.X, p.y, p.t, method)
+        names = rng.permutation(400)  # negative ones are counted from the end
+        order = rng.permutation(len(p.y))
+        path = run(names[p.X][order], names[p.y][order], p.t, method, task="classification")
+        assert path.features == expected.features, seed
+        assert path.gains == expected.gains, seed
+
+
+@pytest.mark.parametrize("method", CRITERIA)
+def test_copies_behind_the_table_never_come_before_their_originals(method):
+    for seed in range(40):
+        p = coded_problem(seed)
+        n = p.X.shape[1]
+        path = run(np.hstack([p.X, 9 - p.X]), p.y, 2 * n, method)
+        place = {feature: step for step, feature in enumerate(path.features)}
+        assert all(place[k] < place[k + n] for k in range(n) if k in place)
+
+
+def test_classes_of_one_kind_only_leave_the_order_of_the_table():
+    """All scores are 0: no feature comes twice."""
+    X = np.random.default_rng(0).integers(0, 3, (30, 6))
+    for method in CRITERIA:
+        path = run(X, np.zeros(30, int), 6, method)
+        assert sorted(path.features) == list(range(6))
+        if method not in ("mrmr_difference", "cife", "icap"):
+            assert path.features == list(range(6))
+
+
+def test_icap_adds_up_where_others_take_one_maximum():
+    """Three copies of the selected feature's noise cost three times, not once."""
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 400)
+    X = np.array([np.where(rng.random(400) < 0.8, y, 1 - y) for _ in range(4)]).T
+    infos = naive.Informations(X.T.tolist(), y.tolist())
+    path = select(X, y, 4, "icap")
+    k, S = path.features[3], path.features[:3]
+    terms = [max(0.0, infos.I((k,), (j,)) - infos.I((k,), (j,), ("y",))) for j in S]
+    assert path.gains[3] == pytest.approx(infos.I((k,), ("y",)) - sum(terms), abs=1e-9)
+    assert sum(term > 1e-3 for term in terms) > 1  # else the sum would be the maximum
+
+
+def test_quotient_without_redundancy_ranks_by_relevance():
+    rows = list(itertools.product([0, 1], repeat=4))
+    X = np.array(rows)
+    y = 4 * X[:, 0] + 2 * X[:, 2] + (X[:, 1] & X[:, 3])
+    path = select(X, y, 4, "mrmr_quotient")
+    assert path.features == [0, 2, 1, 3]
+    assert path.gains[1:] == [math.inf] * 3
+
+
+def test_constant_features_are_never_taken():
+    X = np.column_stack([np.ones(20), np.arange(20) % 2, np.zeros(20)])
+    for method in CRITERIA:
+        with pytest.warns(SearchStoppedWarning, match="1 of the 3 .*constant"):
+            path = select(X, np.arange(20) % 2, 3, method)
+        assert path.features == [1]
+
+
+def test_negative_scores_are_taken():
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 3, 60)
+    path = select(np.column_stack([x, x, x]), x, 3, "cife")
+    assert path.features == [0, 1, 2]
+    assert path.gains[2] < -0.5
+    assert path.total == pytest.approx(sum(path.gains))
+    assert math.isnan(path.ceiling)
+
+
+def test_several_responses_are_one_of_their_combinations():
+    rng = np.random.default_rng(0)
+    X, Y = rng.integers(0, 3, (50, 6)), rng.integers(0, 2, (50, 2))
+    for method in CRITERIA:
+        assert select(X, Y, 4, method) == select(X, 2 * Y[:, 0] + Y[:, 1], 4, method)
+
+
+def test_a_group_is_one_variable():
+    """Neither half of an exclusive or tells anything; together they tell all."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (100, 5))
+    y = X[:, 1] ^ X[:, 3]
+    path = select(X, y, 1, "mim", groups={"both": [1, 3]})
+    assert path[0].columns == (1, 3)
+    joint = naive.Informations([y.tolist()], y.tolist()).H("y")
+    assert path[0].gain == pytest.approx(joint)
+
+
+def test_numbers_as_response_are_refused():
+    X = np.eye(5)
+    with pytest.raises(InputError, match=r"classes.*Cut them.*OrthogonalSelector"):
+        select(X, np.linspace(0.1, 1, 5), 1, "jmi")
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"name": "nonsense"}, "one of mim, .*disr; got 'nonsense'"),
+        ({"name": "jmi", "constant": 0.1}, "belongs to 'mrmr_quotient'; 'jmi'"),
+        ({"name": "jmi", "capped": False}, "belongs to 'cmim'; 'jmi'"),
+        ({"name": "mrmr_quotient", "constant": -1.0}, "at least 0; got -1.0"),
+        ({"name": "mrmr_quotient", "constant": math.nan}, "at least 0; got nan"),
+        ({"name": "cmim", "capped": "no"}, "True or False; got 'no'"),
+        ({"name": "jmi", "bins": 1}, "from 2 to 256.*got 1"),
+    ],
+)
+def test_wrong_options_are_named(options, match):
+    with pytest.raises(InputError, match=match):
+        InformationCriterion(options.pop("name"), **options)
+
+
+@pytest.mark.parametrize("method", CRITERIA)
+def test_options_of_other_criteria_are_refused(method):
+    X, y = np.eye(4, dtype=int), [0, 1, 0, 1]
+    for option, value, owner in (("constant", 0.5, "mrmr_quotient"), ("capped", False, "cmim")):
+        if method == owner:
+            assert len(run(X, y, 2, method, **{option: value})) == 2
+            continue
+        with pytest.raises(InputError, match=f"{method}.*no option `{option}`"):
+            select(X, y, 2, method, **{option: value})
+    with pytest.raises(InputError, match="response_encoding"):
+        select(X, y, 2, method, response_encoding="onehot")
+
+
+def test_state_that_takes_more_than_planned_says_so():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (20, 300))
+    table = Table(20, NumberedNames(300), X, np.arange(300), {})
+    response = build_response(read_target(X[:, 0], 20), "auto", "dummy", None)
+    state = InformationCriterion("jmi").start(build_codes(table, {}, set()), response, size=1)
+    for f in range(256):
+        state.add(f)
+    with pytest.raises(InputError, match="larger `size`"):
+        state.add(256)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_small_table_equals_the_definition(data):
+    N, n = data.draw(st.integers(2, 9)), data.draw(st.integers(1, 4))
+    cells = st.lists(st.integers(0, 2), min_size=N, max_size=N)
+    X = [data.draw(cells) for _ in range(n)]
+    y = data.draw(cells)
+    method = data.draw(st.sampled_from(CRITERIA))
+    infos = naive.Informations(X, y)
+    selected, gains = naive.forward_information(method, infos, n)
+    path = run(np.array(X).T, y, n, method)
+    assert path.features == selected
+    assert path.gains == pytest.approx(gains, rel=1e-9, abs=1e-9)
