@@ -112,14 +112,15 @@ class CanonicalState(State):
         self._noise = float(X.noise[X.alive].max(initial=0.0))
         self._uncertainty = Uncertainty(self._product_error + X.noise)
         self._measured = 0
-        wide = {f: _independent(X, J) for f, J in design.wide.items()}
+        blocks = {f: _independent(X, J) for f, J in design.wide.items()}
+        wide = {f: J for f, (J, _) in blocks.items()}
         # From here on a feature is its place among those that are not constant.
         self._names = np.flatnonzero(~_constant(design, X, wide))
         self._place = np.full(len(design.features), -1, dtype=np.intp)
         self._place[self._names] = np.arange(len(self._names))
         self._single = design.single[self._names]  # -1 for features of several columns
         self._wide_columns = {int(self._place[f]): J for f, J in wide.items() if len(J)}
-        self._wide = _blocks_by_width(X, self._wide_columns)
+        self._wide = _blocks_by_width({int(self._place[f]): b for f, b in blocks.items()})
         self._spent = np.zeros(len(self._names), dtype=bool)
         self._basis = Basis(X.shape[0])
         self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
@@ -539,24 +540,27 @@ def _constant(design: Design, X: CenteredMatrix, wide: dict[int, Indices]) -> ND
     return constant
 
 
-def _independent(X: CenteredMatrix, J: Indices) -> Indices:
-    """Return the columns of a block that are no combination of those before them in it."""
+def _independent(X: CenteredMatrix, J: Indices) -> tuple[Indices, Floats]:
+    """Return the columns of a block that are no combination of those before them, and their Gram."""
     J = J[X.alive[J]]
-    if len(J) < 2 or np.linalg.eigvalsh(X.block_gram(J))[0] >= _HEALTHY:
-        return J
-    return J[orthonormalize(X.columns(J), X.sizes[J])[1]]
+    G = X.block_gram(J)
+    if len(J) < 2 or np.linalg.eigvalsh(G)[0] >= _HEALTHY:
+        return J, G
+    kept = orthonormalize(X.columns(J), X.sizes[J])[1]
+    return J[kept], G[np.ix_(kept, kept)]
 
 
-def _blocks_by_width(X: CenteredMatrix, columns: dict[int, Indices]) -> list[_Blocks]:
+def _blocks_by_width(blocks: dict[int, tuple[Indices, Floats]]) -> list[_Blocks]:
+    """Put features of the same number of columns together, by their places."""
     widths: dict[int, list[int]] = {}
-    for f, J in columns.items():
+    for f, (J, _) in blocks.items():
         if len(J):
             widths.setdefault(len(J), []).append(f)
     return [
         _Blocks(
             np.array(features),
-            np.stack([columns[f] for f in features]),
-            np.stack([X.block_gram(columns[f]) for f in features]),
+            np.stack([blocks[f][0] for f in features]),
+            np.stack([blocks[f][1] for f in features]),
         )
         for features in widths.values()
     ]

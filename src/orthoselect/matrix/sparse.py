@@ -12,6 +12,7 @@ from orthoselect.matrix.base import Floats, Indices, Matrix, Scan, storage_preci
 from orthoselect.native import kernels
 
 _THIN = 24  # columns that a kernel takes at once
+_DENSE = 1 << 18  # numbers that may be written out
 
 
 class SparseMatrix(Matrix):
@@ -34,7 +35,7 @@ class SparseMatrix(Matrix):
             X = X.copy()  # summing duplicates works in place, and the caller's X is not ours
         X = sp.csc_array(X).astype(np.float64, copy=False)
         X.sum_duplicates()
-        self._X = X
+        self._X = _with_short_indices(X)
         self.shape = X.shape
 
     def _with(self, data: Floats, indptr: NDArray, precision: Floats) -> SparseMatrix:
@@ -93,6 +94,8 @@ class SparseMatrix(Matrix):
         return part
 
     def block_gram(self, J: Indices, root: Floats | None, V: Floats | None = None) -> Floats:
+        if self.shape[0] * len(J) <= _DENSE:  # quicker than to cut out a sparse part
+            return super().block_gram(J, root, V)
         A = self._X[:, J]
         if root is not None:
             A = sp.csc_array((A.data * root[A.indices], A.indices, A.indptr), shape=A.shape)
@@ -110,3 +113,11 @@ class SparseMatrix(Matrix):
         n_nan = np.bincount(owner, np.isnan(part.data), minlength=len(J))
         n_inf = np.bincount(owner, np.isinf(part.data), minlength=len(J))
         return peaks, n_nan.astype(np.intp), n_inf.astype(np.intp)
+
+
+def _with_short_indices(X: sp.csc_array) -> sp.csc_array:
+    """Return the same numbers with 32-bit indices, which kernels take, if they suffice."""
+    if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
+        return X
+    parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
+    return sp.csc_array(parts, shape=X.shape)
