@@ -162,7 +162,7 @@ class DenseColumns(Columns):
         low, high = self._ends
         two = self._only(low, high)
         if two.all():
-            return (self.A > low).view(np.uint8), 1 + (low < high)[:, 0].astype(np.intp)
+            return (low < self.A).view(np.uint8), 1 + (low < high)[:, 0].astype(np.intp)
         places, counts = self.blank()
         if two.any():
             places[two], counts[two] = self.take(two).rank()
@@ -183,7 +183,7 @@ class DenseColumns(Columns):
         only = ((first == low) | (first == high)).all(axis=1)
         rest = np.flatnonzero(only)
         A, low, high = (part if only.all() else part[rest] for part in (self.A, low, high))
-        only[rest] = ((A == low) | (A == high)).all(axis=1)
+        only[rest] = ((low == A) | (high == A)).all(axis=1)
         return only
 
     def compact(self, levels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Indices]:
@@ -305,12 +305,12 @@ class SparseColumns(Columns):
         return places.astype(np.uint8), counts + ~full
 
     def compact(self, levels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Indices]:
-        """Leave out the levels that do not occur, but 0; return the others and their number."""
+        """Leave out the levels that do not occur; return the others and their number."""
         width = int(levels.max(initial=0)) + 1
         places = self.owner * width + levels
         occurs = np.bincount(places, minlength=self.shape[1] * width) > 0
         occurs = occurs.reshape(self.shape[1], width)
-        occurs[:, 0] = True
+        occurs[:, 0] |= self.filled < self.shape[0]
         new = (np.cumsum(occurs, axis=1) - 1).astype(np.uint8)
         return new.reshape(-1)[places], occurs.sum(axis=1)
 
