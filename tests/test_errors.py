@@ -19,6 +19,7 @@ from orthoselect.errors import (
     SelectionWarning,
     ShapeError,
     TooManyRequestedWarning,
+    UncutNumbersWarning,
     UnknownColumnError,
     listing,
 )
@@ -40,6 +41,7 @@ EXAMPLES = [
     TooManyRequestedWarning(9, 4),
     LikelyQuantityWarning(30, 40),
     ManyLevelsWarning("column `id`", 39, 40),
+    UncutNumbersWarning("price", 39, 40, 2),
     SelectionInterrupted(path()),
 ]
 

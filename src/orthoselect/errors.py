@@ -144,6 +144,19 @@ class ManyLevelsWarning(SelectionWarning):
         )
 
 
+class UncutNumbersWarning(SelectionWarning):
+    """Whole numbers taken as levels, nearly as many as rows."""
+
+    def __init__(self, name: str, n_levels: int, n_rows: int, others: int) -> None:
+        elsewhere = f", and {others} more column(s) likewise" if others else ""
+        super().__init__(
+            f"column `{name}` holds {n_levels} distinct whole numbers in {n_rows} rows, which are "
+            f"taken as they are{elsewhere}: so many levels that they fit any response. Cut "
+            f"quantities (`bins='mean_std_3'`, or a number of bins); labels are fine where they "
+            f"are named in `categorical_features`."
+        )
+
+
 class SelectionInterrupted(_Worded, KeyboardInterrupt):
     """Ctrl-C during a selection; `path` holds the steps made until then."""
 

@@ -3,6 +3,7 @@
 import itertools
 import math
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 import naive
 from coded_problems import CRITERIA, coded_problem
 from orthoselect import native, select
-from orthoselect.criteria.information import InformationCriterion
+from orthoselect.counts import Logarithms
+from orthoselect.criteria.information import InformationCriterion, _Quotient, _SumOfQuotients
 from orthoselect.encode import NumberedNames, Table, build_codes, build_response
 from orthoselect.errors import InputError, SearchStoppedWarning, SelectionWarning
 from orthoselect.read import read_target
@@ -332,3 +334,68 @@ def test_any_small_table_equals_the_definition(data):
     path = run(np.array(X).T, y, n, method)
     assert path.features == selected
     assert path.gains == pytest.approx(gains, rel=1e-9, abs=1e-9)
+
+
+def scored(make, *pairs):
+    """A score that has learned pairs; T of seven rows, for nats that are no round numbers."""
+    T = Logarithms(7, 8)
+    relevance = pairs[0].relevance
+    score = make(relevance, T)
+    for pair in pairs:
+        score.take(pair)
+    return score
+
+
+def test_sums_of_quotients_are_not_decided_by_rounding():
+    """1/10 + 2/10 + 3/10 is another float than 3/10 + 2/10 + 1/10."""
+    for tops in itertools.permutations([1, 2, 3]):
+        pairs = [
+            SimpleNamespace(
+                relevance=np.ones(2, dtype=np.int64),
+                joint=np.array([mine, theirs]),
+                entropy=np.array([10, 10]),
+            )
+            for mine, theirs in zip(tops, reversed(tops))
+        ]
+        assert scored(_SumOfQuotients, *pairs).best(np.array([True, True])) == 0
+
+
+def test_sums_of_quotients_that_floats_cannot_part_are_parted():
+    large = 2**60
+    pair = SimpleNamespace(
+        relevance=np.ones(3, dtype=np.int64),
+        joint=np.array([large, large + 1, large + 1]),
+        entropy=np.full(3, 2 * large),
+    )
+    score = scored(_SumOfQuotients, pair)
+    assert score.of(0) == score.of(1)
+    assert score.best(np.array([True, True, True])) == 1
+
+
+@pytest.mark.parametrize("constant", [0.0, 0.25])
+def test_quotients_are_not_decided_by_rounding(constant):
+    """r/d is often another float than kr/kd; as fractions they are the same."""
+
+    def make(relevance, T):
+        return _Quotient(relevance, T, constant)
+
+    unlike = 0
+    for r, d, k in itertools.product(range(1, 8), range(1, 8), (3, 5, 7)):
+        shift = 0 if not constant else int(constant * 7 * Logarithms(7, 8).unit)
+        pair = SimpleNamespace(
+            relevance=np.array([r, k * r]), redundancy=np.array([d, k * (d + shift) - shift])
+        )
+        score = scored(make, pair)
+        unlike += score.of(0) < score.of(1)
+        assert score.best(np.array([True, True])) == 0
+    assert constant or unlike
+
+
+def test_quotients_that_floats_cannot_part_are_parted():
+    large = 2**60
+    pair = SimpleNamespace(
+        relevance=np.array([large, large + 1, large + 1]), redundancy=np.full(3, 3)
+    )
+    score = scored(lambda relevance, T: _Quotient(relevance, T, 0.0), pair)
+    assert score.of(0) == score.of(1)
+    assert score.best(np.array([True, True, True])) == 1

@@ -9,7 +9,12 @@ import naive
 from orthoselect import select
 from orthoselect.counts import DenseCodes, SparseCodes
 from orthoselect.encode import NumberedNames, Table, build_codes, find_labels
-from orthoselect.errors import InputError, ManyLevelsWarning, NonFiniteError
+from orthoselect.errors import (
+    InputError,
+    ManyLevelsWarning,
+    NonFiniteError,
+    UncutNumbersWarning,
+)
 
 N = 40
 
@@ -184,6 +189,16 @@ def test_identifiers_are_warned_of_and_endless_levels_refused():
         build_codes(table, {"both": [0, 1]}, set())
     with pytest.raises(InputError, match="at most 4000 levels; it has 5000"):
         build_codes(table_of(np.zeros((5000, 1)), {0: find_labels(np.arange(5000))}), {}, set())
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_whole_numbers_that_hardly_repeat_are_warned_of(kind):
+    X = np.column_stack([np.arange(N) % 2, np.arange(N) // 2 * 7, np.arange(N) % 21 + 1])
+    assert codes_of(kind(X[:, :2]))[1] == [2, 20]  # half as many as rows
+    with pytest.warns(UncutNumbersWarning, match="`x2` holds 21 distinct whole numbers in 40"):
+        codes_of(kind(X))
+    assert codes_of(kind(X), "from_data")[1][-1] == 21  # as told
+    build_codes(table_of(kind(X)), {}, {2})
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])

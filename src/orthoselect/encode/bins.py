@@ -305,12 +305,12 @@ class SparseColumns(Columns):
         return places.astype(np.uint8), counts + ~full
 
     def compact(self, levels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Indices]:
-        """Leave out the levels that do not occur, but 0; return the others and their number."""
+        """Leave out the levels that do not occur; return the others and their number."""
         width = int(levels.max(initial=0)) + 1
         places = self.owner * width + levels
         occurs = np.bincount(places, minlength=self.shape[1] * width) > 0
         occurs = occurs.reshape(self.shape[1], width)
-        occurs[:, 0] = True
+        occurs[:, 0] |= self.filled < self.shape[0]
         new = (np.cumsum(occurs, axis=1) - 1).astype(np.uint8)
         return new.reshape(-1)[places], occurs.sum(axis=1)
 

@@ -30,9 +30,14 @@ from orthoselect.encode.bins import (
     sparse_block,
     sparse_blocks,
 )
-from orthoselect.encode.design import Features, check_levels, find_features
+from orthoselect.encode.design import (
+    Features,
+    check_levels,
+    find_features,
+    has_many_levels,
+)
 from orthoselect.encode.table import Table
-from orthoselect.errors import InputError, NonFiniteError
+from orthoselect.errors import InputError, NonFiniteError, UncutNumbersWarning, warn
 from orthoselect.matrix.base import Floats, Indices
 
 Bins = Any  # "auto", "from_data", "mean_std_3", "mean_std_4", a number, or a discretizer
@@ -99,7 +104,8 @@ def build_codes(
         Columns that no feature owns.
     bins : {"auto", "from_data", "mean_std_3", "mean_std_4"}, int or discretizer
         What becomes of numeric columns. "auto": those of whole numbers, at most 256 distinct ones,
-        are taken as they are; all others are cut at mean plus and minus one standard deviation.
+        are taken as they are (with a warning where they hardly repeat); all others are cut at
+        mean plus and minus one standard deviation.
         "from_data": every distinct value is a level, at most 256 of them. "mean_std_3" and
         "mean_std_4" cut all numeric columns; see `bins.mean_std_cuts`. A number: so many bins of
         equal width. A discretizer: an object with `fit` and `transform` that gives back a code
@@ -295,6 +301,8 @@ class _Coder:
         for part, columns in self._store.blocks(at):
             codes, levels[f[part]] = self._code(columns, at[part])
             self._store.put(f[part], columns, codes)
+        if self._bins == "auto":
+            self._warn_of_many(f, levels[f])
         for one, (codes, n_levels) in special.items():
             self._store.put_column(one, codes)
             levels[one] = n_levels
@@ -374,6 +382,14 @@ class _Coder:
         self._store = (_SparseStore if sp.issparse(coded) else _DenseStore).of(coded)
         self._place[used] = np.arange(len(used))
         self._bins = "from_data"
+
+    def _warn_of_many(self, f: Indices, levels: Indices) -> None:
+        """Warn of numbers that were taken as they are and hardly repeat."""
+        n_rows = self._store.X.shape[0]
+        many = np.flatnonzero(has_many_levels(levels, n_rows))
+        if many.size:
+            name = self._features[int(f[many[0]])].name
+            warn(UncutNumbersWarning(name, int(levels[many[0]]), n_rows, len(many) - 1))
 
     def _columns_in_use(self) -> list[int]:
         columns = [column for feature in self._features for column in feature.columns]

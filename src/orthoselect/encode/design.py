@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -211,5 +212,10 @@ def check_levels(what: str, n_levels: int, n_rows: int) -> None:
             f"{what} should have at most {_MAX_LEVELS} levels; it has "
             f"{n_levels}. Merge rare levels, or name it in `exclude`."
         )
-    if n_levels > max(10, n_rows // 2):
+    if has_many_levels(n_levels, n_rows):
         warn(ManyLevelsWarning(what, n_levels, n_rows))
+
+
+def has_many_levels(n_levels: Any, n_rows: int) -> Any:
+    """Whether so many levels, a number or an array, fit any response of so many rows."""
+    return n_levels > max(10, n_rows // 2)
