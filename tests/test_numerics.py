@@ -1,9 +1,13 @@
 """Nasty tables: each edge that has broken a selector somewhere."""
 
+import warnings
+from itertools import takewhile
+
 import numpy as np
 import pytest
 
 import naive
+import problems
 from matrices import STORAGES
 from orthoselect import OrthogonalSelector, select
 from orthoselect.errors import NonFiniteError, SearchStoppedWarning, TooManyRequestedWarning
@@ -280,3 +284,29 @@ def test_overflow_in_a_thread_is_no_warning():
     X = rng.normal(size=(40_000, 60))
     y = (X[:, 7] + rng.normal(size=40_000) > 0).astype(int)
     assert select(X * 1e200, y, 3).features == select(X, y, 3).features
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_gains_of_float32_are_those_of_the_same_numbers_in_float64(seed, strategy):
+    rng = np.random.default_rng(seed)
+    N, n = int(rng.integers(30, 400)), int(rng.integers(3, 60))
+    X = problems.columns(rng, N, n)
+    X = (X / np.maximum(np.abs(X).max(axis=0), 1e-300)).astype(np.float32)
+    if rng.random() < 0.3:
+        X[:, -1] = X[:, 0]  # a duplicate is included below, and adds nothing
+    y, _, task = problems.response(rng, N, X.astype(float))
+    options = {"task": task, "include": [0, n - 1] if rng.random() < 0.3 else None}
+    if rng.random() < 0.3:
+        options["sample_weight"] = rng.integers(0, 4, N)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        single = select(X, y, min(12, n), **options)
+        double = select(X.astype(float), y, min(12, n), **options)
+    # float32 columns depend on each other sooner: then the two go their own ways.
+    pairs = zip(single, double)
+    alike = [a.feature == b.feature and (a.gain > 0) == (b.gain > 1e-12) for a, b in pairs]
+    agreed = len([*takewhile(bool, alike)])
+    assert agreed
+    np.testing.assert_allclose(single.gains[:agreed], double.gains[:agreed], rtol=1e-8, atol=1e-11)
+    totals = [step.total for step in single]
+    np.testing.assert_allclose(totals, np.cumsum(single.gains), rtol=1e-12)

@@ -41,6 +41,7 @@ from orthoselect.criteria.uncertainty import Uncertainty, block_gains, single_ga
 from orthoselect.encode import Design, Response
 from orthoselect.matrix import Basis, CenteredMatrix, Matrix, center, orthonormalize
 from orthoselect.matrix.base import EPS, Floats, Indices
+from orthoselect.matrix.basis import ROUNDINGS
 
 # Gains whose relative uncertainty exceeds this are measured again on the real columns.
 _TRUSTED = 1e-10
@@ -48,6 +49,8 @@ _TRUSTED = 1e-10
 _TIE = 1e-9
 # In float32 a gain this certain wins, if no other comes near.
 _CLEAR = 1e-2
+# A column with more left than so many of the largest roundings depends on no others.
+_SURE_ROUNDINGS = 16 * ROUNDINGS
 # A gain below this is nothing: it vanishes in the rounding of the total.
 _NOTHING = 1e-14
 # With at least this much left of a column, a row from Gram columns keeps enough digits.
@@ -130,6 +133,7 @@ class CanonicalState(State):
         self._size, self._taken = size, 0  # features
         # In float32 the winners' gains are made exact at the end, where they are single columns.
         self._refinable = X.arithmetic != EPS and not self._wide_columns
+        self._surely_independent = (_SURE_ROUNDINGS * X.sizes[X.alive].max(initial=0.0)) ** 2
         self._order: list[int] = []  # column of each feature added, -1 if it added nothing
         self._sure = -1  # a feature whose gain is beyond doubt, if `best` has found one
         self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
@@ -157,7 +161,7 @@ class CanonicalState(State):
                 self._sure = top
                 return int(self._names[top])
             rivals = self._rivals(gains, top)
-            if len(rivals) == 1 and self._good_enough(float(gains[top]), float(self._slack[top])):
+            if len(rivals) == 1 and self._good_enough(top, float(self._slack[top])):
                 self._sure = top
                 return int(self._names[top])
             doubtful = rivals[~self._trusted(rivals)]
@@ -175,19 +179,22 @@ class CanonicalState(State):
         if self._unsure.size or not math.isnan(self._slack[top]):
             return False
         gain, j = float(gains[top]), int(self._single[top])
+        if self._d[j] < _PLENTY:
+            return False
         slack = self._uncertainty.slack(gain, j, float(self._d[j]))
-        if not self._good_enough(gain, slack):
+        if not self._good_enough(top, slack):
             return False
         return np.count_nonzero(gains >= self._threshold(gain, slack)) == 1
 
-    def _good_enough(self, gain: float, slack: float) -> bool:
-        """Whether a gain that no other comes near is known well enough to take its feature.
+    def _good_enough(self, f: int, slack: float) -> bool:
+        """Whether a gain that no other comes near is known well enough to take feature f.
 
-        Gains in float32 have few digits. They do to tell a clear winner; `known_gains` gives all
-        taken their digits back in one go.
+        Gains in float32 have few digits. They do to tell a clear winner that does not depend on
+        those selected; `known_gains` gives all taken their digits back in one go.
         """
-        within = _CLEAR if self._refinable else _TRUSTED
-        return slack <= within * gain and gain > _NOTHING
+        gain, j = float(self._gains[f]), int(self._single[f])
+        clear = self._refinable and j >= 0 and self._d[j] >= self._surely_independent
+        return slack <= (_CLEAR if clear else _TRUSTED) * gain and gain > _NOTHING
 
     def _threshold(self, gain: float, slack: float) -> float:
         """Return the least gain that may be as good as the leading one, where enough is left."""

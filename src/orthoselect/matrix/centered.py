@@ -104,6 +104,9 @@ class CenteredMatrix:
         A = self.matrix.columns(J)
         A -= self.means[J]
         A *= self._inverse_norms(J)
+        if self.arithmetic != EPS:  # the means have float32's digits only
+            w = np.ones(len(A)) if self.root is None else self.root * self.root
+            A -= w @ A / w.sum()
         if self.root is not None:
             A *= self.root[:, None]
         return A

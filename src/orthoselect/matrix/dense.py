@@ -116,7 +116,7 @@ class DenseMatrix(Matrix):
 
         def work(tile: Tile, total: Total) -> None:
             for rows, _ in self._row_tiles(tile):
-                B = self._tile(rows, slice(None))
+                B = self._present(self._X[rows], slice(None), np.float64)
                 A = np.empty((B.shape[0], n + 1 + m))
                 A[:, :n], A[:, n], A[:, n + 1 :] = B, 1.0, V[rows]
                 if root is not None:

@@ -131,22 +131,22 @@ class SelectionPath(Sequence[SelectionStep]):
     def to_dict(self) -> dict[str, Any]:
         """Return the path as plain numbers, strings and lists, ready for JSON.
 
-        A ceiling that does not exist is None.
+        What JSON has no number for is None: a ceiling that does not exist, a gain without bound.
         """
         steps = [
             {
                 "step": number,
                 "feature": step.feature,
                 "name": step.name,
-                "gain": step.gain,
-                "total": step.total,
+                "gain": _finite(step.gain),
+                "total": _finite(step.total),
                 "columns": list(step.columns),
             }
             for number, step in enumerate(self, start=1)
         ]
         return {
             "method": self.method,
-            "ceiling": None if math.isnan(self.ceiling) else self.ceiling,
+            "ceiling": _finite(self.ceiling),
             "n_candidates": self.n_candidates,
             "stopped": self.stopped,
             "stats": dict(self.stats),
@@ -234,3 +234,7 @@ def _number_format(values: Sequence[float]) -> str:
     """Four decimals, unless the numbers are so small or large that these say little."""
     largest = max(map(abs, values), default=0.0)
     return ".4f" if largest == 0 or 0.001 <= largest < 1e6 else ".3e"
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,123 @@
+"""Kernels and NumPy give the same products, whatever the block's size, order and dtype."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from orthoselect import native
+from orthoselect.matrix import SparseMatrix
+from orthoselect.matrix.thin import add_cross, add_gram, take_columns
+
+needs_kernels = pytest.mark.skipif(not native.available(), reason="there are no kernels")
+SHAPES = [(1, 1), (3, 5), (31, 7), (32, 8), (33, 17), (65, 16), (129, 40), (70, 515), (257, 1030)]
+
+
+def block(rng, shape, dtype, kind):
+    """The same sort of numbers, stored one way or another."""
+    N, n = shape
+    B = rng.normal(size=(N, n)).astype(dtype)
+    if kind == "wider":
+        return np.concatenate([B, B, B], axis=1)[:, n : 2 * n]
+    if kind == "every other row":
+        return np.repeat(B, 2, axis=0)[::2]
+    if kind == "by columns":
+        return np.asfortranarray(B)
+    if kind == "backwards":
+        return B[::-1]
+    if kind == "read-only":
+        B.setflags(write=False)
+    return B
+
+
+@pytest.mark.parametrize("kernels", [True, False])
+@pytest.mark.parametrize(
+    "kind", ["plain", "wider", "every other row", "by columns", "backwards", "read-only"]
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_products_are_those_of_numpy(shape, dtype, kind, kernels, monkeypatch):
+    if not kernels:
+        monkeypatch.setattr(native, "_kernels", None)
+    rng = np.random.default_rng(sum(shape))
+    N, n = shape
+    B = block(rng, shape, dtype, kind)
+    exact = B.astype(float)
+    close = {"rtol": 0, "atol": (1e-12 if dtype == np.float64 else 3e-6) * N}
+    for b in (0, 1, 2, 3, 4, 5, 6, 7, 11, 13, 24, 30):
+        Z = rng.normal(size=(N, b)).astype(dtype)
+        ZtB, squares = np.ones((b, n)), np.ones(n)
+        add_cross(Z, B, ZtB, squares)
+        np.testing.assert_allclose(ZtB, 1 + Z.astype(float).T @ exact, **close)
+        np.testing.assert_allclose(squares, 1 + (exact**2).sum(axis=0), rtol=1e-12)
+        add_cross(Z, B, ZtB)
+        np.testing.assert_allclose(ZtB, 1 + 2 * Z.astype(float).T @ exact, **close)
+
+        J = rng.integers(0, n, b)
+        means, factors, w = rng.normal(size=b), rng.normal(size=b), rng.random(N)
+        for weights in (None, w):
+            made = (exact[:, J] - means) * factors * (1 if weights is None else w[:, None])
+            ZtB, sums = np.zeros((b, n)), np.zeros(b)
+            add_gram(B, J, means, factors, weights, ZtB, sums)
+            np.testing.assert_allclose(ZtB, made.T @ exact, **{**close, "rtol": 1e-5})
+            np.testing.assert_allclose(sums, made.sum(axis=0), rtol=1e-9, atol=1e-9)
+        np.testing.assert_array_equal(take_columns(B, J), exact[:, J])
+
+
+@pytest.mark.parametrize("kernels", [True, False])
+@pytest.mark.parametrize("seed", range(20))
+def test_sparse_products_are_those_of_the_dense_table(seed, kernels, monkeypatch):
+    if not kernels:
+        monkeypatch.setattr(native, "_kernels", None)
+    rng = np.random.default_rng(seed)
+    N, n = int(rng.integers(1, 40)), int(rng.integers(1, 60))
+    X = rng.normal(size=(N, n)) * (rng.random((N, n)) < 0.2)
+    matrix = SparseMatrix(sp.csr_array(X))
+    for b in (0, 1, 3, 8, 9, 24, 30):
+        Z = rng.normal(size=(N, b))
+        np.testing.assert_allclose(matrix.cross(Z), Z.T @ X, atol=1e-12)
+    J = rng.integers(0, n, 5)
+    np.testing.assert_array_equal(matrix.columns(J), X[:, J])
+    assert matrix.filled().tolist() == np.flatnonzero(X.any(axis=0)).tolist()
+    filled = matrix.restricted(matrix.filled())
+    np.testing.assert_array_equal(filled.columns(np.arange(filled.shape[1])), X[:, X.any(axis=0)])
+
+
+@needs_kernels
+def test_kernels_refuse_what_would_leave_their_arrays():
+    kernels = native.kernels()
+    B, Z = np.ones((4, 3)), np.ones((4, 2))
+    out, sums = np.zeros((2, 3)), np.zeros(2)
+    one = np.ones(2)
+    for wrong in (
+        lambda: kernels.cross(Z[:3], B, out, None),
+        lambda: kernels.cross(Z, B, out[:1], None),
+        lambda: kernels.cross(Z, B, out, np.zeros(2)),
+        lambda: kernels.cross(np.ones((4, 40)), B, np.zeros((40, 3)), None),
+        lambda: kernels.gram(B, np.array([0, 3]), one, one, None, out, sums),
+        lambda: kernels.gram(B, np.array([0, -1]), one, one, None, out, sums),
+        lambda: kernels.gram(B, np.array([0, 1]), one, one, np.ones(3), out, sums),
+        lambda: kernels.take(B, np.array([3]), np.zeros((4, 1))),
+        lambda: kernels.take(B, np.array([0]), np.zeros((3, 1))),
+        lambda: sparse_cross(rows=[0, 4]),
+        lambda: sparse_cross(starts=[0, 3]),
+        lambda: sparse_cross(starts=[1, 0]),
+    ):
+        with pytest.raises(ValueError, match="shapes do not fit"):
+            wrong()
+    for wrong in (
+        lambda: kernels.cross(Z.astype(np.float32), B, out, None),
+        lambda: kernels.cross(Z, B[:, ::2], out[:, :2].copy(), None),
+        lambda: kernels.cross(Z, B, out.astype(np.float32), None),
+        lambda: kernels.gram(B, np.array([0.0, 1.0]), one, one, None, out, sums),
+    ):
+        with pytest.raises(TypeError):
+            wrong()
+    out.setflags(write=False)
+    with pytest.raises((ValueError, BufferError)):
+        kernels.cross(Z, B, out, None)
+
+
+def sparse_cross(rows=(0, 1), starts=(0, 2)):
+    """A table of one column and two numbers, its places right or wrong."""
+    places = np.array(rows, dtype=np.int32), np.array(starts, dtype=np.int32)
+    native.kernels().sparse_cross(np.ones((4, 1)), np.ones(2), *places, np.zeros((1, 1)))
