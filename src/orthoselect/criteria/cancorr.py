@@ -548,7 +548,7 @@ def _constant(design: Design, X: CenteredMatrix, wide: dict[int, Indices]) -> ND
 
 
 def _independent(X: CenteredMatrix, J: Indices) -> tuple[Indices, Floats]:
-    """Return the columns of a block that are no combination of those before them, and their Gram."""
+    """Return the columns of a block that do not depend on those before them, and their Gram."""
     J = J[X.alive[J]]
     G = X.block_gram(J)
     if len(J) < 2 or np.linalg.eigvalsh(G)[0] >= _HEALTHY:
