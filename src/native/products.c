@@ -163,39 +163,47 @@ release:
 typedef double Four __attribute__((vector_size(32), aligned(1), may_alias));
 
 /* out = Z'X for X by columns: each column's numbers meet the rows of Z they stand in. Rows of Z are
- * b_padded long, a multiple of eight. */
+ * b_padded long, a multiple of eight. Eight columns at a time, so that rows of out are written in
+ * pieces. */
 FOR_EACH_PROCESSOR
 static void sparse_columns(const double *Z, Py_ssize_t b_padded, Py_ssize_t b, const double *data,
                            const int32_t *rows, const int32_t *starts, Py_ssize_t n, double *out,
                            Py_ssize_t out_step)
 {
-    for (Py_ssize_t j = 0; j < n; j++)
-        for (Py_ssize_t g = 0; g < b; g += 8) {
-            Four sums[2] = {{0}, {0}};
-            for (int32_t p = starts[j]; p < starts[j + 1]; p++) {
-                const Four *z = (const Four *)(Z + rows[p] * b_padded + g);
-                sums[0] += data[p] * z[0];
-                sums[1] += data[p] * z[1];
+    double sums[8 * 8];
+    for (Py_ssize_t g = 0; g < b; g += 8)
+        for (Py_ssize_t j = 0; j < n; j += 8) {
+            const Py_ssize_t width = n - j < 8 ? n - j : 8, depth = b - g < 8 ? b - g : 8;
+            for (Py_ssize_t i = 0; i < width; i++) {
+                Four low = {0}, high = {0};
+                for (int32_t p = starts[j + i]; p < starts[j + i + 1]; p++) {
+                    const Four *z = (const Four *)(Z + rows[p] * b_padded + g);
+                    low += data[p] * z[0];
+                    high += data[p] * z[1];
+                }
+                ((Four *)sums)[2 * i] = low;
+                ((Four *)sums)[2 * i + 1] = high;
             }
-            for (int i = 0; i < 8 && g + i < b; i++)
-                out[(g + i) * out_step + j] = sums[i / 4][i % 4];
+            for (Py_ssize_t k = 0; k < depth; k++)
+                for (Py_ssize_t i = 0; i < width; i++)
+                    out[(g + k) * out_step + j + i] = sums[8 * i + k];
         }
 }
 
 /* Whether starts grow within the data, and rows are rows. */
-static int check_sparse(const Py_buffer *rows, const Py_buffer *starts, Py_ssize_t N)
+FOR_EACH_PROCESSOR
+static int sparse_is_sound(const int32_t *row, Py_ssize_t stored, const int32_t *start,
+                           Py_ssize_t n, Py_ssize_t N)
 {
-    const int32_t *start = starts->buf, *row = rows->buf;
-    const Py_ssize_t n = starts->shape[0] - 1, stored = rows->shape[0];
+    const uint32_t limit = N < INT32_MAX ? (uint32_t)N : INT32_MAX;
+    int wrong = 0;
     if (n < 0 || start[0] < 0 || start[n] > stored)
-        return bad_shapes();
+        return 0;
     for (Py_ssize_t j = 0; j < n; j++)
-        if (start[j] > start[j + 1])
-            return bad_shapes();
+        wrong |= start[j] > start[j + 1];
     for (Py_ssize_t p = 0; p < stored; p++)
-        if (row[p] < 0 || row[p] >= N)
-            return bad_shapes();
-    return 0;
+        wrong |= (uint32_t)row[p] >= limit;
+    return !wrong;
 }
 
 static PyObject *sparse_cross(PyObject *Py_UNUSED(self), PyObject *args)
@@ -218,8 +226,11 @@ static PyObject *sparse_cross(PyObject *Py_UNUSED(self), PyObject *args)
         bad_shapes();
         goto release;
     }
-    if (check_sparse(&views[ROWS], &views[STARTS], Z->shape[0]) < 0)
+    if (!sparse_is_sound(views[ROWS].buf, views[ROWS].shape[0], views[STARTS].buf, n,
+                         Z->shape[0])) {
+        bad_shapes();
         goto release;
+    }
     const Py_ssize_t b_padded = (b + 7) / 8 * 8, N = Z->shape[0];
     double *padded = calloc((size_t)(N * b_padded + 1), sizeof(double));
     if (padded == NULL) {
