@@ -62,6 +62,7 @@ _PLENTY = 1e-3
 _PRODUCT_ROUNDINGS = 8.0
 _BATCH_BYTES = 1 << 25
 _MOSTLY = 0.9
+_LARGE, _HUGE = 1 << 20, 1 << 22  # bytes
 _KEPT = 4  # residuals kept of the columns measured last, should one of them be taken
 
 
@@ -109,7 +110,7 @@ class CanonicalState(State):
         self._C = np.ascontiguousarray(VtX)
         self._d = np.where(X.alive, 1.0, 0.0)
         self._n_constant = n - int(np.count_nonzero(X.alive))
-        self._L = np.empty((max(8, min(size, 64)), n))
+        self._L = np.empty((_rows_at_first(size, n), n))
         self._columns: list[int] = []  # selected columns, one for each row of L
         self._product_error = _PRODUCT_ROUNDINGS * X.arithmetic
         self._noise = float(X.noise[X.alive].max(initial=0.0))
@@ -505,6 +506,16 @@ class _Blocks:
 
     def __init__(self, features: Indices, columns: Indices, D: Floats) -> None:
         self.features, self.columns, self.D = features, columns, D
+
+
+def _rows_at_first(size: int, n: int) -> int:
+    """Return how many rows L begins with; pages that are never written take no memory.
+
+    Where it will be large anyway it is made large enough for NumPy to ask for huge pages, which
+    are quicker to get.
+    """
+    rows = max(8, min(size, 64))
+    return rows if 8 * rows * n < _LARGE else max(rows, 1 + _HUGE // (8 * n))
 
 
 def _without_empty(design: Design) -> Design:
