@@ -12,8 +12,11 @@ from benchmarks import (
     environment,
     importtime,
     information,
+    information_peers,
+    products,
     report,
     scaling,
+    selections,
     shapes,
     table,
     targets,
@@ -35,8 +38,7 @@ def main() -> int:
         options.threads = options.threads[:1]
     folder = None if options.data is None else str(options.data.resolve())
     settings = table.Settings(folder, options.repeats, options.limit)
-    pages = {"table": _table, "scaling": _scaling, "information": _information}
-    return pages[options.page](options, settings)
+    return PAGES[options.page](options, settings)
 
 
 def _table(options: argparse.Namespace, settings: table.Settings) -> int:
@@ -65,13 +67,50 @@ def _scaling(options: argparse.Namespace, settings: table.Settings) -> int:
 
 
 def _information(options: argparse.Namespace, settings: table.Settings) -> int:
+    with_files = options.data is not None
+    try:
+        cases = information.choose(options.rows, with_files=with_files, quick=options.quick)
+    except ValueError as error:
+        _parser().error(str(error))
     result = _start(options)
-    result["cases"] = []
-    for case in information.run(options.threads[0], settings, quick=options.quick):
-        result["cases"].append(case)
+    result |= {"cases": [], "selections": []}
+
+    def write() -> None:
         report.write(options.output, "information", result, report.information_markdown(result))
+
+    threads = options.threads[0]
+    for case in information.run(cases, threads, settings):
+        result["cases"].append(case)
+        write()
+    compared = [case for case in cases if case.selected]
+    for part in selections.run(compared, threads, options.methods, settings, quick=options.quick):
+        result["selections"].append(part)
+        write()
     print(report.information_text(result))
     return 0
+
+
+def _products(options: argparse.Namespace, settings: table.Settings) -> int:
+    try:
+        chosen = products.choose(options.rows, quick=options.quick)
+    except ValueError as error:
+        _parser().error(str(error))
+    result = _start(options)
+    result["lines"] = []
+    for line in products.run(chosen, options.threads[0], settings):
+        result["lines"].append(line)
+        result["model"] = products.model(result["lines"])
+        report.write(options.output, "products", result, report.products_markdown(result))
+    print(report.products_text(result))
+    return 0
+
+
+PAGES = {
+    "table": _table,
+    "scaling": _scaling,
+    "information": _information,
+    "products": _products,
+}
 
 
 def _start(options: argparse.Namespace) -> dict[str, Any]:
@@ -80,15 +119,11 @@ def _start(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    names = [method.name for method in METHODS]
+    peers = [peer.name for peer in information_peers.PEERS]
+    names = list(dict.fromkeys([*(method.name for method in METHODS), *peers]))
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     add = parser.add_argument
-    add(
-        "page",
-        nargs="?",
-        choices=["table", "scaling", "information", "importtime"],
-        default="table",
-    )
+    add("page", nargs="?", choices=[*PAGES, "importtime"], default="table")
     add("--rows", nargs="+", metavar="NAME", help="rows to measure; all by default")
     add("--methods", nargs="+", choices=names, default=names, help="peers to compare with")
     add("--threads", nargs="+", type=int, default=[2, 1], metavar="COUNT")

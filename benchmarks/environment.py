@@ -24,6 +24,8 @@ PACKAGES = (
     "fastcan",
     "mrmr_selection",
     "mlxtend",
+    "skfeature-chappers",
+    "ITMO_FS",
     "pandas",
 )
 _BLAS_FIELDS = ("user_api", "internal_api", "version", "threading_layer", "architecture")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,12 +31,15 @@ class Case:
         Of every feature.
     target : float or None
         How many times quicker than the loop our step should be, in one run.
+    selected : bool
+        Whether whole selections are measured too; see `benchmarks.selections`.
     """
 
     name: str
     data: Data
     levels: int
     target: float | None = None
+    selected: bool = True
 
     @property
     def title(self) -> str:
@@ -52,7 +54,7 @@ MADE = (
     Case("binary", Data("made", 60000, 784, 10), 2, 60.0),
     Case("bins", Data("made", 6000, 5000, 2), BINS, 4.5),
     Case("three", Data("made", 2000, 649, 10), 3, 10.0),
-    Case("many", Data("made", 6000, 500, 2), 50),
+    Case("many", Data("made", 6000, 500, 2), 50, selected=False),
 )
 FILES = (
     Case("cnae9", Data("file", 1080, 856, 9, name="cnae9", dtype="stored", sparse=True), 5),
@@ -60,15 +62,30 @@ FILES = (
 )
 QUICK = (
     Case("quick", Data("made", 500, 40, 3), 2),
-    Case("quick_bins", Data("made", 500, 40, 3), 5),
+    Case("quick_bins", Data("made", 500, 40, 3), 5, selected=False),
 )
 
 
-def run(threads: int, settings: Settings, *, quick: bool) -> Iterator[dict[str, Any]]:
+def choose(names: list[str] | None, *, with_files: bool, quick: bool) -> list[Case]:
+    """Return the cases to measure, all that there are data for if no name is given.
+
+    Raises
+    ------
+    ValueError
+        If a name is no case's.
+    """
+    cases = QUICK if quick else (*MADE, *(FILES if with_files else ()))
+    known = [case.name for case in cases]
+    if unknown := set(names or []) - set(known):
+        raise ValueError(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    return [case for case in cases if not names or case.name in names]
+
+
+def run(cases: list[Case], threads: int, settings: Settings) -> Iterator[dict[str, Any]]:
     """Yield each case's measurements as a plain dict."""
     from threadpoolctl import threadpool_limits
 
-    for case in QUICK if quick else (*MADE, *(FILES if settings.folder else ())):
+    for case in cases:
         print(f"{case.title} ...", end=" ", file=sys.stderr, flush=True)
         with threadpool_limits(threads):
             result = _measure(case, settings)
@@ -87,14 +104,14 @@ def _measure(case: Case, settings: Settings) -> dict[str, Any]:
     j = int(np.argmax(counts.margins(T)[1] - counts.margins(T)[0]))  # the first to be selected
 
     def best(work: Callable[[], Any]) -> float:
-        return min(measure.times(work, settings.repeats, measure.seconds_of(work))[0])
+        return measure.best_seconds(work, settings.repeats)
 
     seconds = {
         "build": best(lambda: count(codes, y, c)),
         "margins": best(lambda: counts.margins(T)),
         "step": best(lambda: counts.pairs(j, T)),
     }
-    with _no_kernels():
+    with measure.no_kernels():
         plain = count(codes, y, c)
         seconds["numpy"] = best(lambda: plain.pairs(j, T))
     dense = codes if filled is None else _dense(codes)
@@ -110,18 +127,6 @@ def _measure(case: Case, settings: Settings) -> dict[str, Any]:
         "ratio": seconds["loop"] / seconds["step"],
         "target": case.target,
     }
-
-
-@contextmanager
-def _no_kernels() -> Iterator[None]:
-    from orthoselect import native
-
-    before = native._kernels
-    native._kernels = None
-    try:
-        yield
-    finally:
-        native._kernels = before
 
 
 def _loop(
@@ -157,22 +162,30 @@ def _load(case: Case, folder: str | None) -> tuple[Any, np.ndarray, int | None]:
 
 
 def _load_file(case: Case, folder: str | None) -> tuple[Any, np.ndarray, int]:
-    """Return a real table by columns; numbers other than counts in bins of equal width from 0."""
-    import scipy.sparse as sp
-
     from orthoselect.counts import SparseCodes
+
+    X, y = load_levels(case, folder)
+    levels = np.full(X.shape[1], case.levels)
+    return SparseCodes(X.indptr, X.indices, X.data, X.shape, levels), y, X.nnz
+
+
+def load_levels(case: Case, folder: str | None) -> tuple[Any, np.ndarray]:
+    """Return a real table by columns (CSC, uint8), and its classes from 0.
+
+    Numbers other than counts are cut into bins of equal width from 0.
+    """
+    import scipy.sparse as sp
 
     X, y = case.data.load(folder)
     X = sp.csc_array(X)
     if case.levels == BINS:
         largest = X.max(axis=0).toarray().ravel()
         share = X.data / np.repeat(largest, np.diff(X.indptr))
-        X.data = np.minimum(share * BINS, BINS - 1).astype(np.uint8)
-        X.eliminate_zeros()
+        X.data = np.minimum(share * BINS, BINS - 1)
+    X = X.astype(np.uint8)
+    X.eliminate_zeros()
     X.sort_indices()
-    levels = np.full(X.shape[1], case.levels)
-    codes = SparseCodes(X.indptr, X.indices, X.data.astype(np.uint8), X.shape, levels)
-    return codes, np.unique(y, return_inverse=True)[1], X.nnz
+    return X, np.unique(y, return_inverse=True)[1]
 
 
 def _dense(codes: Any) -> Any:

@@ -65,6 +65,24 @@ def times(fit: Callable[[], Any], repeats: int, first: float) -> tuple[list[floa
     return seconds, (time.process_time() - cpu) / wall if again else 0.0
 
 
+def best_seconds(work: Callable[[], Any], repeats: int) -> float:
+    """Return the best of several times of a call; see `times`."""
+    return min(times(work, repeats, seconds_of(work))[0])
+
+
+@contextmanager
+def no_kernels() -> Iterator[None]:
+    """Let orthoselect run as it does where its kernels were not compiled."""
+    from orthoselect import native
+
+    before = native._kernels
+    native._kernels = None
+    try:
+        yield
+    finally:
+        native._kernels = before
+
+
 @contextmanager
 def limit(seconds: float) -> Iterator[None]:
     """End this process by an alarm if the work inside takes longer.

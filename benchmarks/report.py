@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
+from benchmarks.information_peers import PEERS
 from benchmarks.methods import METHODS
 from benchmarks.table import OURS
 
@@ -71,8 +72,10 @@ def scaling_markdown(result: dict[str, Any]) -> str:
 
 def information_text(result: dict[str, Any]) -> str:
     """Return the page of the information criteria for a terminal."""
+    selections = result["selections"]
     parts = [
         _as_text(*_information_grid(result)),
+        *(f"{_selection_title(part)}\n{_as_text(*_selection_grid(part))}" for part in selections),
         _quick_note(result),
         "\n".join(environment_lines(result["environment"])),
     ]
@@ -90,6 +93,40 @@ def information_markdown(result: dict[str, Any]) -> str:
         head,
         _quick_note(result),
         _as_markdown(*_information_grid(result)),
+        "## Whole selections\n\nBest time with coding, ratio to orthoselect, and whether the "
+        f"selection is orthoselect's. Given up after {result['settings']['limit']:g} s.",
+        *(
+            f"### {_selection_title(part)}\n\n{_as_markdown(*_selection_grid(part))}"
+            for part in result["selections"]
+        ),
+        f"## Where\n\n{about}",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def products_text(result: dict[str, Any]) -> str:
+    """Return the page of the products for a terminal."""
+    parts = [
+        _as_text(*_products_grid(result)),
+        _as_text(*_model_grid(result)),
+        _quick_note(result),
+        "\n".join(environment_lines(result["environment"])),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def products_markdown(result: dict[str, Any]) -> str:
+    """Return the same as a Markdown page."""
+    about = "\n".join(f"- {line}" for line in environment_lines(result["environment"]))
+    parts = [
+        "# Products\n\nBest times in reads of X (`X.sum()`): of a scan with m response columns, of "
+        "b columns of the Gram matrix, and of all of it. From a line through the times of b "
+        "columns: what one more column costs, in reads; what a read of the table costs, in "
+        "columns; and the whole Gram matrix, in columns for each of its own.",
+        _quick_note(result),
+        _as_markdown(*_products_grid(result)),
+        "## The model in criteria/plan.py",
+        _as_markdown(*_model_grid(result)),
         f"## Where\n\n{about}",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -231,6 +268,73 @@ def _information_grid(result: dict[str, Any]) -> tuple[list[str], Grid]:
 def _target_text(case: dict[str, Any]) -> str:
     verdict = "pass" if case["ratio"] >= case["target"] else "FAIL"
     return f">= {case['target']:g}: {verdict}"
+
+
+def _selection_title(part: dict[str, Any]) -> str:
+    return f"{part['title']}: {part['steps']} features"
+
+
+def _selection_grid(part: dict[str, Any]) -> tuple[list[str], Grid]:
+    used = {name for line in part["criteria"] for name in line["cells"]}
+    peers = [peer for peer in PEERS if peer.name in used]
+    heads = ["criterion", *(peer.title for peer in peers)]
+    rows = []
+    for line in part["criteria"]:
+        cells = [_selection_text(line["cells"].get(peer.name)) for peer in peers]
+        rows.append([[text] for text in (line["criterion"], *cells)])
+    return heads, rows
+
+
+def _selection_text(cell: dict[str, Any] | None) -> str:
+    if cell is None:
+        return ""
+    if cell["status"] != "ok":
+        return cell["why"]
+    texts = [seconds_text(cell["seconds"])]
+    if "ratio" in cell:
+        texts.append(f"{number_text(cell['ratio'])}x")
+        texts.append(_verdict_text(cell.get("agreement")))
+    return ", ".join(texts)
+
+
+def _verdict_text(found: dict[str, Any] | None) -> str:
+    if found is None:
+        return "another criterion"
+    if found["verdict"] != "differs":
+        return found["verdict"]
+    return f"differs ({found['shared']} of {found['steps']} shared)"
+
+
+def _products_grid(result: dict[str, Any]) -> tuple[list[str], Grid]:
+    first = result["lines"][0]
+    heads = ["table", "kernels", "X.sum()", *(f"scan, m {m}" for m in first["scan_seconds"])]
+    heads += [f"gram, b {b}" for b in first["gram_seconds"]]
+    heads += ["whole Gram", "one more column", "a read, in columns", "whole, for each column"]
+    rows = []
+    for line in result["lines"]:
+        read = line["read_seconds"]
+        times = [*line["scan_seconds"].values(), *line["gram_seconds"].values()]
+        times.append(line["whole_seconds"])
+        texts = [line["title"], "yes" if line["kernels"] else "no", seconds_text(read)]
+        texts += [_known_text(None if t is None else t / read) for t in times]
+        texts += [_known_text(line[name]) for name in ("column", "read", "whole")]
+        rows.append([[text] for text in texts])
+    return heads, rows
+
+
+def _model_grid(result: dict[str, Any]) -> tuple[list[str], Grid]:
+    heads = ["number", "what", "kernels", "in the model", "measured: least", "median", "most"]
+    rows = []
+    for found in result["model"]:
+        kernels = "yes" if found["kernels"] else "no"
+        texts = [f"plan.{found['name']}", found["what"], kernels, number_text(found["model"])]
+        texts += [_known_text(found[name]) for name in ("least", "median", "most")]
+        rows.append([[text] for text in texts])
+    return heads, rows
+
+
+def _known_text(number: float | None) -> str:
+    return "" if number is None else number_text(number)
 
 
 def _as_markdown(heads: list[str], rows: Grid) -> str:

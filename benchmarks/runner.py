@@ -61,26 +61,42 @@ def run(cell: Cell) -> dict[str, Any]:
     result : dict
         `status` is "ok", "over limit" or "failed"; see `benchmarks.cell.measure`.
     """
-    command = [sys.executable, "-m", "benchmarks.cell", json.dumps(asdict(cell))]
+    return run_module("benchmarks.cell", asdict(cell), cell.threads, cell.limit)
+
+
+def run_module(module: str, spec: dict[str, Any], threads: int, limit: float) -> dict[str, Any]:
+    """Run `python -m MODULE JSON` in a process of its own; return what its last line says.
+
+    Parameters
+    ----------
+    module : str
+    spec : dict
+        What it is given, as JSON.
+    threads : int
+        Size of every pool of threads.
+    limit : float
+        Seconds after which it ends itself, by `benchmarks.measure.limit`.
+    """
+    command = [sys.executable, "-m", module, json.dumps(spec)]
     # Files, not pipes: workers that outlive a cell given up would keep a pipe open.
     with TemporaryFile("w+") as output, TemporaryFile("w+") as errors:
         process = subprocess.Popen(
             command,
             cwd=ROOT,
-            env=environment(cell.threads),
+            env=environment(threads),
             stdout=output,
             stderr=errors,
             start_new_session=True,
         )
         try:
-            code = process.wait(timeout=cell.limit + PATIENCE)
+            code = process.wait(timeout=limit + PATIENCE)
         except subprocess.TimeoutExpired:
             code = OVER_LIMIT
         finally:
             _end_group(process)
         output.seek(0)
         errors.seek(0)
-        return _result(cell, code, output.read(), errors.read())
+        return _result(limit, code, output.read(), errors.read())
 
 
 def environment(threads: int) -> dict[str, str]:
@@ -111,10 +127,10 @@ def _end_group(process: subprocess.Popen[bytes]) -> None:
             return
 
 
-def _result(cell: Cell, code: int, output: str, errors: str) -> dict[str, Any]:
+def _result(limit: float, code: int, output: str, errors: str) -> dict[str, Any]:
     if code == 0:
         return json.loads(output.splitlines()[-1])
     if code == OVER_LIMIT:
-        return {"status": "over limit", "why": f"over {cell.limit:g} s", "over": cell.limit}
+        return {"status": "over limit", "why": f"over {limit:g} s", "over": limit}
     last = (errors.strip().splitlines() or ["no message"])[-1]
     return {"status": "failed", "why": f"ended with code {code}: {last}"}

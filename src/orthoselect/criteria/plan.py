@@ -3,7 +3,8 @@
 The unit is one more column in a thin product of the whole table, Z'X. In that unit a read of the
 table costs `_READ`, whatever it is multiplied with, and the whole Gram matrix `_WHOLE` for each of
 its columns (half of them follow by symmetry). The numbers are rough, from trials on one machine
-with two cores; no command prints them yet. A wrong choice costs time, never correctness.
+with two cores; `python -m benchmarks products` prints what they are on another. A wrong choice
+costs time, never correctness.
 """
 
 from __future__ import annotations
