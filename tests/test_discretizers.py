@@ -136,3 +136,15 @@ def test_maximum_is_learned_or_given(rng):
     assert not RandomBinarizer().fit_transform(-X).any()
     with pytest.raises(InputError, match="above 0; got -1"):
         RandomBinarizer(maximum=-1).fit(X)
+
+
+@pytest.mark.parametrize("n_bins", [3.0, "3", True, None, 5])
+def test_the_number_of_bins_is_three_or_four(n_bins):
+    with pytest.raises(InputError, match="`n_bins` should be 3 or 4"):
+        MeanStdDiscretizer(n_bins).fit([[1.0], [2.0]])
+
+
+@pytest.mark.parametrize("maximum", ["a", 0, -1.0, True, float("nan"), float("inf")])
+def test_the_maximum_is_a_number_above_zero(maximum):
+    with pytest.raises(InputError, match="`maximum` should be a number above 0"):
+        RandomBinarizer(maximum=maximum).fit([[1.0], [2.0]])

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import orthoselect
-from orthoselect import select
-from orthoselect.errors import InputError
+from orthoselect import MeanStdDiscretizer, select
+from orthoselect.errors import InputError, SearchStoppedWarning
 from orthoselect.methods import GENERAL, METHODS
 
 
@@ -92,3 +92,58 @@ def test_columns_of_labels_are_taken_or_refused_by_name(y, X, name):
 def test_unknown_methods_list_the_known_nearest_first(X, y):
     with pytest.raises(InputError, match=r"`method` should be one of 'socc'.*; got 'soc'"):
         select(X, y, 2, method="soc")
+
+
+@pytest.mark.parametrize("method", ["jmi", "socc_discretized"])
+@pytest.mark.parametrize("n_bins", [3, 4])
+def test_weights_count_as_copies_for_a_discretizer_too(method, n_bins, rng):
+    X, y = rng.normal(size=(60, 5)) ** 3, rng.integers(0, 3, 60)
+    w = rng.integers(0, 4, 60)
+    cut = MeanStdDiscretizer(n_bins)
+    weighted = select(X, y, 4, method, bins=cut, sample_weight=w)
+    copied = select(np.repeat(X, w, axis=0), np.repeat(y, w), 4, method, bins=cut)
+    named = select(X, y, 4, method, bins=f"mean_std_{n_bins}", sample_weight=w)
+    assert weighted.features == copied.features == named.features
+    np.testing.assert_allclose(weighted.gains, copied.gains, rtol=1e-9)
+    with pytest.raises(InputError, match="these are not whole"):
+        select(X, y, 4, method, bins=cut, sample_weight=w + 0.5)
+
+
+@pytest.mark.parametrize("method", ["mim", "jmi", "cmim", "mrmr_quotient", "shapley", "socc"])
+def test_one_class_leaves_nothing_to_explain(method, rng):
+    X = rng.integers(0, 3, (20, 4))
+    with pytest.warns(SearchStoppedWarning, match="response is constant"):
+        assert len(select(X, np.zeros(20), 2, method)) == 0
+
+
+def test_as_many_classes_as_rows_leave_no_model():
+    with pytest.warns(SearchStoppedWarning, match="as many classes as rows"):
+        select([[0.0, 1.0], [1.0, 0.0]], [0, 1], 1, "shapley")
+
+
+def test_no_categorical_columns_is_what_methods_of_numbers_take(rng):
+    X, y = rng.normal(size=(30, 4)), rng.integers(0, 2, 30)
+    assert select(X, y, 2, "err", categorical_features=None) == select(X, y, 2, "err")
+
+
+def test_a_name_in_capitals_finds_its_neighbors():
+    with pytest.raises(InputError, match="one of .*mrmr_quotient.*socc"):
+        select(np.eye(3), [0, 1, 0], 1, "MRMR")
+
+
+def test_a_given_penalty_leaves_no_grid(rng):
+    X, y = rng.normal(size=(30, 4)), rng.normal(size=30)
+    for option in ({"n_penalties": 7}, {"eps": 0.5}):
+        with pytest.raises(InputError, match="there is none"):
+            select(X, y, 2, "lasso", ranking="coefficients", penalty=0.01, **option)
+
+
+def test_a_solver_that_fails_says_what_to_do(rng):
+    X, y = rng.normal(size=(30, 4)), rng.integers(0, 2, 30)
+    with pytest.raises(InputError, match="Use `solver='svd'`"):
+        select(np.hstack([X, X]), y, 2, "shapley", solver="eigen")
+
+
+def test_numbers_at_the_ends_of_the_range_are_coded_in_silence():
+    X = np.array([[1, 1e308], [2, -1e308], [1, 2], [1, 9]] * 5)
+    assert select(X, [0, 1, 0, 1] * 5, 2, "jmi").features[0] == 1

@@ -125,59 +125,15 @@ static int64_t sum_sorted(uint64_t *keys, int64_t n_keys, const int64_t *with_pl
      : (size) == 2 ? function##_16(__VA_ARGS__)                                                    \
                    : function##_32(__VA_ARGS__))
 
-/* Arrays of one call, released together. */
-enum { MOST = 16 };
-typedef struct {
-    Py_buffer views[MOST];
-    int n;
-} Arrays;
-
-static Py_buffer *take(Arrays *arrays, PyObject *object, const char *format, int ndim, int writable)
-{
-    Py_buffer *view = &arrays->views[arrays->n];
-    if (PyErr_Occurred() || get_array(object, view, format, ndim, writable) < 0)
-        return NULL;
-    arrays->n++;
-    return view;
-}
-
-/* Codes of one, two or four bytes. NumPy may call four bytes "I" or "L". */
+/* Codes of one, two or four bytes. */
 static Py_buffer *take_codes(Arrays *arrays, PyObject *object, int ndim)
 {
     Py_buffer probe;
     if (PyErr_Occurred() || PyObject_GetBuffer(object, &probe, PyBUF_STRIDES | PyBUF_FORMAT) < 0)
         return NULL;
-    const char *formats[] = {"B", "H", "I", "L"};
-    const char *format = probe.itemsize == 1 ? formats[0] : probe.itemsize == 2 ? formats[1] : NULL;
-    if (format == NULL)
-        format = probe.itemsize == 4 && probe.format && probe.format[0] == 'L' ? formats[3]
-                                                                               : formats[2];
+    const char *format = probe.itemsize == 1 ? "B" : probe.itemsize == 2 ? "H" : "I";
     PyBuffer_Release(&probe);
-    return take(arrays, object, format, ndim, 0);
-}
-
-/* Whole numbers of four bytes, which NumPy may call "i" or "l". */
-static Py_buffer *take_int32(Arrays *arrays, PyObject *object)
-{
-    Py_buffer probe;
-    if (PyErr_Occurred() || PyObject_GetBuffer(object, &probe, PyBUF_STRIDES | PyBUF_FORMAT) < 0)
-        return NULL;
-    const int is_long = probe.itemsize == 4 && probe.format && probe.format[0] == 'l';
-    PyBuffer_Release(&probe);
-    return take(arrays, object, is_long ? "l" : "i", 1, 0);
-}
-
-static PyObject *finish(Arrays *arrays, const char *complaint)
-{
-    while (arrays->n > 0)
-        PyBuffer_Release(&arrays->views[--arrays->n]);
-    if (PyErr_Occurred())
-        return NULL;
-    if (complaint != NULL) {
-        PyErr_SetString(PyExc_ValueError, complaint);
-        return NULL;
-    }
-    Py_RETURN_NONE;
+    return take_array(arrays, object, format, ndim, 0);
 }
 
 /* Whether these are steps from 0 up to `end`. */
@@ -232,21 +188,21 @@ static PyObject *count_packed(PyObject *Py_UNUSED(self), PyObject *args)
     if (!PyArg_ParseTuple(args, "OOOOnnnOOO", &given[0], &given[1], &given[2], &given[3], &j,
                           &start, &stop, &given[4], &given[5], &given[6]))
         return NULL;
-    Py_buffer *planes = take(&arrays, given[0], "Q", 2, 0);
-    Py_buffer *first = take(&arrays, given[1], "q", 1, 0);
-    Py_buffer *segments = take(&arrays, given[2], "q", 1, 0);
-    Py_buffer *margins = take(&arrays, given[3], "q", 2, 0);
-    Py_buffer *table = take(&arrays, given[4], "q", 1, 0);
-    Py_buffer *XJ = take(&arrays, given[5], "q", 1, 1);
-    Py_buffer *XJY = take(&arrays, given[6], "q", 1, 1);
+    Py_buffer *planes = take_array(&arrays, given[0], "Q", 2, 0);
+    Py_buffer *first = take_array(&arrays, given[1], "q", 1, 0);
+    Py_buffer *segments = take_array(&arrays, given[2], "q", 1, 0);
+    Py_buffer *margins = take_array(&arrays, given[3], "q", 2, 0);
+    Py_buffer *table = take_array(&arrays, given[4], "q", 1, 0);
+    Py_buffer *XJ = take_array(&arrays, given[5], "q", 1, 1);
+    Py_buffer *XJY = take_array(&arrays, given[6], "q", 1, 1);
     if (PyErr_Occurred())
-        return finish(&arrays, NULL);
+        return finish_call(&arrays, NULL);
     const Py_ssize_t n = first->shape[0] - 1, c = segments->shape[0] - 1;
     if (!are_steps(first, planes->shape[0]) || !are_steps(segments, planes->shape[1]) ||
         margins->shape[0] != planes->shape[0] + n || margins->shape[1] != c ||
         !is_whole_2d(planes) || !is_whole_2d(margins) || XJ->shape[0] != n ||
         XJY->shape[0] != n || j < 0 || j >= n || start < 0 || stop > n)
-        return finish(&arrays, "planes, first, segments, margins or sums do not fit each other");
+        return finish_call(&arrays, "planes, first, segments, margins or sums do not fit each other");
     const int64_t *at = first->buf;
     int64_t most = 1;
     for (Py_ssize_t k = start; k < stop; k++)
@@ -255,7 +211,7 @@ static PyObject *count_packed(PyObject *Py_UNUSED(self), PyObject *args)
     int64_t *scratch = malloc((Lj + Lj * most) * sizeof *scratch);
     if (scratch == NULL) {
         PyErr_NoMemory();
-        return finish(&arrays, NULL);
+        return finish_call(&arrays, NULL);
     }
     const Planes P = {planes->buf, planes->shape[1], at, segments->buf, c, margins->buf};
     int bad;
@@ -263,7 +219,7 @@ static PyObject *count_packed(PyObject *Py_UNUSED(self), PyObject *args)
     bad = FOR_WIDTHS(packed, P, j, start, stop, logs_of(table), scratch, XJ->buf, XJY->buf);
     Py_END_ALLOW_THREADS;
     free(scratch);
-    return finish(&arrays, bad ? "margins are not those of the planes, or T is too short" : NULL);
+    return finish_call(&arrays, bad ? "margins are not those of the planes, or T is too short" : NULL);
 }
 
 static PyObject *count_ones(PyObject *Py_UNUSED(self), PyObject *args)
@@ -272,19 +228,19 @@ static PyObject *count_ones(PyObject *Py_UNUSED(self), PyObject *args)
     Arrays arrays = {.n = 0};
     if (!PyArg_ParseTuple(args, "OOO", &given[0], &given[1], &given[2]))
         return NULL;
-    Py_buffer *planes = take(&arrays, given[0], "Q", 2, 0);
-    Py_buffer *segments = take(&arrays, given[1], "q", 1, 0);
-    Py_buffer *out = take(&arrays, given[2], "q", 2, 1);
+    Py_buffer *planes = take_array(&arrays, given[0], "Q", 2, 0);
+    Py_buffer *segments = take_array(&arrays, given[1], "q", 1, 0);
+    Py_buffer *out = take_array(&arrays, given[2], "q", 2, 1);
     if (PyErr_Occurred())
-        return finish(&arrays, NULL);
+        return finish_call(&arrays, NULL);
     const Py_ssize_t c = segments->shape[0] - 1;
     if (!are_steps(segments, planes->shape[1]) || !is_whole_2d(planes) || !is_whole_2d(out) ||
         out->shape[0] != planes->shape[0] || out->shape[1] != c)
-        return finish(&arrays, "planes, segments and out do not fit each other");
+        return finish_call(&arrays, "planes, segments and out do not fit each other");
     Py_BEGIN_ALLOW_THREADS;
     FOR_WIDTHS(ones, planes->buf, planes->shape[0], planes->shape[1], segments->buf, c, out->buf);
     Py_END_ALLOW_THREADS;
-    return finish(&arrays, NULL);
+    return finish_call(&arrays, NULL);
 }
 
 static PyObject *pack_planes(PyObject *Py_UNUSED(self), PyObject *args)
@@ -294,14 +250,14 @@ static PyObject *pack_planes(PyObject *Py_UNUSED(self), PyObject *args)
     if (!PyArg_ParseTuple(args, "OOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4],
                           &given[5]))
         return NULL;
-    Py_buffer *values = take(&arrays, given[0], "B", 2, 0);
-    Py_buffer *levels = take(&arrays, given[1], "q", 1, 0);
-    Py_buffer *order = take_int32(&arrays, given[2]);
-    Py_buffer *ends = take(&arrays, given[3], "q", 1, 0);
-    Py_buffer *segments = take(&arrays, given[4], "q", 1, 0);
-    Py_buffer *planes = take(&arrays, given[5], "Q", 2, 1);
+    Py_buffer *values = take_array(&arrays, given[0], "B", 2, 0);
+    Py_buffer *levels = take_array(&arrays, given[1], "q", 1, 0);
+    Py_buffer *order = take_array(&arrays, given[2], "i", 1, 0);
+    Py_buffer *ends = take_array(&arrays, given[3], "q", 1, 0);
+    Py_buffer *segments = take_array(&arrays, given[4], "q", 1, 0);
+    Py_buffer *planes = take_array(&arrays, given[5], "Q", 2, 1);
     if (PyErr_Occurred())
-        return finish(&arrays, NULL);
+        return finish_call(&arrays, NULL);
     const int64_t m = values->shape[0], N = values->shape[1], words = planes->shape[1];
     const int64_t c = ends->shape[0] - 1;
     int fits = order->shape[0] == N && are_below(order, N) && are_steps(ends, N) &&
@@ -314,18 +270,18 @@ static PyObject *pack_planes(PyObject *Py_UNUSED(self), PyObject *args)
     for (int64_t k = 0; fits && k < m; k++)
         n_planes += of[k] > 1 ? of[k] - 1 : 0;
     if (!fits || n_planes != planes->shape[0])
-        return finish(&arrays, "values, levels, order, ends, segments and planes do not fit");
+        return finish_call(&arrays, "values, levels, order, ends, segments and planes do not fit");
     uint8_t *sorted = calloc(64 * words + 1, 1);
     if (sorted == NULL) {
         PyErr_NoMemory();
-        return finish(&arrays, NULL);
+        return finish_call(&arrays, NULL);
     }
     Py_BEGIN_ALLOW_THREADS;
     FOR_WIDTHS(pack, values->buf, values->strides[0], m, of, order->buf, end, segment, c, sorted,
                planes->buf);
     Py_END_ALLOW_THREADS;
     free(sorted);
-    return finish(&arrays, NULL);
+    return finish_call(&arrays, NULL);
 }
 
 static PyObject *count_codes(PyObject *Py_UNUSED(self), PyObject *args)
@@ -337,21 +293,21 @@ static PyObject *count_codes(PyObject *Py_UNUSED(self), PyObject *args)
                           &given[4], &given[5]))
         return NULL;
     Py_buffer *values = take_codes(&arrays, given[0], 2);
-    Py_buffer *levels = take(&arrays, given[1], "q", 1, 0);
-    Py_buffer *z = take_int32(&arrays, given[2]);
-    Py_buffer *table = take(&arrays, given[3], "q", 1, 0);
-    Py_buffer *XJ = take(&arrays, given[4], "q", 1, 1);
-    Py_buffer *XJY = take(&arrays, given[5], "q", 1, 1);
+    Py_buffer *levels = take_array(&arrays, given[1], "q", 1, 0);
+    Py_buffer *z = take_array(&arrays, given[2], "i", 1, 0);
+    Py_buffer *table = take_array(&arrays, given[3], "q", 1, 0);
+    Py_buffer *XJ = take_array(&arrays, given[4], "q", 1, 1);
+    Py_buffer *XJY = take_array(&arrays, given[5], "q", 1, 1);
     if (PyErr_Occurred())
-        return finish(&arrays, NULL);
+        return finish_call(&arrays, NULL);
     const int64_t m = values->shape[0], N = values->shape[1];
     if (levels->shape[0] != m || z->shape[0] != N || XJ->shape[0] != m || XJY->shape[0] != m ||
         table->shape[0] <= N || N > INT32_MAX)
-        return finish(&arrays, "values, levels, z, T and sums do not fit each other");
+        return finish_call(&arrays, "values, levels, z, T and sums do not fit each other");
     const int64_t most = largest(levels);
     if (Lj < 1 || c < 1 || Lj > INT32_MAX / c || most > INT32_MAX / COPIES / (Lj * c) ||
         !are_below(z, Lj * c))
-        return finish(&arrays, "z should be below Lj * c, and tables below 2**29 cells");
+        return finish_call(&arrays, "z should be below Lj * c, and tables below 2**29 cells");
     int32_t *cells = malloc(COPIES * most * Lj * c * sizeof *cells);
     uint16_t *short_z = malloc(N * sizeof *short_z + 1);
     int bad = 0;
@@ -368,7 +324,7 @@ static PyObject *count_codes(PyObject *Py_UNUSED(self), PyObject *args)
     }
     free(cells);
     free(short_z);
-    return finish(&arrays, bad ? "codes should be below the number of levels" : NULL);
+    return finish_call(&arrays, bad ? "codes should be below the number of levels" : NULL);
 }
 
 static PyObject *count_grouped(PyObject *Py_UNUSED(self), PyObject *args)
@@ -379,15 +335,15 @@ static PyObject *count_grouped(PyObject *Py_UNUSED(self), PyObject *args)
                           &given[5], &given[6], &given[7]))
         return NULL;
     Py_buffer *values = take_codes(&arrays, given[0], 2);
-    Py_buffer *levels = take(&arrays, given[1], "q", 1, 0);
-    Py_buffer *order = take(&arrays, given[2], "q", 1, 0);
-    Py_buffer *ends_b = take(&arrays, given[3], "q", 1, 0);
-    Py_buffer *ends_z = take(&arrays, given[4], "q", 1, 0);
-    Py_buffer *table = take(&arrays, given[5], "q", 1, 0);
-    Py_buffer *XJ = take(&arrays, given[6], "q", 1, 1);
-    Py_buffer *XJY = take(&arrays, given[7], "q", 1, 1);
+    Py_buffer *levels = take_array(&arrays, given[1], "q", 1, 0);
+    Py_buffer *order = take_array(&arrays, given[2], "q", 1, 0);
+    Py_buffer *ends_b = take_array(&arrays, given[3], "q", 1, 0);
+    Py_buffer *ends_z = take_array(&arrays, given[4], "q", 1, 0);
+    Py_buffer *table = take_array(&arrays, given[5], "q", 1, 0);
+    Py_buffer *XJ = take_array(&arrays, given[6], "q", 1, 1);
+    Py_buffer *XJY = take_array(&arrays, given[7], "q", 1, 1);
     if (PyErr_Occurred())
-        return finish(&arrays, NULL);
+        return finish_call(&arrays, NULL);
     const int64_t m = values->shape[0], N = values->shape[1];
     const int64_t *at = order->buf;
     int fits = levels->shape[0] == m && order->shape[0] == N && XJ->shape[0] == m &&
@@ -396,7 +352,7 @@ static PyObject *count_grouped(PyObject *Py_UNUSED(self), PyObject *args)
     for (int64_t i = 0; fits && i < N; i++)
         fits = at[i] >= 0 && at[i] < N;
     if (!fits)
-        return finish(&arrays, "values, levels, order, ends, T and sums do not fit each other");
+        return finish_call(&arrays, "values, levels, order, ends, T and sums do not fit each other");
     const int64_t most = largest(levels);
     void *sorted = malloc(N * values->itemsize + 1);
     int32_t *counts = calloc(most, sizeof *counts);
@@ -413,7 +369,7 @@ static PyObject *count_grouped(PyObject *Py_UNUSED(self), PyObject *args)
     }
     free(sorted);
     free(counts);
-    return finish(&arrays, bad ? "codes should be below the number of levels" : NULL);
+    return finish_call(&arrays, bad ? "codes should be below the number of levels" : NULL);
 }
 
 static PyObject *count_weights(PyObject *Py_UNUSED(self), PyObject *args)
@@ -423,21 +379,21 @@ static PyObject *count_weights(PyObject *Py_UNUSED(self), PyObject *args)
     if (!PyArg_ParseTuple(args, "OOOO", &given[0], &given[1], &given[2], &given[3]))
         return NULL;
     Py_buffer *values = take_codes(&arrays, given[0], 2);
-    Py_buffer *z = take_int32(&arrays, given[1]);
-    Py_buffer *weights = take(&arrays, given[2], "q", 1, 0);
-    Py_buffer *out = take(&arrays, given[3], "q", 3, 1); /* (m, L, Z) */
+    Py_buffer *z = take_array(&arrays, given[1], "i", 1, 0);
+    Py_buffer *weights = take_array(&arrays, given[2], "q", 1, 0);
+    Py_buffer *out = take_array(&arrays, given[3], "q", 3, 1); /* (m, L, Z) */
     if (PyErr_Occurred())
-        return finish(&arrays, NULL);
+        return finish_call(&arrays, NULL);
     const int64_t m = values->shape[0], N = values->shape[1], L = out->shape[1], Z = out->shape[2];
     if (out->shape[0] != m || z->shape[0] != N || weights->shape[0] != N || !are_below(z, Z) ||
         (out->len > 0 && (out->strides[1] != 8 * Z || out->strides[0] != 8 * L * Z)))
-        return finish(&arrays, "values, z, weights and out do not fit each other");
+        return finish_call(&arrays, "values, z, weights and out do not fit each other");
     int bad;
     Py_BEGIN_ALLOW_THREADS;
     bad = FOR_CODES(values->itemsize, weighted, values->buf, values->strides[0] / values->itemsize,
                     m, N, z->buf, weights->buf, L, Z, out->buf);
     Py_END_ALLOW_THREADS;
-    return finish(&arrays, bad ? "codes should be below the number of levels" : NULL);
+    return finish_call(&arrays, bad ? "codes should be below the number of levels" : NULL);
 }
 
 static PyObject *count_sparse(PyObject *Py_UNUSED(self), PyObject *args)
@@ -449,24 +405,24 @@ static PyObject *count_sparse(PyObject *Py_UNUSED(self), PyObject *args)
                           &stop, &given[4], &given[5], &given[6], &given[7], &given[8], &given[9],
                           &given[10]))
         return NULL;
-    Py_buffer *indptr = take(&arrays, given[0], "q", 1, 0);
-    Py_buffer *indices = take_int32(&arrays, given[1]);
+    Py_buffer *indptr = take_array(&arrays, given[0], "q", 1, 0);
+    Py_buffer *indices = take_array(&arrays, given[1], "i", 1, 0);
     Py_buffer *codes = take_codes(&arrays, given[2], 1);
-    Py_buffer *levels = take(&arrays, given[3], "q", 1, 0);
-    Py_buffer *z = take_int32(&arrays, given[4]);
-    Py_buffer *b = take_int32(&arrays, given[5]);
-    Py_buffer *with_z = take(&arrays, given[6], "q", 1, 0);
-    Py_buffer *with_b = take(&arrays, given[7], "q", 1, 0);
-    Py_buffer *table = take(&arrays, given[8], "q", 1, 0);
-    Py_buffer *XJ = take(&arrays, given[9], "q", 1, 1);
-    Py_buffer *XJY = take(&arrays, given[10], "q", 1, 1);
+    Py_buffer *levels = take_array(&arrays, given[3], "q", 1, 0);
+    Py_buffer *z = take_array(&arrays, given[4], "i", 1, 0);
+    Py_buffer *b = take_array(&arrays, given[5], "i", 1, 0);
+    Py_buffer *with_z = take_array(&arrays, given[6], "q", 1, 0);
+    Py_buffer *with_b = take_array(&arrays, given[7], "q", 1, 0);
+    Py_buffer *table = take_array(&arrays, given[8], "q", 1, 0);
+    Py_buffer *XJ = take_array(&arrays, given[9], "q", 1, 1);
+    Py_buffer *XJY = take_array(&arrays, given[10], "q", 1, 1);
     if (PyErr_Occurred())
-        return finish(&arrays, NULL);
+        return finish_call(&arrays, NULL);
     const int64_t n = levels->shape[0], Z = with_z->shape[0], Lj = with_b->shape[0];
     if (indptr->shape[0] != n + 1 || indices->shape[0] != codes->shape[0] ||
         z->shape[0] != b->shape[0] || XJ->shape[0] != n || XJY->shape[0] != n || start < 0 ||
         start > stop || stop > n || !are_below(z, Z) || !are_below(b, Lj))
-        return finish(&arrays, "the sparse codes, z, b and sums do not fit each other");
+        return finish_call(&arrays, "the sparse codes, z, b and sums do not fit each other");
     const int64_t *at = indptr->buf, *of = levels->buf;
     int fits = at[start] >= 0 && at[stop] <= codes->shape[0];
     int64_t most = 0, room = 0; /* filled cells of a feature, and cells of its table */
@@ -476,7 +432,7 @@ static PyObject *count_sparse(PyObject *Py_UNUSED(self), PyObject *args)
         room = (of[k] - 1) * Z <= ROOM && (of[k] - 1) * Z > room ? (of[k] - 1) * Z : room;
     }
     if (!fits)
-        return finish(&arrays, "the steps of indptr and the codes do not fit each other");
+        return finish_call(&arrays, "the steps of indptr and the codes do not fit each other");
     const Rows rows = {z->buf, b->buf, z->shape[0], Z, Lj, with_z->buf, with_b->buf};
     int32_t *cells = calloc(2 * room + 1, sizeof *cells);
     int32_t *filled = calloc(Z + Lj + 1, sizeof *filled);
@@ -493,7 +449,7 @@ static PyObject *count_sparse(PyObject *Py_UNUSED(self), PyObject *args)
     free(cells);
     free(filled);
     free(keys);
-    return finish(&arrays, bad ? "rows, codes or counts are not within their bounds" : NULL);
+    return finish_call(&arrays, bad ? "rows, codes or counts are not within their bounds" : NULL);
 }
 
 PyMethodDef count_methods[] = {

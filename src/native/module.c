@@ -3,34 +3,57 @@
 
 #include <string.h>
 
-int get_array(PyObject *object, Py_buffer *view, const char *format, int ndim, int writable)
+/* NumPy tells integers of four and eight bytes by any of the names that the platform has. */
+static int is_format(const Py_buffer *view, const char *format)
 {
-    int flags = PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
-    if (PyObject_GetBuffer(object, view, flags) < 0)
-        return -1;
-    /* NumPy tells 64-bit integers as "l" or "q", whichever the platform calls them. */
     const char *given = view->format ? view->format : "B";
-    int same = strcmp(given, format) == 0 ||
-               (view->itemsize == 8 && strcmp(format, "q") == 0 && strcmp(given, "l") == 0) ||
-               (view->itemsize == 8 && strcmp(format, "Q") == 0 && strcmp(given, "L") == 0);
-    if (!same || view->ndim != ndim) {
+    if (strcmp(given, format) == 0)
+        return 1;
+    return (view->itemsize == 8 && strcmp(format, "q") == 0 && strcmp(given, "l") == 0) ||
+           (view->itemsize == 8 && strcmp(format, "Q") == 0 && strcmp(given, "L") == 0) ||
+           (view->itemsize == 4 && strcmp(format, "i") == 0 && strcmp(given, "l") == 0) ||
+           (view->itemsize == 4 && strcmp(format, "I") == 0 && strcmp(given, "L") == 0);
+}
+
+static int check_array(const Py_buffer *view, const char *format, int ndim)
+{
+    if (!is_format(view, format) || view->ndim != ndim) {
         PyErr_Format(PyExc_TypeError, "expected %d axes of type %s, got %d of type %s", ndim,
-                     format, view->ndim, given);
-        PyBuffer_Release(view);
+                     format, view->ndim, view->format ? view->format : "B");
         return -1;
     }
     if (view->len > 0 && view->shape[ndim - 1] > 1 && view->strides[ndim - 1] != view->itemsize) {
         PyErr_SetString(PyExc_TypeError, "the last axis should be contiguous");
-        PyBuffer_Release(view);
         return -1;
     }
     return 0;
 }
 
-int bad_shapes(void)
+Py_buffer *take_array(Arrays *arrays, PyObject *object, const char *format, int ndim, int writable)
 {
-    PyErr_SetString(PyExc_ValueError, "shapes do not fit each other");
-    return -1;
+    Py_buffer *view = &arrays->views[arrays->n];
+    const int flags = PyBUF_STRIDES | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0);
+    if (PyErr_Occurred() || PyObject_GetBuffer(object, view, flags) < 0)
+        return NULL;
+    if (check_array(view, format, ndim) < 0) {
+        PyBuffer_Release(view);
+        return NULL;
+    }
+    arrays->n++;
+    return view;
+}
+
+PyObject *finish_call(Arrays *arrays, const char *complaint)
+{
+    while (arrays->n > 0)
+        PyBuffer_Release(&arrays->views[--arrays->n]);
+    if (PyErr_Occurred())
+        return NULL;
+    if (complaint != NULL) {
+        PyErr_SetString(PyExc_ValueError, complaint);
+        return NULL;
+    }
+    Py_RETURN_NONE;
 }
 
 static PyModuleDef module = {

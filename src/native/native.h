@@ -20,12 +20,22 @@
 #define FOR_EACH_PROCESSOR
 #endif
 
-/* An array argument. `format` is the struct code expected ("d", "f", "B", ...), `writable` whether
- * the kernel writes to it. Only the last axis has to be contiguous. */
-int get_array(PyObject *object, Py_buffer *view, const char *format, int ndim, int writable);
+/* Arrays of one call, released together. */
+enum { MOST_ARRAYS = 16 };
+typedef struct {
+    Py_buffer views[MOST_ARRAYS];
+    int n;
+} Arrays;
 
-/* Set the error for shapes that do not fit, and return -1. */
-int bad_shapes(void);
+/* Take an array argument. `format` is the struct code expected ("d", "f", "B", "q", ...; "i" also
+ * takes what NumPy calls a long of four bytes), `writable` whether the kernel writes to it. Only the
+ * last axis has to be contiguous. NULL, with an error set, if this one or one before was wrong. */
+Py_buffer *take_array(Arrays *arrays, PyObject *object, const char *format, int ndim, int writable);
+
+/* Release all arrays; raise if an error was set, or a ValueError if there is a complaint. */
+PyObject *finish_call(Arrays *arrays, const char *complaint);
+
+#define NO_FIT "shapes do not fit each other"
 
 extern PyMethodDef product_methods[];
 extern PyMethodDef step_methods[];

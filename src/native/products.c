@@ -60,104 +60,75 @@ static void multiply(void *Z, Py_ssize_t z_step, Py_ssize_t b, const Gather *fro
 static PyObject *cross(PyObject *Py_UNUSED(self), PyObject *args)
 {
     PyObject *given[4];
-    Py_buffer Z, B, out, squares;
+    Arrays arrays = {.n = 0};
     const char *type;
-    int failed = -1;
     if (!PyArg_ParseTuple(args, "OOOO", &given[0], &given[1], &given[2], &given[3]) ||
         (type = float_type(given[1])) == NULL)
         return NULL;
-    if (get_array(given[0], &Z, type, 2, 0) < 0)
-        return NULL;
-    if (get_array(given[1], &B, type, 2, 0) < 0)
-        goto release_Z;
-    if (get_array(given[2], &out, "d", 2, 1) < 0)
-        goto release_B;
+    Py_buffer *Z = take_array(&arrays, given[0], type, 2, 0);
+    Py_buffer *B = take_array(&arrays, given[1], type, 2, 0);
+    Py_buffer *out = take_array(&arrays, given[2], "d", 2, 1);
     const int with_squares = given[3] != Py_None;
-    if (with_squares && get_array(given[3], &squares, "d", 1, 1) < 0)
-        goto release_out;
-    if (Z.shape[0] != B.shape[0] || out.shape[0] != Z.shape[1] || out.shape[1] != B.shape[1] ||
-        Z.shape[1] > THIN || (with_squares && squares.shape[0] != B.shape[1])) {
-        bad_shapes();
-        goto release_squares;
-    }
+    Py_buffer *squares = with_squares ? take_array(&arrays, given[3], "d", 1, 1) : NULL;
+    if (PyErr_Occurred())
+        return finish_call(&arrays, NULL);
+    if (Z->shape[0] != B->shape[0] || out->shape[0] != Z->shape[1] ||
+        out->shape[1] != B->shape[1] || Z->shape[1] > THIN ||
+        (squares && squares->shape[0] != B->shape[1]))
+        return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
-    multiply(Z.buf, Z.strides[0] / Z.itemsize, Z.shape[1], NULL, &B, &out,
-             with_squares ? squares.buf : NULL);
+    multiply(Z->buf, Z->strides[0] / Z->itemsize, Z->shape[1], NULL, B, out,
+             squares ? squares->buf : NULL);
     Py_END_ALLOW_THREADS;
-    failed = 0;
-release_squares:
-    if (with_squares)
-        PyBuffer_Release(&squares);
-release_out:
-    PyBuffer_Release(&out);
-release_B:
-    PyBuffer_Release(&B);
-release_Z:
-    PyBuffer_Release(&Z);
-    if (failed)
-        return NULL;
-    Py_RETURN_NONE;
+    return finish_call(&arrays, NULL);
 }
 
-/* Check the arguments of `gram` against each other. */
-static int check_gram(const Py_buffer *B, const Py_buffer *J, const Py_buffer *means,
-                      const Py_buffer *factors, const Py_buffer *weights, const Py_buffer *out,
-                      const Py_buffer *sums)
+/* Whether all of columns J are columns of B. */
+static int are_columns(const Py_buffer *J, const Py_buffer *B)
 {
-    const Py_ssize_t b = J->shape[0], n = B->shape[1];
-    if (b > THIN || means->shape[0] != b || factors->shape[0] != b || sums->shape[0] != b ||
-        out->shape[0] != b || out->shape[1] != n || (weights && weights->shape[0] != B->shape[0]))
-        return bad_shapes();
-    for (Py_ssize_t g = 0; g < b; g++)
-        if (((const int64_t *)J->buf)[g] < 0 || ((const int64_t *)J->buf)[g] >= n)
-            return bad_shapes();
-    return 0;
+    const int64_t *column = J->buf;
+    int fits = 1;
+    for (Py_ssize_t g = 0; g < J->shape[0]; g++)
+        fits = fits && column[g] >= 0 && column[g] < B->shape[1];
+    return fits;
 }
 
 static PyObject *gram(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    enum { BLOCK, COLUMNS, MEANS, FACTORS, WEIGHTS, OUT, SUMS, COUNT };
-    static const char *const types[COUNT] = {NULL, "q", "d", "d", "d", "d", "d"};
-    static const int axes[COUNT] = {2, 1, 1, 1, 1, 2, 1};
-    PyObject *given[COUNT];
-    Py_buffer views[COUNT];
+    PyObject *given[7];
+    Arrays arrays = {.n = 0};
     const char *type;
-    int taken = 0, failed = -1;
     if (!PyArg_ParseTuple(args, "OOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4],
                           &given[5], &given[6]) ||
-        (type = float_type(given[BLOCK])) == NULL)
+        (type = float_type(given[0])) == NULL)
         return NULL;
-    const int weighted = given[WEIGHTS] != Py_None;
-    for (; taken < COUNT; taken++) {
-        if (taken == WEIGHTS && !weighted)
-            continue;
-        if (get_array(given[taken], &views[taken], types[taken] ? types[taken] : type, axes[taken],
-                      taken >= OUT) < 0)
-            goto release;
-    }
-    if (check_gram(&views[BLOCK], &views[COLUMNS], &views[MEANS], &views[FACTORS],
-                   weighted ? &views[WEIGHTS] : NULL, &views[OUT], &views[SUMS]) < 0)
-        goto release;
-    const Py_ssize_t b = views[COLUMNS].shape[0];
-    const Gather from = {views[COLUMNS].buf, views[MEANS].buf, views[FACTORS].buf,
-                         weighted ? views[WEIGHTS].buf : NULL, views[SUMS].buf};
-    void *Z = malloc((size_t)(views[BLOCK].shape[0] * b * views[BLOCK].itemsize + 1));
+    Py_buffer *B = take_array(&arrays, given[0], type, 2, 0);
+    Py_buffer *J = take_array(&arrays, given[1], "q", 1, 0);
+    Py_buffer *means = take_array(&arrays, given[2], "d", 1, 0);
+    Py_buffer *factors = take_array(&arrays, given[3], "d", 1, 0);
+    Py_buffer *weights =
+        given[4] == Py_None ? NULL : take_array(&arrays, given[4], "d", 1, 0);
+    Py_buffer *out = take_array(&arrays, given[5], "d", 2, 1);
+    Py_buffer *sums = take_array(&arrays, given[6], "d", 1, 1);
+    if (PyErr_Occurred())
+        return finish_call(&arrays, NULL);
+    const Py_ssize_t b = J->shape[0], N = B->shape[0];
+    if (b > THIN || means->shape[0] != b || factors->shape[0] != b || sums->shape[0] != b ||
+        out->shape[0] != b || out->shape[1] != B->shape[1] ||
+        (weights && weights->shape[0] != N) || !are_columns(J, B))
+        return finish_call(&arrays, NO_FIT);
+    const Gather from = {J->buf, means->buf, factors->buf, weights ? weights->buf : NULL,
+                         sums->buf};
+    void *Z = malloc((size_t)(N * b * B->itemsize + 1));
     if (Z == NULL) {
         PyErr_NoMemory();
-        goto release;
+        return finish_call(&arrays, NULL);
     }
     Py_BEGIN_ALLOW_THREADS;
-    multiply(Z, b, b, &from, &views[BLOCK], &views[OUT], NULL);
+    multiply(Z, b, b, &from, B, out, NULL);
     Py_END_ALLOW_THREADS;
     free(Z);
-    failed = 0;
-release:
-    while (taken-- > 0)
-        if (taken != WEIGHTS || weighted)
-            PyBuffer_Release(&views[taken]);
-    if (failed)
-        return NULL;
-    Py_RETURN_NONE;
+    return finish_call(&arrays, NULL);
 }
 
 typedef double Four __attribute__((vector_size(32), aligned(1), may_alias));
@@ -208,83 +179,63 @@ static int sparse_is_sound(const int32_t *row, Py_ssize_t stored, const int32_t 
 
 static PyObject *sparse_cross(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    enum { FACTORS, DATA, ROWS, STARTS, OUT, COUNT };
-    static const char *const types[COUNT] = {"d", "d", "i", "i", "d"};
-    static const int axes[COUNT] = {2, 1, 1, 1, 2};
-    PyObject *given[COUNT];
-    Py_buffer views[COUNT];
-    int taken = 0, failed = -1;
+    PyObject *given[5];
+    Arrays arrays = {.n = 0};
     if (!PyArg_ParseTuple(args, "OOOOO", &given[0], &given[1], &given[2], &given[3], &given[4]))
         return NULL;
-    for (; taken < COUNT; taken++)
-        if (get_array(given[taken], &views[taken], types[taken], axes[taken], taken == OUT) < 0)
-            goto release;
-    const Py_buffer *Z = &views[FACTORS], *out = &views[OUT];
-    const Py_ssize_t b = Z->shape[1], n = views[STARTS].shape[0] - 1;
+    Py_buffer *Z = take_array(&arrays, given[0], "d", 2, 0);
+    Py_buffer *data = take_array(&arrays, given[1], "d", 1, 0);
+    Py_buffer *rows = take_array(&arrays, given[2], "i", 1, 0);
+    Py_buffer *starts = take_array(&arrays, given[3], "i", 1, 0);
+    Py_buffer *out = take_array(&arrays, given[4], "d", 2, 1);
+    if (PyErr_Occurred())
+        return finish_call(&arrays, NULL);
+    const Py_ssize_t N = Z->shape[0], b = Z->shape[1], n = starts->shape[0] - 1;
     if (b > THIN || out->shape[0] != b || out->shape[1] != n ||
-        views[DATA].shape[0] != views[ROWS].shape[0]) {
-        bad_shapes();
-        goto release;
-    }
-    if (!sparse_is_sound(views[ROWS].buf, views[ROWS].shape[0], views[STARTS].buf, n,
-                         Z->shape[0])) {
-        bad_shapes();
-        goto release;
-    }
-    const Py_ssize_t b_padded = (b + 7) / 8 * 8, N = Z->shape[0];
+        data->shape[0] != rows->shape[0] ||
+        !sparse_is_sound(rows->buf, rows->shape[0], starts->buf, n, N))
+        return finish_call(&arrays, NO_FIT);
+    const Py_ssize_t b_padded = (b + 7) / 8 * 8;
     double *padded = calloc((size_t)(N * b_padded + 1), sizeof(double));
     if (padded == NULL) {
         PyErr_NoMemory();
-        goto release;
+        return finish_call(&arrays, NULL);
     }
     Py_BEGIN_ALLOW_THREADS;
     for (Py_ssize_t i = 0; i < N; i++)
         memcpy(padded + i * b_padded, (const char *)Z->buf + i * Z->strides[0],
                (size_t)b * sizeof(double));
-    sparse_columns(padded, b_padded, b, views[DATA].buf, views[ROWS].buf, views[STARTS].buf, n,
-                   out->buf, out->strides[0] / 8);
+    sparse_columns(padded, b_padded, b, data->buf, rows->buf, starts->buf, n, out->buf,
+                   out->strides[0] / 8);
     Py_END_ALLOW_THREADS;
     free(padded);
-    failed = 0;
-release:
-    while (taken-- > 0)
-        PyBuffer_Release(&views[taken]);
-    if (failed)
-        return NULL;
-    Py_RETURN_NONE;
+    return finish_call(&arrays, NULL);
 }
 
 /* A[i, g] = B[i, J[g]], as double. */
 static PyObject *take(PyObject *Py_UNUSED(self), PyObject *args)
 {
     PyObject *given[3];
-    Py_buffer B, J, A;
+    Arrays arrays = {.n = 0};
     const char *type;
-    int failed = -1;
     if (!PyArg_ParseTuple(args, "OOO", &given[0], &given[1], &given[2]) ||
         (type = float_type(given[0])) == NULL)
         return NULL;
-    if (get_array(given[0], &B, type, 2, 0) < 0)
-        return NULL;
-    if (get_array(given[1], &J, "q", 1, 0) < 0)
-        goto release_B;
-    if (get_array(given[2], &A, "d", 2, 1) < 0)
-        goto release_J;
-    const Py_ssize_t N = B.shape[0], n = B.shape[1], t = J.shape[0];
-    const int64_t *columns = J.buf;
-    int fits = A.shape[0] == N && A.shape[1] == t;
-    for (Py_ssize_t g = 0; g < t; g++)
-        fits = fits && columns[g] >= 0 && columns[g] < n;
-    if (!fits) {
-        bad_shapes();
-        goto release_A;
-    }
+    Py_buffer *B = take_array(&arrays, given[0], type, 2, 0);
+    Py_buffer *J = take_array(&arrays, given[1], "q", 1, 0);
+    Py_buffer *A = take_array(&arrays, given[2], "d", 2, 1);
+    if (PyErr_Occurred())
+        return finish_call(&arrays, NULL);
+    const Py_ssize_t N = B->shape[0], t = J->shape[0];
+    const int64_t *columns = J->buf;
+    if (A->shape[0] != N || A->shape[1] != t || !are_columns(J, B))
+        return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
     for (Py_ssize_t i = 0; i < N; i++) {
-        const char *row = (const char *)B.buf + i * B.strides[0];
-        double *to = (double *)((char *)A.buf + i * A.strides[0]);
-        __builtin_prefetch(row + 16 * B.strides[0]);
-        if (B.itemsize == 4)
+        const char *row = (const char *)B->buf + i * B->strides[0];
+        double *to = (double *)((char *)A->buf + i * A->strides[0]);
+        __builtin_prefetch(row + 16 * B->strides[0]);
+        if (B->itemsize == 4)
             for (Py_ssize_t g = 0; g < t; g++)
                 to[g] = ((const float *)row)[columns[g]];
         else
@@ -292,16 +243,7 @@ static PyObject *take(PyObject *Py_UNUSED(self), PyObject *args)
                 to[g] = ((const double *)row)[columns[g]];
     }
     Py_END_ALLOW_THREADS;
-    failed = 0;
-release_A:
-    PyBuffer_Release(&A);
-release_J:
-    PyBuffer_Release(&J);
-release_B:
-    PyBuffer_Release(&B);
-    if (failed)
-        return NULL;
-    Py_RETURN_NONE;
+    return finish_call(&arrays, NULL);
 }
 
 PyMethodDef product_methods[] = {

@@ -76,95 +76,71 @@ static Py_ssize_t score_columns(const double *C, Py_ssize_t C_step, Py_ssize_t m
 
 static PyObject *row_from_gram_py(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    enum { GRAM, FACTOR, COEFFICIENTS, ROW, COUNT };
-    static const int axes[COUNT] = {1, 2, 1, 1};
-    PyObject *given[COUNT];
-    Py_buffer views[COUNT];
+    PyObject *given[4];
+    Arrays arrays = {.n = 0};
     double left;
-    int taken = 0, failed = -1;
     if (!PyArg_ParseTuple(args, "OOOdO", &given[0], &given[1], &given[2], &left, &given[3]))
         return NULL;
-    for (; taken < COUNT; taken++)
-        if (get_array(given[taken], &views[taken], "d", axes[taken], taken == ROW) < 0)
-            goto release;
-    const Py_ssize_t n = views[GRAM].shape[0], k = views[COEFFICIENTS].shape[0];
-    if (views[FACTOR].shape[0] < k || views[FACTOR].shape[1] != n || views[ROW].shape[0] != n) {
-        bad_shapes();
-        goto release;
-    }
+    Py_buffer *g = take_array(&arrays, given[0], "d", 1, 0);
+    Py_buffer *L = take_array(&arrays, given[1], "d", 2, 0);
+    Py_buffer *coefficients = take_array(&arrays, given[2], "d", 1, 0);
+    Py_buffer *r = take_array(&arrays, given[3], "d", 1, 1);
+    if (PyErr_Occurred())
+        return finish_call(&arrays, NULL);
+    const Py_ssize_t n = g->shape[0], k = coefficients->shape[0];
+    if (L->shape[0] < k || L->shape[1] != n || r->shape[0] != n)
+        return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
-    row_from_gram(views[GRAM].buf, views[FACTOR].buf, views[FACTOR].strides[0] / 8, k,
-                  views[COEFFICIENTS].buf, left, n, views[ROW].buf);
+    row_from_gram(g->buf, L->buf, L->strides[0] / 8, k, coefficients->buf, left, n, r->buf);
     Py_END_ALLOW_THREADS;
-    failed = 0;
-release:
-    while (taken-- > 0)
-        PyBuffer_Release(&views[taken]);
-    if (failed)
-        return NULL;
-    Py_RETURN_NONE;
+    return finish_call(&arrays, NULL);
 }
 
 static PyObject *remove_row_py(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    enum { ROW, ALONG, PRODUCTS, LEFT, COUNT };
-    static const int axes[COUNT] = {1, 1, 2, 1};
-    PyObject *given[COUNT];
-    Py_buffer views[COUNT];
-    int taken = 0, failed = -1;
+    PyObject *given[4];
+    Arrays arrays = {.n = 0};
     if (!PyArg_ParseTuple(args, "OOOO", &given[0], &given[1], &given[2], &given[3]))
         return NULL;
-    for (; taken < COUNT; taken++)
-        if (get_array(given[taken], &views[taken], "d", axes[taken], taken >= PRODUCTS) < 0)
-            goto release;
-    const Py_ssize_t n = views[ROW].shape[0], m = views[ALONG].shape[0];
-    if (views[PRODUCTS].shape[0] != m || views[PRODUCTS].shape[1] != n ||
-        views[LEFT].shape[0] != n) {
-        bad_shapes();
-        goto release;
-    }
+    Py_buffer *r = take_array(&arrays, given[0], "d", 1, 0);
+    Py_buffer *c = take_array(&arrays, given[1], "d", 1, 0);
+    Py_buffer *C = take_array(&arrays, given[2], "d", 2, 1);
+    Py_buffer *d = take_array(&arrays, given[3], "d", 1, 1);
+    if (PyErr_Occurred())
+        return finish_call(&arrays, NULL);
+    const Py_ssize_t n = r->shape[0], m = c->shape[0];
+    if (C->shape[0] != m || C->shape[1] != n || d->shape[0] != n)
+        return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
-    remove_row(views[ROW].buf, views[ALONG].buf, m, n, views[PRODUCTS].buf,
-               views[PRODUCTS].strides[0] / 8, views[LEFT].buf);
+    remove_row(r->buf, c->buf, m, n, C->buf, C->strides[0] / 8, d->buf);
     Py_END_ALLOW_THREADS;
-    failed = 0;
-release:
-    while (taken-- > 0)
-        PyBuffer_Release(&views[taken]);
-    if (failed)
-        return NULL;
-    Py_RETURN_NONE;
+    return finish_call(&arrays, NULL);
 }
 
 static PyObject *score_columns_py(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    enum { PRODUCTS, LEFT, SCORES, COUNT };
-    static const int axes[COUNT] = {2, 1, 1};
-    PyObject *given[COUNT];
-    Py_buffer views[COUNT];
+    PyObject *given[3];
+    Arrays arrays = {.n = 0};
     double plenty;
-    int taken = 0, failed = -1;
     Py_ssize_t scarce = 0;
     if (!PyArg_ParseTuple(args, "OOdO", &given[0], &given[1], &plenty, &given[2]))
         return NULL;
-    for (; taken < COUNT; taken++)
-        if (get_array(given[taken], &views[taken], "d", axes[taken], taken == SCORES) < 0)
-            goto release;
-    const Py_ssize_t n = views[LEFT].shape[0];
-    if (views[PRODUCTS].shape[1] != n || views[SCORES].shape[0] != n) {
-        bad_shapes();
-        goto release;
-    }
+    Py_buffer *C = take_array(&arrays, given[0], "d", 2, 0);
+    Py_buffer *d = take_array(&arrays, given[1], "d", 1, 0);
+    Py_buffer *scores = take_array(&arrays, given[2], "d", 1, 1);
+    if (PyErr_Occurred())
+        return finish_call(&arrays, NULL);
+    const Py_ssize_t n = d->shape[0];
+    if (C->shape[1] != n || scores->shape[0] != n)
+        return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
-    scarce = score_columns(views[PRODUCTS].buf, views[PRODUCTS].strides[0] / 8,
-                           views[PRODUCTS].shape[0], views[LEFT].buf, n, plenty,
-                           views[SCORES].buf);
+    scarce = score_columns(C->buf, C->strides[0] / 8, C->shape[0], d->buf, n, plenty, scores->buf);
     Py_END_ALLOW_THREADS;
-    failed = 0;
-release:
-    while (taken-- > 0)
-        PyBuffer_Release(&views[taken]);
-    return failed ? NULL : PyLong_FromSsize_t(scarce);
+    PyObject *done = finish_call(&arrays, NULL);
+    if (done == NULL)
+        return NULL;
+    Py_DECREF(done);
+    return PyLong_FromSsize_t(scarce);
 }
 
 PyMethodDef step_methods[] = {

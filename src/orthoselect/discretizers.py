@@ -7,6 +7,7 @@ looks at all rows.
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -119,7 +120,7 @@ class MeanStdDiscretizer(_Discretizer):
         -------
         self : MeanStdDiscretizer
         """
-        if isinstance(self.n_bins, bool) or self.n_bins not in (3, 4):
+        if not isinstance(self.n_bins, (int, np.integer)) or self.n_bins not in (3, 4):
             raise InputError(f"`n_bins` should be 3 or 4; got {self.n_bins!r}.")
         X = self._read(X, reset=True)
         self.cuts_ = np.empty((X.shape[1], self.n_bins - 1))
@@ -211,7 +212,8 @@ class RandomBinarizer(_Discretizer):
         -------
         self : RandomBinarizer
         """
-        if self.maximum is not None and not 0 < self.maximum < np.inf:
+        number = isinstance(self.maximum, numbers.Real) and not isinstance(self.maximum, bool)
+        if self.maximum is not None and not (number and 0 < self.maximum < np.inf):
             raise InputError(f"`maximum` should be a number above 0; got {self.maximum!r}.")
         X = self._read(X, reset=True)
         largest = max((float(columns.extremes[1].max()) for _, columns in _blocks(X)), default=0.0)

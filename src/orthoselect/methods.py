@@ -97,6 +97,8 @@ class Method:
     def check_general(self, given: Mapping[str, Any]) -> None:
         """Raise if an option of `GENERAL` was given that this method does not take."""
         refused = [k for k, v in given.items() if k not in self.takes and not _is_default(k, v)]
+        if given.get("categorical_features", "") is None:  # no column is: all methods take that
+            refused = [k for k in refused if k != "categorical_features"]
         if refused:
             raise InputError(
                 f"method {self.name!r} does not take {listing(refused)}; leave that out, or choose "
@@ -150,7 +152,8 @@ class Methods(Mapping[str, Method]):
         """Return the method of this name; an unknown one raises, the nearest names first."""
         if isinstance(name, str) and name in self._methods:
             return self._methods[name]
-        near = difflib.get_close_matches(str(name), self._methods, n=len(self), cutoff=0.5)
+        wanted = str(name).lower()
+        near = difflib.get_close_matches(wanted, self._methods, n=len(self), cutoff=0.4)
         names = ", ".join(repr(known) for known in dict.fromkeys([*near, *self._methods]))
         raise InputError(f"`method` should be one of {names}; got {name!r}.")
 

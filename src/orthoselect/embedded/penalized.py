@@ -36,6 +36,7 @@ from orthoselect.matrix.base import Floats, Indices, Matrix
 RANKINGS = ("path", "coefficients")
 _FOLDS = 5
 _TOLERANCES = {"path": 1e-8, "coefficients": 1e-4}
+_N_PENALTIES, _EPS = 100, 1e-3
 # Features whose entries lie closer than this (relatively, in the penalty) enter together.
 _TOGETHER = 1e-6
 _NEXT_TO_NONE = 1e-9  # of the largest coefficient
@@ -91,8 +92,8 @@ class LassoRanking(Criterion):
         standardize: bool = True,
         penalty: float | None = None,
         cv: Any = None,
-        n_penalties: int = 100,
-        eps: float = 1e-3,
+        n_penalties: int = _N_PENALTIES,
+        eps: float = _EPS,
         tol: float | None = None,
         max_iter: int = 100_000,
     ) -> None:
@@ -115,6 +116,11 @@ class LassoRanking(Criterion):
                 )
         if penalty is not None and cv is not None:
             raise InputError("either `penalty` or `cv` should be given, not both: cv finds one.")
+        if penalty is not None and (n_penalties, eps) != (_N_PENALTIES, _EPS):
+            raise InputError(
+                "`n_penalties` and `eps` make the grid that cv chooses from; with `penalty` there "
+                "is none. Leave them out."
+            )
         self._ranking, self._coding, self._standardize = ranking, coding, bool(standardize)
         self._penalty, self._cv = penalty, _FOLDS if cv is None else cv
         self._n_penalties, self._eps = int(n_penalties), float(eps)

@@ -87,9 +87,18 @@ class ShapleyRanking(Criterion):
         scores = np.zeros(len(design.features))
         if len(features) and len(codes) > response.m + 1 > 1:
             A = X.columns(design.single[features]) * math.sqrt(X.shape[0])
-            coef = self._model.fit(A, codes).coef_  # (classes, or 1 for two; n)
+            coef = self._coefficients(A, codes)  # (classes, or 1 for two; n)
             scores[features] = np.abs(coef).sum(axis=0) * np.abs(A).sum(axis=0)
-        return RankingState(_ranked(scores), scores, _exhausted(response))
+        return RankingState(_ranked(scores), scores, _exhausted(response, len(codes)))
+
+    def _coefficients(self, A: Floats, codes: Any) -> Floats:
+        try:
+            return self._model.fit(A, codes).coef_
+        except np.linalg.LinAlgError as error:
+            raise InputError(
+                f"`solver={self._model.solver!r}` should be given columns that are not collinear; "
+                f"it failed ({error}). Use `solver='svd'`, or give `shrinkage`."
+            ) from None
 
 
 def _codes(response: Response) -> Any:
@@ -113,7 +122,9 @@ def _ranked(scores: Floats) -> list[int]:
     return [int(f) for f in np.lexsort((np.arange(len(scores)), ranks)) if scores[f] > 0]
 
 
-def _exhausted(response: Response) -> str:
+def _exhausted(response: Response, n_rows: int) -> str:
+    if n_rows <= response.m + 1:
+        return "there are as many classes as rows, so that no model can be fitted."
     if response.m == 0:
         return "the response is constant, so there is nothing to explain."
     return "every other feature is constant, or has no part in the model."

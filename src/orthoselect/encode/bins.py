@@ -168,7 +168,8 @@ class DenseColumns(Columns):
             places[two], counts[two] = self.take(two).rank()
         smallest, largest = self.extremes
         exact = np.maximum(np.abs(smallest), np.abs(largest)) < 1 / EPS  # as floats
-        narrow = ~two & self.whole & exact & (largest - smallest < MAX_LEVELS)
+        # Halves: the difference of the two ends may be beyond the largest float.
+        narrow = ~two & self.whole & exact & (largest / 2 - smallest / 2 < MAX_LEVELS / 2)
         if narrow.any():
             # Integers may wrap, and are right modulo 256.
             above = (self.A[narrow] - low[narrow]).astype(np.uint8)

@@ -109,8 +109,8 @@ def build_codes(
         "from_data": every distinct value is a level, at most 256 of them. "mean_std_3" and
         "mean_std_4" cut all numeric columns; see `bins.mean_std_cuts`. A number: so many bins of
         equal width. A discretizer: an object with `fit` and `transform` that gives back a code
-        for each number; a copy of it is fitted to the numeric columns (to those rows that have
-        weight; it does not see the weights), and its codes are taken as they are.
+        for each number; a copy of it is fitted to the numeric columns (each row as often as its
+        weight says, which has to be whole), and its codes are taken as they are.
     weights : array of shape (N,), optional
         Row weights; rows without weight are left out.
 
@@ -371,7 +371,7 @@ class _Coder:
         for _, columns in self._store.blocks(at):
             self._check_finite(columns)
         numbers = self._store.X[:, _as_slice(at)]
-        coded = copy.deepcopy(discretizer).fit(numbers).transform(numbers) if used else numbers
+        coded = self._fitted(discretizer, numbers).transform(numbers) if used else numbers
         coded = coded if sp.issparse(coded) else np.asarray(coded)
         if coded.shape != numbers.shape or coded.dtype.kind not in "fiub":
             raise InputError(
@@ -382,6 +382,20 @@ class _Coder:
         self._store = (_SparseStore if sp.issparse(coded) else _DenseStore).of(coded)
         self._place[used] = np.arange(len(used))
         self._bins = "from_data"
+
+    def _fitted(self, discretizer: Any, numbers: Any) -> Any:
+        """Return a copy that has learned from the rows, each as often as its weight says."""
+        rows: Any = slice(None)
+        if self._weights is not None:
+            copies = np.rint(self._weights)
+            if (copies != self._weights).any():
+                raise InputError(
+                    "a discretizer in `bins` should be given rows with whole weights, which count "
+                    "as copies; these are not whole. Name a rule instead ('mean_std_3', or a "
+                    "number of bins), or leave the weights out."
+                )
+            rows = np.repeat(np.arange(numbers.shape[0]), copies.astype(np.intp))
+        return copy.deepcopy(discretizer).fit(numbers[rows])
 
     def _warn_of_many(self, f: Indices, levels: Indices) -> None:
         """Warn of numbers that were taken as they are and hardly repeat."""

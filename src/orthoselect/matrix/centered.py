@@ -301,13 +301,36 @@ def _repairs(
 
     Columns that turn out to be constant are no longer `wanted`.
     """
-    means, squares = scan.sums / total, scan.squares
-    d0 = squares - total * means**2
-    shift, scale = np.zeros(len(means)), np.ones(len(means))
+    means = scan.sums / total
+    d0 = scan.squares - total * means**2
+    shift = np.zeros(len(means))
+    scale, extreme = scale_into_range(matrix, scan, wanted)
+    far = wanted & ~extreme & ~(total * means**2 <= limit**2 * d0)
+    J = np.flatnonzero(far)
+    if J.size:
+        constant = matrix.constant(J)
+        wanted[J[constant]] = False  # nothing to gain from looking closer at what does not vary
+        shift[J[~constant]] = means[J[~constant]]
+    return shift, scale
+
+
+def scale_into_range(
+    matrix: Matrix, scan: Scan, wanted: NDArray[np.bool_]
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return scales that bring the squares of every wanted column into range.
+
+    Powers of two: scaling rounds nothing. Also return which columns, wanted or not, are out of
+    range as they are.
+
+    Raises
+    ------
+    NonFiniteColumns
+    """
+    scale = np.ones(matrix.shape[1])
     low, high = _SQUARES if matrix.arithmetic == EPS else _SQUARES_FLOAT32
-    extreme = ~((squares > low) & (squares < high))  # NaN counts as extreme
+    extreme = ~((scan.squares > low) & (scan.squares < high))  # NaN counts as extreme
     # Columns of zeros are common, and no product of theirs leaves the range.
-    empty = (squares == 0) & (means == 0) & ~scan.VtX.any(axis=0)
+    empty = (scan.squares == 0) & (scan.sums == 0) & ~scan.VtX.any(axis=0)
     J = np.flatnonzero(wanted & extreme & ~empty)
     if J.size:
         peaks, n_nan, n_inf = matrix.extremes(J)
@@ -316,13 +339,6 @@ def _repairs(
             raise NonFiniteColumns(
                 {int(j): (int(a), int(b)) for j, a, b in zip(J[bad], n_nan[bad], n_inf[bad])}
             )
-        # Powers of two: scaling rounds nothing.
         exponents = np.frexp(peaks)[1]
         scale[J] = np.where(peaks > 0, np.ldexp(1.0, np.clip(-exponents, -1000, 1000)), 1.0)
-    far = wanted & ~extreme & ~(total * means**2 <= limit**2 * d0)
-    J = np.flatnonzero(far)
-    if J.size:
-        constant = matrix.constant(J)
-        wanted[J[constant]] = False  # nothing to gain from looking closer at what does not vary
-        shift[J[~constant]] = means[J[~constant]]
-    return shift, scale
+    return scale, extreme

@@ -11,12 +11,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan
-from orthoselect.matrix.centered import NonFiniteColumns, Work
+from orthoselect.matrix.base import Floats, Indices, Matrix
+from orthoselect.matrix.centered import Work, scale_into_range
 
-# Squares outside these bounds may have lost digits to the ends of the float range.
-_SQUARES = 1e-250, 1e250
-_SQUARES_FLOAT32 = 1e-25, 1e30
 
 
 @dataclass(frozen=True)
@@ -107,7 +104,7 @@ def normalize(
     work = Work(passes=1, products=1 + Z.shape[1])
     with np.errstate(all="ignore"):  # overflow and NaN are looked for, and dealt with
         scan = matrix.scan(Z, root)
-        scale = _scale_into_range(matrix, scan, wanted)
+        scale, _ = scale_into_range(matrix, scan, wanted)
         if (scale != 1.0).any():
             matrix = matrix.rescaled(np.zeros(len(scale)), scale)
             scan = matrix.scan(Z, root)
@@ -117,22 +114,3 @@ def normalize(
         inverse = np.divide(1.0, np.sqrt(scan.squares), out=ones, where=alive)
         X = NormedMatrix(matrix, alive, inverse, root, work)
         return X, X._reduce(scan.VtX)
-
-
-def _scale_into_range(matrix: Matrix, scan: Scan, wanted: NDArray[np.bool_]) -> Floats:
-    """Return powers of two (they round nothing) that bring every column's squares into range."""
-    scale = np.ones(matrix.shape[1])
-    low, high = _SQUARES if matrix.arithmetic == EPS else _SQUARES_FLOAT32
-    extreme = ~((scan.squares > low) & (scan.squares < high))  # NaN counts as extreme
-    empty = (scan.squares == 0) & (scan.sums == 0) & ~scan.VtX.any(axis=0)
-    J = np.flatnonzero(wanted & extreme & ~empty)
-    if J.size:
-        peaks, n_nan, n_inf = matrix.extremes(J)
-        bad = (n_nan > 0) | (n_inf > 0)
-        if bad.any():
-            raise NonFiniteColumns(
-                {int(j): (int(a), int(b)) for j, a, b in zip(J[bad], n_nan[bad], n_inf[bad])}
-            )
-        exponents = np.frexp(peaks)[1]
-        scale[J] = np.where(peaks > 0, np.ldexp(1.0, np.clip(-exponents, -1000, 1000)), 1.0)
-    return scale
