@@ -109,10 +109,10 @@ def test_weights_count_as_copies_for_a_discretizer_too(method, n_bins, rng):
         select(X, y, 4, method, bins=cut, sample_weight=w + 0.5)
 
 
-@pytest.mark.parametrize("method", ["mim", "jmi", "cmim", "mrmr_quotient", "shapley", "socc"])
+@pytest.mark.parametrize("method", ["socc", "socc_discretized", "obcc", "lasso", "shapley"])
 def test_one_class_leaves_nothing_to_explain(method, rng):
     X = rng.integers(0, 3, (20, 4))
-    with pytest.warns(SearchStoppedWarning, match="response is constant"):
+    with pytest.warns(SearchStoppedWarning, match="nothing to explain"):
         assert len(select(X, np.zeros(20), 2, method)) == 0
 
 
@@ -127,7 +127,7 @@ def test_no_categorical_columns_is_what_methods_of_numbers_take(rng):
 
 
 def test_a_name_in_capitals_finds_its_neighbors():
-    with pytest.raises(InputError, match="one of .*mrmr_quotient.*socc"):
+    with pytest.raises(InputError, match=r"one of .*mrmr_quotient.*socc"):
         select(np.eye(3), [0, 1, 0], 1, "MRMR")
 
 

@@ -200,7 +200,6 @@ class InformationState(State):
         self._X, self._XY = counts.margins(self._T)
         self._relevance = self._XY - self._X - self._TY + self._TN  # N I(k;Y), (n,)
         self._varies = self._X < self._TN
-        self._constant_response = bool(self._TY >= self._TN)
         self._score = make_score(self._relevance, self._T)
         self._tolerance = _tolerance(self._T)
         self._n_taken = self._sweeps = 0
@@ -209,7 +208,7 @@ class InformationState(State):
     def best(self, candidates: Mask) -> int | None:
         """Return the candidate of the highest score that is not constant."""
         open_ = candidates & self._varies
-        if self._constant_response or not open_.any():
+        if not open_.any():
             return None
         self._settle()
         if not self._n_taken:
@@ -246,9 +245,7 @@ class InformationState(State):
         return {"strategy": self._counts.kind, "sweeps": 1 + self._sweeps}
 
     def exhausted(self) -> str:
-        """Say that only constants are left, or that there is only one class."""
-        if self._constant_response:
-            return "the response is constant, so there is nothing to explain."
+        """Say that only constants are left."""
         return "every other feature is constant."
 
 

@@ -15,7 +15,6 @@ from orthoselect.matrix.base import Floats, Indices, Matrix
 from orthoselect.matrix.centered import Work, scale_into_range
 
 
-
 @dataclass(frozen=True)
 class NormedMatrix:
     """A matrix with weighted rows and columns scaled to norm one.
