@@ -21,7 +21,7 @@ _COLUMNS_PER_STEP = 2.3
 # Kernels take columns by sixes. With fewer rows than columns guesses do not last.
 _AHEAD, _AHEAD_OF_MANY = 12, 6
 _MANY = 20  # columns for each step planned: too many compete for guesses to last
-_FEW_ROWS = 64
+_FEW_ROWS = 128
 # Below so many numbers a read costs less than good guesses.
 _SMALL = 2_000_000
 
