@@ -26,7 +26,6 @@ classification", Pattern Recognition 123, 2022. https://doi.org/10.1016/j.patcog
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,11 +34,19 @@ from scipy.linalg import cholesky, solve_triangular
 
 from orthoselect.criteria import plan
 from orthoselect.criteria.base import Criterion, State
+from orthoselect.criteria.candidates import (
+    HEALTHY,
+    blocks_by_width,
+    constant_features,
+    independent_columns,
+    without_constants,
+    without_empty,
+)
 from orthoselect.criteria.lookahead import likely_winners
 from orthoselect.criteria.steps import remove_row, row_from_gram, score_columns
 from orthoselect.criteria.uncertainty import Uncertainty, block_gains, single_gains
 from orthoselect.encode import Design, Response
-from orthoselect.matrix import Basis, CenteredMatrix, Matrix, center, orthonormalize
+from orthoselect.matrix import Basis, CenteredMatrix, center
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
 
@@ -53,15 +60,13 @@ _CLEAR = 1e-2
 _SURE_ROUNDINGS = 16 * ROUNDINGS
 # A gain below this is nothing: it vanishes in the rounding of the total.
 _NOTHING = 1e-14
-# With at least this much left of a column, a row from Gram columns keeps enough digits.
-_HEALTHY = 1e-4
+# With less left of a float32 column, a row from Gram columns has too few digits.
 _HEALTHY_FLOAT32 = 3e-2
 # With at least this much left of a column its gain is nearly certain, too.
 _PLENTY = 1e-3
 # Usual error of an inner product of unit vectors, in roundings.
 _PRODUCT_ROUNDINGS = 8.0
 _BATCH_BYTES = 1 << 25
-_MOSTLY = 0.9
 _LARGE, _HUGE = 1 << 20, 1 << 22  # bytes
 _KEPT = 4  # residuals kept of the columns measured last, should one of them be taken
 
@@ -75,11 +80,11 @@ class SquaredCanonicalCorrelations(Criterion):
         self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
     ) -> CanonicalState:
         """Return the state in which nothing is selected."""
-        design = _without_empty(design)
+        design = without_empty(design)
         unowned = np.flatnonzero(~design.owned)
         whole = plan.whole_gram_pays(design.matrix.shape, size)
         X, VtX = center(design.matrix, response.V, weights, ignored=unowned, gram=whole)
-        return CanonicalState(*_without_constants(design, X, VtX), response.V, size)
+        return CanonicalState(*without_constants(design, X, VtX), response.V, size)
 
     def ceiling(self, response: Response) -> float:
         """Return the rank of the response."""
@@ -116,20 +121,20 @@ class CanonicalState(State):
         self._noise = float(X.noise[X.alive].max(initial=0.0))
         self._uncertainty = Uncertainty(self._product_error + X.noise)
         self._measured = 0
-        blocks = {f: _independent(X, J) for f, J in design.wide.items()}
+        blocks = {f: independent_columns(X, J) for f, J in design.wide.items()}
         wide = {f: J for f, (J, _) in blocks.items()}
         # From here on a feature is its place among those that are not constant.
-        self._names = np.flatnonzero(~_constant(design, X, wide))
+        self._names = np.flatnonzero(~constant_features(design, X, wide))
         self._place = np.full(len(design.features), -1, dtype=np.intp)
         self._place[self._names] = np.arange(len(self._names))
         self._single = design.single[self._names]  # -1 for features of several columns
         self._wide_columns = {int(self._place[f]): J for f, J in wide.items() if len(J)}
-        self._wide = _blocks_by_width({int(self._place[f]): b for f, b in blocks.items()})
+        self._wide = blocks_by_width({int(self._place[f]): b for f, b in blocks.items()})
         self._spent = np.zeros(len(self._names), dtype=bool)
         self._basis = Basis(X.shape[0])
         self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
         self._by_rows = plan.rows_pay(X.shape, size)
-        self._healthy = _HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
+        self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._size, self._taken = size, 0  # features
         # In float32 the winners' gains are made exact at the end, where they are single columns.
@@ -266,7 +271,7 @@ class CanonicalState(State):
             R = cholesky(G, check_finite=False)
         except np.linalg.LinAlgError:
             R = np.zeros_like(G)
-        if R.diagonal().min() ** 2 >= _HEALTHY:
+        if R.diagonal().min() ** 2 >= HEALTHY:
             C = solve_triangular(R, VtX.T, trans="T", check_finite=False)  # (t, m)
             return (C * C).sum(axis=1)
         self._extend_basis()
@@ -501,13 +506,6 @@ class CanonicalState(State):
         return likely
 
 
-class _Blocks:
-    """The features of one width: their places, columns (features, p) and residual Grams D."""
-
-    def __init__(self, features: Indices, columns: Indices, D: Floats) -> None:
-        self.features, self.columns, self.D = features, columns, D
-
-
 def _rows_at_first(size: int, n: int) -> int:
     """Return how many rows L begins with; pages that are never written take no memory.
 
@@ -516,69 +514,3 @@ def _rows_at_first(size: int, n: int) -> int:
     """
     rows = max(8, min(size, 64))
     return rows if 8 * rows * n < _LARGE else max(rows, 1 + _HUGE // (8 * n))
-
-
-def _without_empty(design: Design) -> Design:
-    """Leave out columns of zeros, if they are many and the matrix can do without them.
-
-    Sparse tables are often full of columns that are empty in the rows at hand.
-    """
-    filled = design.matrix.filled()
-    if filled is None or len(filled) >= _MOSTLY * design.matrix.shape[1]:
-        return design
-    matrix = design.matrix.restricted(filled)
-    return design if matrix is None else _with_columns(design, filled, matrix)
-
-
-def _without_constants(
-    design: Design, X: CenteredMatrix, VtX: Floats
-) -> tuple[Design, CenteredMatrix, Floats]:
-    """Leave out constant columns, if they are many and the matrix can do without them."""
-    alive = np.flatnonzero(X.alive)
-    less = X.restricted(alive) if len(alive) < _MOSTLY * X.shape[1] else None
-    if less is None:
-        return design, X, VtX
-    return _with_columns(design, alive, less.matrix), less, VtX[:, alive]
-
-
-def _with_columns(design: Design, J: Indices, matrix: Matrix) -> Design:
-    """Return the design of columns J alone, which are those of `matrix`."""
-    place = np.full(design.matrix.shape[1] + 1, -1, dtype=np.intp)  # the last stands for "none"
-    place[J] = np.arange(len(J))
-    wide = {f: place[columns] for f, columns in design.wide.items()}
-    wide = {f: columns[columns >= 0] for f, columns in wide.items()}
-    return replace(design, matrix=matrix, single=place[design.single], wide=wide)
-
-
-def _constant(design: Design, X: CenteredMatrix, wide: dict[int, Indices]) -> NDArray[np.bool_]:
-    """Return which features do not vary; `wide` are the useful columns of those with several."""
-    constant = ~np.append(X.alive, False)[design.single]
-    for f, J in wide.items():
-        constant[f] = not len(J)
-    return constant
-
-
-def _independent(X: CenteredMatrix, J: Indices) -> tuple[Indices, Floats]:
-    """Return the columns of a block that do not depend on those before them, and their Gram."""
-    J = J[X.alive[J]]
-    G = X.block_gram(J)
-    if len(J) < 2 or np.linalg.eigvalsh(G)[0] >= _HEALTHY:
-        return J, G
-    kept = orthonormalize(X.columns(J), X.sizes[J])[1]
-    return J[kept], G[np.ix_(kept, kept)]
-
-
-def _blocks_by_width(blocks: dict[int, tuple[Indices, Floats]]) -> list[_Blocks]:
-    """Put features of the same number of columns together, by their places."""
-    widths: dict[int, list[int]] = {}
-    for f, (J, _) in blocks.items():
-        if len(J):
-            widths.setdefault(len(J), []).append(f)
-    return [
-        _Blocks(
-            np.array(features),
-            np.stack([blocks[f][0] for f in features]),
-            np.stack([blocks[f][1] for f in features]),
-        )
-        for features in widths.values()
-    ]
