@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from orthoselect.arguments import (
-    ColumnSpec,
-    check_choice,
-    check_disjoint,
-    check_weights,
-    count_to_select,
-    find_columns,
-    find_groups,
-)
+from orthoselect.arguments import ColumnSpec, check_choice, count_to_select
 from orthoselect.criteria import Criterion, State
-from orthoselect.encode import Response, Table, build_response
+from orthoselect.encode import Response, Table
 from orthoselect.errors import (
     InputError,
     NonFiniteError,
@@ -30,13 +21,13 @@ from orthoselect.errors import (
     warn,
 )
 from orthoselect.matrix import NonFiniteColumns
-from orthoselect.matrix.base import Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method
-from orthoselect.read import Source, open_source, read_file, read_target
+from orthoselect.problem import Problem, open_problem
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.search import ForwardSearch, Search, Taken
 
+Progress = Callable[[SelectionStep, int, int], None]
 SEARCHES: Mapping[str, Search] = {s.name: s for s in (ForwardSearch(),)}
 
 
@@ -54,6 +45,7 @@ def select(
     exclude: ColumnSpec = None,
     search: str = "forward",
     sample_weight: Any = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> SelectionPath:
     """Select the features that together explain a response best.
@@ -87,6 +79,9 @@ def select(
         How sets of features are searched.
     sample_weight : array-like of shape (N,), optional
         Row weights: a whole number counts as so many copies of the row.
+    progress : callable, optional
+        Called after each step with the step, its number from 1 on, and the number of steps to go
+        for, for whoever shows a bar.
     **options
         Options of the method's own; ``METHODS[method]`` shows them. Not every method takes
         `task`, `response_encoding`, `categorical_features`, `groups` and `sample_weight`; one that
@@ -107,56 +102,62 @@ def select(
     """
     chosen = METHODS.find(method)
     criterion = chosen.make(**options)
-    chosen.check_general(
-        {
-            "task": task,
-            "response_encoding": response_encoding,
-            "categorical_features": categorical_features,
-            "groups": groups,
-            "sample_weight": sample_weight,
-        }
-    )
+    general = {
+        "task": task,
+        "response_encoding": response_encoding,
+        "categorical_features": categorical_features,
+        "groups": groups,
+        "sample_weight": sample_weight,
+    }
+    chosen.check_general(general)
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
-    source = open_source(read_file(data) if isinstance(data, (str, Path)) else data)
-    names = source.names
-    target, taken = _target_values(source, target)
-    grouped = find_groups(groups, names)
-    left_out = find_columns(exclude, names, "exclude", grouped)
-    first = find_columns(include, names, "include", grouped)
-    check_disjoint(first, [*left_out, *taken], names)
-    skip = {*left_out, *taken}
-
-    table = source.read(_categorical(source, categorical_features, skip), skip)
-    _check_columns(table, chosen)
-    whole = criterion.keeps_whole_weights
-    weights = check_weights(sample_weight, source.n_rows, keep_whole=whole)
-    response = build_response(read_target(target, source.n_rows), task, response_encoding, weights)
-    design = criterion.prepare(table, grouped, skip, weights)
-    included = design.features.places(first)
+    problem = open_problem(
+        data,
+        target,
+        include=include,
+        exclude=exclude,
+        keep_whole_weights=criterion.keeps_whole_weights,
+        **general,
+    )
+    _check_columns(problem.table, chosen)
+    design = prepare(criterion, problem)
+    included = design.features.places(problem.include)
     size = count_to_select(n_features_to_select, len(design.features), len(included))
-    candidates = np.ones(len(design.features), dtype=bool)
+    asked = {"n_features_to_select": n_features_to_select, **_asked(general, problem, search)}
     with single_threaded_blas():
-        state = _start(criterion, design, response, weights, size)
-        return _walk(searcher, state, size, included, candidates, design, criterion, response)
+        walk = _Walk(criterion, design, problem.response, {**asked, **options}, progress)
+        return walk.run(searcher, start(criterion, design, problem, size), size, included)
 
 
-def _target_values(source: Source, target: Any) -> tuple[Any, list[int]]:
-    """Return the response's values, and the columns they were taken from."""
-    if not isinstance(target, str):
-        return target, []
-    columns = find_columns(target, source.names, "target")
-    return source.column(columns[0]), columns
+def prepare(criterion: Criterion, problem: Problem) -> Any:
+    """Return the features of a problem in the form that a criterion works on."""
+    return criterion.prepare(problem.table, problem.groups, problem.skip, problem.weights)
 
 
-def _categorical(source: Source, spec: ColumnSpec, skip: set[int]) -> set[int]:
-    if spec is None:
-        return set()
-    if isinstance(spec, str) and spec == "all":
-        return set(range(len(source.names))) - skip
-    by_dtype = source.categorical_columns() - skip
-    if isinstance(spec, str) and spec == "from_dtype":
-        return by_dtype
-    return by_dtype | (set(find_columns(spec, source.names, "categorical_features")) - skip)
+def start(criterion: Criterion, design: Any, problem: Problem, size: int) -> State:
+    """Return the state in which nothing is selected; numbers that are not finite raise."""
+    try:
+        return criterion.start(design, problem.response, problem.weights, size)
+    except NonFiniteColumns as found:
+        counts = {design.name_of_column(j): c for j, c in sorted(found.counts.items())}
+        raise NonFiniteError(counts) from None
+
+
+def _asked(general: Mapping[str, Any], problem: Problem, search: str) -> dict[str, Any]:
+    """Return what was asked for, columns by their names, and of the weights only that there are."""
+    categorical = general["categorical_features"]
+    if categorical is not None and not isinstance(categorical, str):
+        categorical = problem.names_of(sorted(problem.table.labels))
+    return {
+        "task": general["task"],
+        "response_encoding": general["response_encoding"],
+        "categorical_features": categorical,
+        "groups": {name: problem.names_of(c) for name, c in problem.groups.items()} or None,
+        "include": problem.names_of(problem.include) or None,
+        "exclude": problem.names_of(problem.exclude) or None,
+        "search": search,
+        "sample_weight": None if general["sample_weight"] is None else "given",
+    }
 
 
 def _check_columns(table: Table, method: Method) -> None:
@@ -169,48 +170,47 @@ def _check_columns(table: Table, method: Method) -> None:
         )
 
 
-def _start(
-    criterion: Criterion, design: Any, response: Response, weights: Floats | None, size: int
-) -> State:
-    try:
-        return criterion.start(design, response, weights, size)
-    except NonFiniteColumns as found:
-        counts = {design.name_of_column(j): c for j, c in sorted(found.counts.items())}
-        raise NonFiniteError(counts) from None
+class _Walk:
+    """A search on its way: whatever interrupts it, the steps made are not lost."""
 
+    def __init__(
+        self,
+        criterion: Criterion,
+        design: Any,
+        response: Response,
+        options: Mapping[str, Any],
+        progress: Progress | None,
+    ) -> None:
+        self._criterion, self._design, self._response = criterion, design, response
+        self._options = options
+        self._progress = progress
+        self._steps: list[SelectionStep] = []
 
-def _walk(
-    searcher: Search,
-    state: State,
-    size: int,
-    include: list[int],
-    candidates: np.ndarray,
-    design: Any,
-    criterion: Criterion,
-    response: Response,
-) -> SelectionPath:
-    """Run the search; whatever interrupts it, the steps made are not lost."""
-    steps: list[SelectionStep] = []
+    def run(self, searcher: Search, state: State, size: int, include: list[int]) -> SelectionPath:
+        """Return the path, as long as it has come."""
+        candidates = np.ones(len(self._design.features), dtype=bool)
+        try:
+            for taken in searcher.run(state, size, include, candidates):
+                self._steps.append(_step(taken, self._design))
+                if self._progress is not None:
+                    self._progress(self._steps[-1], len(self._steps), size)
+        except KeyboardInterrupt:
+            raise SelectionInterrupted(self._path(state, "interrupted.")) from None
+        if len(self._steps) == size:
+            return self._path(state, None)
+        warn(SearchStoppedWarning(len(self._steps), size, state.exhausted()))
+        return self._path(state, state.exhausted())
 
-    def path(stopped: str | None) -> SelectionPath:
+    def _path(self, state: State, stopped: str | None) -> SelectionPath:
         return SelectionPath(
-            _with_gains(steps, state.known_gains()),
-            method=criterion.name,
-            ceiling=criterion.ceiling(response),
-            n_candidates=len(design.features),
+            _with_gains(self._steps, state.known_gains()),
+            method=self._criterion.name,
+            ceiling=self._criterion.ceiling(self._response),
+            n_candidates=len(self._design.features),
             stopped=stopped,
             stats=state.stats(),
+            options=self._options,
         )
-
-    try:
-        for taken in searcher.run(state, size, include, candidates):
-            steps.append(_step(taken, design))
-    except KeyboardInterrupt:
-        raise SelectionInterrupted(path("interrupted.")) from None
-    if len(steps) == size:
-        return path(None)
-    warn(SearchStoppedWarning(len(steps), size, state.exhausted()))
-    return path(state.exhausted())
 
 
 def _with_gains(steps: list[SelectionStep], gains: list[float] | None) -> list[SelectionStep]:

@@ -25,6 +25,9 @@ class Countdown(State):
         self.value += self.worth[f]
         return self.worth[f]
 
+    def gains(self):
+        return np.array(self.worth)
+
     def exhausted(self):
         return "nothing left"
 

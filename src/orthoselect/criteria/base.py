@@ -37,6 +37,17 @@ class State(ABC):
     def add(self, f: int) -> float:
         """Take feature f into the set; return what it added."""
 
+    @abstractmethod
+    def gains(self) -> Floats:
+        """Return what each feature would add now, nan for one that cannot be taken.
+
+        For people to look at: `best` decides, and may have to look closer than this.
+
+        Returns
+        -------
+        gains : array of shape (number of features,)
+        """
+
     def known_gains(self) -> list[float] | None:
         """Return the gains of all features added, in order, if more is known of them by now."""
         return None

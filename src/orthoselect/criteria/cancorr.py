@@ -60,6 +60,8 @@ _CLEAR = 1e-2
 _SURE_ROUNDINGS = 16 * ROUNDINGS
 # A gain below this is nothing: it vanishes in the rounding of the total.
 _NOTHING = 1e-14
+# Gains are shown to people no less certain than this.
+_SHOWN = 1e-5
 # With less left of a float32 column, a row from Gram columns has too few digits.
 _HEALTHY_FLOAT32 = 3e-2
 # With at least this much left of a column its gain is nearly certain, too.
@@ -253,6 +255,17 @@ class CanonicalState(State):
         self._pending = f
         self._order[-1] = int(self._single[f])
         return gain
+
+    def gains(self) -> Floats:
+        """Return what each feature would add; where the digits are gone it is measured first."""
+        self._settle()
+        self._look_at(np.flatnonzero(~self._spent))
+        doubtful = np.flatnonzero(~self._spent & ~self._fresh & (self._slack > _SHOWN))
+        if doubtful.size:
+            self._measure(doubtful)
+        gains = np.full(len(self._place), np.nan)
+        gains[self._names] = np.where(self._spent, np.nan, self._gains)
+        return gains
 
     def known_gains(self) -> list[float] | None:
         """Return the gains of all features added, from their real columns, if that tells more."""

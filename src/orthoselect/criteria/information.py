@@ -203,6 +203,7 @@ class InformationState(State):
         self._score = make_score(self._relevance, self._T)
         self._tolerance = _tolerance(self._T)
         self._n_taken = self._sweeps = 0
+        self._taken: list[int] = []
         self._pending: int | None = None  # taken, and not yet counted against the others
 
     def best(self, candidates: Mask) -> int | None:
@@ -226,8 +227,20 @@ class InformationState(State):
         gain = self._score.of(f) if self._n_taken else float(self._T.nats(self._relevance[f]))
         self.value += gain
         self._n_taken += 1
+        self._taken.append(f)
         self._pending = f
         return gain
+
+    def gains(self) -> Floats:
+        """Return the score of each feature that varies and is not taken."""
+        self._settle()
+        everything = np.arange(len(self._relevance))
+        scores = self._T.nats(self._relevance)
+        if self._n_taken:
+            scores = self._score.values(everything)
+        gains = np.where(self._varies, scores, np.nan)
+        gains[self._taken] = np.nan
+        return gains
 
     def _settle(self) -> None:
         """Count the feature taken last against all others; after the last step nobody asks."""
@@ -335,8 +348,12 @@ class Score(ABC):
         """Return the lowest index among the highest scores."""
 
     @abstractmethod
+    def values(self, features: Indices) -> Floats:
+        """Return the scores of these features; informations in nats."""
+
     def of(self, f: int) -> float:
-        """Return the score of feature f; informations in nats."""
+        """Return the score of feature f."""
+        return float(self.values(np.array([f]))[0])
 
 
 class _Sum(Score):
@@ -368,9 +385,9 @@ class _Sum(Score):
     def best(self, open_: Mask) -> int:
         return _first_of_largest(self._scores(), open_, self._slack)
 
-    def of(self, f: int) -> float:
+    def values(self, features: Indices) -> Floats:
         times = self._n_taken if self._name == "mrmr_difference" else 1
-        return float(self._T.nats(self._scores()[f])) / times
+        return self._T.nats(self._scores()[features]) / times
 
 
 class _Least(Score):
@@ -388,8 +405,8 @@ class _Least(Score):
     def best(self, open_: Mask) -> int:
         return _first_of_largest(self._least, open_, self._slack)
 
-    def of(self, f: int) -> float:
-        return float(self._T.nats(self._least[f]))
+    def values(self, features: Indices) -> Floats:
+        return self._T.nats(self._least[features])
 
 
 class _Quotient(Score):
@@ -419,10 +436,9 @@ class _Quotient(Score):
         top = max(exact)
         return int(rivals[min(f for f, score in zip(first, exact) if score == top)])
 
-    def of(self, f: int) -> float:
-        only = np.array([f])
+    def values(self, features: Indices) -> Floats:
         R, D = self._terms()
-        return float(self._scores(R[only], D[only])[0])
+        return self._scores(R[features], D[features])
 
     def _terms(self) -> tuple[Numbers, Numbers]:
         """Return relevance and summed redundancy, without what rounding leaves of nothing."""
@@ -469,8 +485,8 @@ class _SumOfQuotients(Score):
             scores.append(exact[key])
         return int(rivals[scores.index(max(scores))])
 
-    def of(self, f: int) -> float:
-        return float(self._sum[f])
+    def values(self, features: Indices) -> Floats:
+        return self._sum[features]
 
 
 def _near_largest(scores: Floats, open_: Mask) -> Indices:

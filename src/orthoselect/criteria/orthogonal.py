@@ -51,6 +51,7 @@ from orthoselect.matrix.basis import ROUNDINGS
 # The first four mean what they mean in cancorr.py; gains are shares of the most there can be.
 _TRUSTED = 1e-10
 _TIE = 1e-9
+_SHOWN = 1e-5  # gains are shown to people no less certain than this
 _NOTHING = 1e-14
 _PRODUCT_ROUNDINGS = 8.0
 _SUM_ROUNDINGS_FLOAT32 = 32.0
@@ -249,6 +250,12 @@ class OrthogonalState(State):
         self._pending = int(self._single[f])
         self._spent[f] = True
         return gain
+
+    def gains(self) -> Floats:
+        """Return what each feature would add; where the digits are gone it is measured first."""
+        self._settle()
+        self._measure(np.flatnonzero(~self._spent & (self._slack > _SHOWN)))
+        return np.where(self._spent, np.nan, self._gains * self._most)
 
     def stats(self) -> dict[str, Any]:
         """Return what was asked of the table."""

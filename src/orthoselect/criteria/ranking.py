@@ -34,6 +34,7 @@ class RankingState(State):
 
     def __init__(self, order: Sequence[int], scores: Floats, reason: str) -> None:
         self._order, self._scores, self._reason = list(order), scores, reason
+        self._taken: list[int] = []
 
     def best(self, candidates: NDArray[np.bool_]) -> int | None:
         """Return the first candidate of the order."""
@@ -43,7 +44,15 @@ class RankingState(State):
         """Take feature f; return its score."""
         score = float(self._scores[f])
         self.value += score
+        self._taken.append(f)
         return score
+
+    def gains(self) -> Floats:
+        """Return the scores of those in the order that have not been taken."""
+        gains = np.full(len(self._scores), np.nan)
+        gains[self._order] = self._scores[self._order]
+        gains[self._taken] = np.nan
+        return gains
 
     def exhausted(self) -> str:
         """Say why the order ends."""

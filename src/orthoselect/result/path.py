@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
@@ -52,6 +53,8 @@ class SelectionPath(Sequence[SelectionStep]):
         Why there are fewer steps than asked for, if so.
     stats : mapping, optional
         What the search cost: its strategy, passes over the table, products, and so on.
+    options : mapping, optional
+        What was asked for: the options of `select`, columns by their names.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class SelectionPath(Sequence[SelectionStep]):
         n_candidates: int,
         stopped: str | None = None,
         stats: Mapping[str, Any] | None = None,
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         self._steps = tuple(steps)
         self.method = method
@@ -83,6 +87,7 @@ class SelectionPath(Sequence[SelectionStep]):
         self.n_candidates = n_candidates
         self.stopped = stopped
         self.stats = dict(stats or {})
+        self.options = dict(options or {})
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -98,7 +103,8 @@ class SelectionPath(Sequence[SelectionStep]):
         if not isinstance(other, SelectionPath):
             return NotImplemented
         mine, theirs = self.to_dict(), other.to_dict()
-        mine["stats"] = theirs["stats"] = None  # how it was found does not change what was found
+        for key in ("stats", "options"):  # how it was found does not change what was found
+            mine[key] = theirs[key] = None
         return mine == theirs
 
     __hash__ = None  # type: ignore[assignment]
@@ -150,6 +156,7 @@ class SelectionPath(Sequence[SelectionStep]):
             "n_candidates": self.n_candidates,
             "stopped": self.stopped,
             "stats": dict(self.stats),
+            "options": {name: _plain(value) for name, value in self.options.items()},
             "steps": steps,
         }
 
@@ -206,8 +213,8 @@ class SelectionPath(Sequence[SelectionStep]):
         header, rows = self._cells()
         wide = max([len(row[1]) for row in rows] + [len(header[1])])
         lines = [f"SelectionPath: {len(self)} of {self.n_candidates} features by {self.method}"]
-        for step, name, *numbers in [tuple(header), *rows]:
-            cells = "  ".join(f"{number:>6}" for number in numbers)
+        for step, name, *figures in [tuple(header), *rows]:
+            cells = "  ".join(f"{number:>6}" for number in figures)
             lines.append(f"  {step:>4}  {name:<{wide}}  {cells}".rstrip())
         if self.stopped:
             lines.append(f"  stopped: {self.stopped}")
@@ -234,6 +241,19 @@ def _number_format(values: Sequence[float]) -> str:
     """Four decimals, unless the numbers are so small or large that these say little."""
     largest = max(map(abs, values), default=0.0)
     return ".4f" if largest == 0 or 0.001 <= largest < 1e6 else ".3e"
+
+
+def _plain(value: Any) -> Any:
+    """Return what JSON can hold: an object, say a discretizer, by what it prints."""
+    if isinstance(value, Mapping):
+        return {str(name): _plain(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        return _finite(float(value))
+    return value if value is None or isinstance(value, (bool, str)) else repr(value)
 
 
 def _finite(value: float) -> float | None:
