@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 from orthoselect.errors import InputError
+from orthoselect.result.text import as_csv, as_table, bar
 
 
 @dataclass(frozen=True)
@@ -190,6 +191,20 @@ class SelectionPath(Sequence[SelectionStep]):
         schema = dict(zip(columns, kinds))
         return nw.from_dict(columns, schema=schema, backend=backend).to_native()
 
+    def to_csv(self) -> str:
+        r"""Return the path as comma-separated values, one line a step.
+
+        Examples
+        --------
+        >>> from orthoselect import select
+        >>> print(select([[1, 0], [2, 1], [3, 1]], [0, 0, 1], 1).to_csv(), end="")
+        step,feature,name,gain,total
+        1,0,x0,0.7499999999999999,0.7499999999999999
+        """
+        header = ["step", "feature", "name", "gain", "total"]
+        rows = [[n, s.feature, s.name, s.gain, s.total] for n, s in enumerate(self, start=1)]
+        return as_csv(header, rows)
+
     def _cells(self) -> tuple[list[str], list[tuple[str, ...]]]:
         """Return the header and the rows of the table that people see."""
         shown = _number_format([value for step in self for value in (step.gain, step.total)])
@@ -209,16 +224,27 @@ class SelectionPath(Sequence[SelectionStep]):
                 row.append(f"{100 * step.total / self.ceiling:.1f}%" if self.ceiling else "-")
         return header, [tuple(row) for row in rows]
 
-    def __repr__(self) -> str:
+    def to_text(self, *, bars: bool = False) -> str:
+        """Return the path as a table for people.
+
+        Parameters
+        ----------
+        bars : bool, default=False
+            Draw what each feature added behind its numbers.
+        """
         header, rows = self._cells()
-        wide = max([len(row[1]) for row in rows] + [len(header[1])])
-        lines = [f"SelectionPath: {len(self)} of {self.n_candidates} features by {self.method}"]
-        for step, name, *figures in [tuple(header), *rows]:
-            cells = "  ".join(f"{number:>6}" for number in figures)
-            lines.append(f"  {step:>4}  {name:<{wide}}  {cells}".rstrip())
+        if bars:
+            largest = max(filter(math.isfinite, self.gains), default=0.0) or 1.0
+            header = [*header, ""]
+            rows = [(*row, bar(step.gain / largest)) for row, step in zip(rows, self)]
+        title = f"{len(self)} of {self.n_candidates} features by {self.method}"
+        lines = [title, as_table(header, rows, left={1, 5 - math.isnan(self.ceiling)}, indent="  ")]
         if self.stopped:
             lines.append(f"  stopped: {self.stopped}")
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"SelectionPath: {self.to_text()}"
 
     def _repr_html_(self) -> str:
         header, rows = self._cells()
