@@ -37,7 +37,7 @@ test-oldest: $(OLDEST)/.installed-test
 
 # Warnings are errors. Examples of the gallery that did not change since are not run again.
 docs: $(VENV)/.installed-docs
-	$(BIN)/python -m sphinx -W --keep-going --quiet --builder html \
+	$(BIN)/python -m sphinx -W --keep-going --quiet --fresh-env --builder html \
 		--doctree-dir docs/_build/doctrees docs $(SITE)
 	@echo "The site: $(SITE)/index.html"
 

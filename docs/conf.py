@@ -23,6 +23,7 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "doctest_ends",
     "fitted_names",
     "offline",
 ]
@@ -48,6 +49,8 @@ sphinx_gallery_conf = {
     "abort_on_example_error": True,
     "only_warn_on_example_error": False,
     "download_all_examples": False,
+    "notebook_extensions": set(),
+    "default_thumb_file": str(Path(__file__).parent / "_static" / "thumb.png"),
     "show_signature": False,
     "show_memory": False,
     "min_reported_time": 1e9,  # a build's seconds are no property of an example
@@ -64,6 +67,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_context = {"default_mode": "auto"}
 html_sidebars = {"**": ["pages"]}
 html_theme_options = {
     "logo": {"text": "orthoselect", "alt_text": "orthoselect, to the first page"},

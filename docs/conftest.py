@@ -1,3 +1,3 @@
-"""The pages hold examples that are tested; what builds and what is built does not."""
+"""The pages hold examples that are tested; what is built from them holds copies."""
 
-collect_ignore = ["conf.py", "_ext", "_build", "gallery", "generated"]
+collect_ignore = ["conf.py", "_build", "gallery", "generated"]

@@ -10,7 +10,13 @@ _TRAILING = re.compile(r"(?<=\w)_(?!\w)")
 
 
 def escaped(line: str) -> str:
-    """Return a docstring's line with the trailing underscores of its type escaped for docutils."""
+    r"""Return a docstring's line with the trailing underscores of its type escaped for docutils.
+
+    Examples
+    --------
+    >>> print(escaped("support_ : mask of shape (n_features_in_,)"))
+    support_ : mask of shape (n_features_in\_,)
+    """
     found = _TYPE.match(line)
     return found[1] + _TRAILING.sub(r"\\_", found[2]) if found else line
 

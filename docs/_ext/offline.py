@@ -20,7 +20,17 @@ _STYLE_LOADS = re.compile(
 
 
 def external_loads(text: str, *, is_style: bool = False) -> list[str]:
-    """Return the addresses elsewhere that a browser would fetch for this page or style sheet."""
+    """Return the addresses elsewhere that a browser would fetch for this page or style sheet.
+
+    Examples
+    --------
+    >>> external_loads('<a href="https://a.org"><script src="//b.org/c.js"><img src="d.png">')
+    ['//b.org/c.js']
+    >>> external_loads('<link href="https://e.org/f.css" rel="stylesheet">')
+    ['https://e.org/f.css']
+    >>> external_loads("@import url(https://g.org/h.css); a { src: url(i.woff) }", is_style=True)
+    ['https://g.org/h.css']
+    """
     pattern = _STYLE_LOADS if is_style else _LOADS
     return [next(filter(None, match.groups())) for match in pattern.finditer(text)]
 
