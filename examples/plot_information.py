@@ -39,7 +39,7 @@ for row, method in enumerate(METHODS):
 # The same as a picture: the step at which a method took a feature.
 
 figure, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
-ax.imshow(table, cmap="Reds_r", vmin=0, vmax=6, aspect="auto")
+ax.imshow(table, cmap="Reds_r", vmin=-3, vmax=6, aspect="auto")
 for (row, column), step in np.ndenumerate(table):
     if step == step:
         ax.text(column, row, int(step), ha="center", va="center")
