@@ -33,7 +33,7 @@ from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method
-from orthoselect.read import Source, open_source, read_file, read_target
+from orthoselect.read import Dataset, Source, open_source, read_source, read_target, sift
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.search import ForwardSearch, Search, Taken
 
@@ -60,11 +60,12 @@ def select(
 
     Parameters
     ----------
-    data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow) or path of a file
-        The table, N rows by n columns. Files: .csv, .tsv, .parquet, .feather, .arrow.
+    data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow), or str or Path
+        The table, N rows by n columns; or what `orthoselect.read.read_source` reads: a file (.csv,
+        .tsv, .parquet, .feather, .arrow, .npz, .svm, .libsvm) or a built-in data set ("iris").
     target : str or array-like
         The response: the name of a column of `data`, or the values themselves (classes, numbers,
-        or several of either side by side).
+        or several of either side by side). None for a file or data set that knows its target.
     n_features_to_select : int or float, default=10
         A count, or a fraction in (0, 1) of the features. A group counts as one feature.
     method : str, default="socc"
@@ -117,11 +118,18 @@ def select(
         }
     )
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
-    source = open_source(read_file(data) if isinstance(data, (str, Path)) else data)
+    if isinstance(data, (str, Path)):
+        named = {"categorical_features": categorical_features, "include": include}
+        data = _read(data, target, {**named, "exclude": exclude}, groups)
+    source = open_source(data)
     names = source.names
+    unfit: list[str] = []
+    if isinstance(data, Dataset):
+        target, unfit = data.find_target(target), list(data.left_out)
     target, taken = _target_values(source, target)
     grouped = find_groups(groups, names)
     left_out = find_columns(exclude, names, "exclude", grouped)
+    left_out += find_columns(unfit, names, "exclude")
     first = find_columns(include, names, "include", grouped)
     check_disjoint(first, [*left_out, *taken], names)
     skip = {*left_out, *taken}
@@ -138,6 +146,18 @@ def select(
     with single_threaded_blas():
         state = _start(criterion, design, response, weights, size)
         return _walk(searcher, state, size, included, candidates, design, criterion, response)
+
+
+def _read(source: str | Path, target: Any, named: dict[str, ColumnSpec], groups: Any) -> Dataset:
+    """Read a file or a built-in set; columns that the user speaks of are not sifted."""
+    dataset = read_source(source)
+    names = dataset.names
+    grouped = find_groups(groups, names)
+    keep = {column for columns in grouped.values() for column in columns}
+    for argument, spec in named.items():
+        if not (isinstance(spec, str) and spec in ("from_dtype", "all")):
+            keep.update(find_columns(spec, names, argument, grouped))
+    return sift(dataset, target, [names[column] for column in keep])
 
 
 def _target_values(source: Source, target: Any) -> tuple[Any, list[int]]:
