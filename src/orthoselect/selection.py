@@ -125,7 +125,8 @@ def select(
     names = source.names
     unfit: list[str] = []
     if isinstance(data, Dataset):
-        target, unfit = data.find_target(target), list(data.left_out)
+        task, unfit = data.find_task(task, target), list(data.left_out)
+        target = data.find_target(target)
     target, taken = _target_values(source, target)
     grouped = find_groups(groups, names)
     left_out = find_columns(exclude, names, "exclude", grouped)

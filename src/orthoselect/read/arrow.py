@@ -59,6 +59,8 @@ def _plain(column: Any) -> Any:
     if isinstance(kind, pa.BaseExtensionType):
         chunks = [chunk.storage for chunk in column.chunks]
         return _plain(pa.chunked_array(chunks, kind.storage_type))
+    if pa.types.is_run_end_encoded(kind):
+        return _plain(load_pyarrow("pyarrow.compute").run_end_decode(column))
     if str(kind) == "string_view":
         return column.cast(pa.string())
     if pa.types.is_decimal(kind):

@@ -51,4 +51,6 @@ def read_built_in(name: str) -> Dataset:
         target_name=BUILT_IN[name].target,
         name=name,
         format="built-in",
+        # Its numbers are whole and would be taken for classes.
+        task="regression" if name == "diabetes" else "auto",
     )

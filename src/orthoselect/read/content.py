@@ -109,6 +109,8 @@ def _worded(path: Path, near: Iterable[str]) -> Iterator[None]:
     """Word what the file system says."""
     try:
         yield
+    except InputError:
+        raise
     except FileNotFoundError:
         raise InputError(
             f"there should be a table at `{path}`; there is no such file{_did_you_mean(path, near)}"

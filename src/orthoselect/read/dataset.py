@@ -58,6 +58,8 @@ class Dataset:
         How a CSV or TSV source is written.
     left_out : mapping of str to str
         Columns that are no candidates, each with the reason.
+    task : {"auto", "classification", "regression"}
+        What the target that the source knows is for, where its values do not tell.
     """
 
     data: Any
@@ -68,6 +70,7 @@ class Dataset:
     format: str = "csv"
     text: TextFormat | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
+    task: str = "auto"
 
     @property
     def n_rows(self) -> int:
@@ -122,6 +125,18 @@ class Dataset:
             return self.target
         known = [*self.names, *([self.target_name] if self.target_name else [])]
         raise UnknownColumnError("target", [target], known)
+
+    def find_task(self, task: str, target: Any) -> str:
+        """Return the task that was asked for, or that of the source's own target.
+
+        Examples
+        --------
+        >>> counts = Dataset(np.eye(2), ["a", "b"], target=np.array([7, 9]), task="regression")
+        >>> counts.find_task("auto", "y"), counts.find_task("auto", "a")
+        ('regression', 'auto')
+        """
+        own = task == "auto" and self.find_target(target) is self.target
+        return self.task if own else task
 
     def _ways_to_a_target(self) -> str:
         named = f"Name one of its columns, {listing(self.names)}"

@@ -218,11 +218,12 @@ class _Reader:
         pa = load_pyarrow()
         try:
             table = _parse(self._buffer, text)
+            names = table.column_names if text.header else [""] * table.num_columns
         except pa.ArrowInvalid as error:
             raise self._explained(error, text.delimiter) from None
         except UnicodeDecodeError as error:
             raise _undecodable(self._name, text.encoding, str(error)) from None
-        names = _tidy_names(table.column_names if text.header else [""] * table.num_columns)
+        names = _tidy_names(names)
         for at, column in enumerate(table.columns):
             if pa.types.is_binary(column.type):
                 why = f"there are other bytes in column `{names[at]}`"

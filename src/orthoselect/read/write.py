@@ -130,7 +130,7 @@ def _text_format(dataset: Dataset, format: str) -> TextFormat:
 def _write_text(chosen: _Chosen, text: TextFormat, file: BinaryIO) -> None:
     # newline="": the rows end as the writer says
     lines = io.TextIOWrapper(file, encoding=text.encoding, newline="")
-    writer = csv.writer(lines, delimiter=text.delimiter, lineterminator="\n")
+    writer = csv.writer(_Lines(lines), delimiter=text.delimiter, lineterminator="\r\n")
     table = chosen.table()
     try:
         if text.header:
@@ -143,6 +143,17 @@ def _write_text(chosen: _Chosen, text: TextFormat, file: BinaryIO) -> None:
         raise InputError(
             f"all text should fit the encoding {text.encoding}; {error.object!r} does not."
         ) from None
+
+
+class _Lines:
+    """Ends rows with a line feed; the csv module quotes a carriage return only if rows have one."""
+
+    def __init__(self, file: io.TextIOBase) -> None:
+        self._file = file
+
+    def write(self, row: str) -> int:
+        """Write one row."""
+        return self._file.write(row.removesuffix("\r\n") + "\n")
 
 
 def _texts(column: Any, text: TextFormat) -> list[Any]:
