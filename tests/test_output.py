@@ -29,9 +29,14 @@ def test_path_may_be_a_string(tmp_path):
 @pytest.mark.parametrize("failure", [RuntimeError, KeyboardInterrupt, SystemExit])
 def test_failure_leaves_the_old_file_and_nothing_else(tmp_path, failure):
     (tmp_path / "a.txt").write_text("old")
-    with pytest.raises(failure), replacing(tmp_path / "a.txt") as temporary:
-        temporary.write_text("half")
-        raise failure
+
+    def write_half():
+        with replacing(tmp_path / "a.txt") as temporary:
+            temporary.write_text("half")
+            raise failure
+
+    with pytest.raises(failure):
+        write_half()
     assert (tmp_path / "a.txt").read_text() == "old"
     assert os.listdir(tmp_path) == ["a.txt"]
 
@@ -77,7 +82,7 @@ def test_folder_without_permission(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "open", refuse)
     with (
-        pytest.raises(InputError, match="folder to write into.*Permission denied"),
+        pytest.raises(InputError, match=r"folder to write into.*Permission denied"),
         replacing(tmp_path / "a.txt"),
     ):
         pytest.fail("nothing to write to")

@@ -68,7 +68,7 @@ def test_names(read, X, y, key, kind):
 
 
 def test_names_have_to_be_as_many_as_columns(read, X, y):
-    with pytest.raises(InputError, match="`names` in .* should name 5 columns; it has 2"):
+    with pytest.raises(InputError, match=r"`names` in .* should name 5 columns; it has 2"):
         read(X=X, y=y, names=np.array(["a", "b"]))
     with pytest.raises(InputError, match="`a` occurs more than once"):
         read(X=X, y=y, names=np.array(list("aabcd")))
@@ -139,8 +139,14 @@ def test_sparse_parts_that_do_not_fit(read, X, y):
 
 def test_columns_by_name(read):
     pa = pytest.importorskip("pyarrow")
-    found = read(age=np.arange(3), name=np.array(["a", "b", "c"]), kind=np.array([b"x", b"y", b"x"]))
-    assert found.data.to_pydict() == {"age": [0, 1, 2], "name": ["a", "b", "c"], "kind": list("xyx")}
+    found = read(
+        age=np.arange(3), name=np.array(["a", "b", "c"]), kind=np.array([b"x", b"y", b"x"])
+    )
+    assert found.data.to_pydict() == {
+        "age": [0, 1, 2],
+        "name": ["a", "b", "c"],
+        "kind": list("xyx"),
+    }
     assert found.data["kind"].type == pa.string()
     assert found.target is None
 

@@ -69,7 +69,9 @@ def test_error_names_columns_counts_and_remedies(make):
     with pytest.raises(InputError) as caught:
         drop_missing(make(), "error", "y")
     message = str(caught.value)
-    assert "2 column(s) of `t` have some: `b` (2 missing and 1 infinite), `y` (1 missing)" in message
+    assert (
+        "2 column(s) of `t` have some: `b` (2 missing and 1 infinite), `y` (1 missing)" in message
+    )
     for remedy in ("`--missing drop-rows`", "`--missing drop-columns`", "`--exclude`"):
         assert remedy in message
     assert "\n" not in message

@@ -127,7 +127,9 @@ def test_encoding_is_found(read, encoding):
     assert found.text.encoding == encoding
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "utf-16-le", "utf-8", "UTF8", "mac-roman"])
+@pytest.mark.parametrize(
+    "encoding", ["latin-1", "cp1252", "utf-16-le", "utf-8", "UTF8", "mac-roman"]
+)
 def test_encoding_given(read, encoding):
     found = read("größe,b\nä,1\n".encode(encoding), encoding=encoding)
     assert columns(found) == {"größe": ["ä"], "b": [1]}
@@ -309,9 +311,9 @@ def test_values_that_look_like_a_delimiter_survive_a_bar(read):
 
 # Text as the csv module writes it; blanks around values are not kept, by design, and neither
 # are words that stand for something else.
-VALUES = st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8
-).map(lambda value: f"t{value}t")
+VALUES = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=8).map(
+    lambda value: f"t{value}t"
+)
 TABLES = st.integers(1, 4).flatmap(
     lambda width: st.lists(
         st.tuples(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import numpy as np
+
 from orthoselect.errors import InputError
 from orthoselect.read.content import Content
 from orthoselect.read.dataset import Dataset
@@ -46,7 +48,13 @@ def _reader(content: Content) -> Any:
 def table_dataset(table: Any, format: str) -> Dataset:
     """Return a table of columns of plain types as a data set."""
     pa = load_pyarrow()
-    columns = [_plain(column) for column in table.columns]
+    try:
+        columns = [_plain(column) for column in table.columns]
+    except pa.ArrowNotImplementedError as error:
+        raise InputError(
+            f"the table holds a type that needs a pyarrow newer than {pa.__version__}, which is "
+            f"installed: {error}. Upgrade it, or write the table as Parquet."
+        ) from error
     return Dataset(
         pa.table(columns, names=table.column_names), list(table.column_names), format=format
     )
@@ -65,4 +73,6 @@ def _plain(column: Any) -> Any:
         return column.cast(pa.string())
     if pa.types.is_decimal(kind):
         return column.cast(pa.float64())
-    return column.cast(pa.float32()) if pa.types.is_float16(kind) else column
+    if pa.types.is_float16(kind):  # not every pyarrow casts it
+        return pa.chunked_array([pa.array(column.to_numpy().astype(np.float32), from_pandas=True)])
+    return column
