@@ -54,6 +54,11 @@ def test_columns_of_any_kind_are_features_and_targets(read, y, rng, kind):
     assert select(found, "a", 1).names == ["y"]
 
 
+def test_table_without_rows(read):
+    with pytest.raises(InputError, match=r"`t\.arrow` should hold rows; it has none"):
+        read({"a": pa.array([], pa.int64())})
+
+
 def test_decimals_are_numbers(read):
     found = read({"a": pa.array([Decimal("1.25"), None])})
     assert found.data["a"].type == pa.float64()

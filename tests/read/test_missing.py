@@ -110,6 +110,11 @@ def test_weights_count_like_the_target(make):
     assert found.left_out == {}
 
 
+def test_unknown_weights(make):
+    with pytest.raises(InputError, match=r"`weights` .*no `bb`: did you mean `b`\?"):
+        drop_missing(make(), "error", "a", weights="bb")
+
+
 def test_columns_out_of_the_game_may_hold_anything(make):
     found = make(left_out={"b": "no reason"})
     assert drop_missing(found, "error", "a", exclude=["y"]) is found

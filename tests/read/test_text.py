@@ -105,6 +105,8 @@ def test_columns_of_one_name(read):
         read("a,b,a,c,c\n1,2,3,4,5\n")
     with pytest.raises(InputError, match="`a` occurs more than once"):
         read("a, a\n1,2\n")
+    with pytest.raises(InputError, match="if the first line holds values, give `--no-header`"):
+        read("1,1\n1,2\n")
 
 
 def test_drop_forgets_columns_and_settles_double_names(read):

@@ -69,7 +69,7 @@ class _Archive:
 
     def matrix(self) -> tuple[str, Any, Sequence[str]] | None:
         """Return a matrix, what it is called and what its response may be called."""
-        if "format" in self and all(part in self for part in _PARTS):
+        if all(part in self for part in ("format", "data", "shape")):
             return "the sparse matrix", self._saved_by_scipy(), ("y", "target")
         for key, responses in _PAIRS:
             if all(f"{key}_{part}" in self for part in _PARTS):

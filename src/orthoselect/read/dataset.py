@@ -163,12 +163,16 @@ class Dataset:
         return replace(self, data=self.columns.take_columns(kept), names=names)
 
     def checked(self) -> Dataset:
-        """Return the table itself, having seen that its names are unique."""
-        if isinstance(self.names, list):
-            twice = [name for name, count in Counter(self.names).items() if count > 1]
-            if twice:
-                raise InputError(
-                    f"`{self.name}` should have a name of its own for each column; "
-                    f"{listing(twice)} occurs more than once. Rename the columns, or drop them."
-                )
+        """Return the table itself, having seen that it has rows, and names that are unique."""
+        if not self.n_rows:
+            raise ShapeError(f"`{self.name}` should hold rows; it has none.")
+        twice = [name for name, count in Counter(self.names).items() if count > 1]
+        if twice:
+            remedy = "Rename the columns, or drop them"
+            if self.text is not None and self.text.header:
+                remedy += "; if the first line holds values, give `--no-header`"
+            raise InputError(
+                f"`{self.name}` should have a name of its own for each column; "
+                f"{listing(twice)} occurs more than once. {remedy}."
+            )
         return self

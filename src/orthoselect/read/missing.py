@@ -14,6 +14,7 @@ from orthoselect.errors import (
     LeftOutWarning,
     RowsDroppedWarning,
     ShapeError,
+    UnknownColumnError,
     listing,
     warn,
 )
@@ -63,6 +64,8 @@ def drop_missing(
     """
     if how not in WAYS:
         raise InputError(f"`missing` should be one of {listing(WAYS)}; got {how!r}.")
+    if weights is not None and weights not in dataset:
+        raise UnknownColumnError("weights", [weights], dataset.names)
     known = _Known(dataset, target, weights, exclude)
     if how == "error":
         known.check()

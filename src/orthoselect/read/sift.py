@@ -38,8 +38,8 @@ def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
     >>> import warnings
     >>> import pyarrow as pa
     >>> ids = [f"id{row}" for row in range(12)]
-    >>> people = Dataset(pa.table({"id": ids, "age": range(12), "ill": [0, 1] * 6}), [])
-    >>> people = replace(people, names=people.data.column_names)
+    >>> people = pa.table({"id": ids, "age": range(12), "ill": [0, 1] * 6})
+    >>> people = Dataset(people, people.column_names)
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     sift(people, "ill").left_out

@@ -118,10 +118,9 @@ def _as_utf8(buffer: Any, encoding: str, name: str) -> Any:
 
 
 def _undecodable(name: str, encoding: str, why: str) -> InputError:
-    other = "cp1252" if encoding == "latin-1" else "latin-1"
     return InputError(
         f"`{name}` should be text in {encoding}, which was tried; it is not ({why}). "
-        f"Give its encoding, for example `--encoding {other}`."
+        f"Give its encoding, for example `--encoding latin-1`."
     )
 
 
