@@ -10,10 +10,12 @@ import pytest
 from orthoselect import OrthogonalSelector, SelectionPath, SelectionStep, errors, select
 from orthoselect.errors import (
     InputError,
+    LeftOutWarning,
     LikelyQuantityWarning,
     ManyLevelsWarning,
     MissingValueError,
     NonFiniteError,
+    RowsDroppedWarning,
     SearchStoppedWarning,
     SelectionInterrupted,
     SelectionWarning,
@@ -42,6 +44,8 @@ EXAMPLES = [
     LikelyQuantityWarning(30, 40),
     ManyLevelsWarning("column `id`", 39, 40),
     UncutNumbersWarning("price", 39, 40, 2),
+    LeftOutWarning({"id": "identifier", "when": "dates"}, "Name them to keep them."),
+    RowsDroppedWarning(3, 40, ""),
     SelectionInterrupted(path()),
 ]
 

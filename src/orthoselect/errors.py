@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +155,24 @@ class UncutNumbersWarning(SelectionWarning):
             f"quantities (`bins='mean_std_3'`, or a number of bins); labels are fine where they "
             f"are named in `categorical_features`."
         )
+
+
+class LeftOutWarning(SelectionWarning):
+    """Columns of a file that are no candidates, each with the reason."""
+
+    def __init__(self, reasons: Mapping[str, str], remedy: str) -> None:
+        by_reason: dict[str, list[str]] = {}
+        for name, reason in reasons.items():
+            by_reason.setdefault(reason, []).append(name)
+        told = "; ".join(f"{listing(names)} ({reason})" for reason, names in by_reason.items())
+        super().__init__(f"left out {len(reasons)} column(s): {told}. {remedy}")
+
+
+class RowsDroppedWarning(SelectionWarning):
+    """Rows with missing values were dropped."""
+
+    def __init__(self, dropped: int, n_rows: int, where: str) -> None:
+        super().__init__(f"dropped {dropped} of {n_rows} rows, which have missing values{where}.")
 
 
 class SelectionInterrupted(_Worded, KeyboardInterrupt):

@@ -16,7 +16,7 @@ from orthoselect.arguments import (
 )
 from orthoselect.encode import Response, Table, build_response
 from orthoselect.matrix.base import Floats
-from orthoselect.read import Source, open_source, read_file, read_target
+from orthoselect.read import Dataset, Source, open_source, read_source, read_target, sift
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,19 @@ def open_problem(
     keep_whole_weights : bool
         Whether weights that are whole numbers stay as they are.
     """
-    source = open_source(read_file(data) if isinstance(data, (str, Path)) else data)
+    if isinstance(data, (str, Path)):
+        named = {"categorical_features": categorical_features, "include": include}
+        data = _read(data, target, {**named, "exclude": exclude}, groups)
+    source = open_source(data)
     names = source.names
+    unfit: list[str] = []
+    if isinstance(data, Dataset):
+        task, unfit = data.find_task(task, target), list(data.left_out)
+        target = data.find_target(target)
     target, taken = _target_values(source, target)
     grouped = find_groups(groups, names)
     left_out = find_columns(exclude, names, "exclude", grouped)
+    left_out += [column for column in find_columns(unfit, names, "exclude") if column not in left_out]
     first = find_columns(include, names, "include", grouped)
     check_disjoint(first, [*left_out, *taken], names)
     skip = {*left_out, *taken}
@@ -83,6 +91,18 @@ def open_problem(
     weights = check_weights(sample_weight, source.n_rows, keep_whole=keep_whole_weights)
     response = build_response(read_target(target, source.n_rows), task, response_encoding, weights)
     return Problem(table, response, weights, grouped, first, left_out, skip)
+
+
+def _read(source: str | Path, target: Any, named: dict[str, ColumnSpec], groups: Any) -> Dataset:
+    """Read a file or a built-in set; columns that the user speaks of are not sifted."""
+    dataset = read_source(source)
+    names = dataset.names
+    grouped = find_groups(groups, names)
+    keep = {column for columns in grouped.values() for column in columns}
+    for argument, spec in named.items():
+        if not (isinstance(spec, str) and spec in ("from_dtype", "all")):
+            keep.update(find_columns(spec, names, argument, grouped))
+    return sift(dataset, target, [names[column] for column in keep])
 
 
 def _target_values(source: Source, target: Any) -> tuple[Any, list[int]]:
