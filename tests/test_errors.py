@@ -9,6 +9,7 @@ import pytest
 
 from orthoselect import OrthogonalSelector, SelectionPath, SelectionStep, errors, select
 from orthoselect.errors import (
+    ComparisonInterrupted,
     InputError,
     LikelyQuantityWarning,
     ManyLevelsWarning,
@@ -43,6 +44,7 @@ EXAMPLES = [
     ManyLevelsWarning("column `id`", 39, 40),
     UncutNumbersWarning("price", 39, 40, 2),
     SelectionInterrupted(path()),
+    ComparisonInterrupted(["what was done"], 2, 10),
 ]
 
 
@@ -54,6 +56,8 @@ def test_errors_survive_a_pickle(error):
         assert str(again) == str(error)
     if isinstance(error, SelectionInterrupted):
         assert pickle.loads(pickle.dumps(error)).path == error.path
+    if isinstance(error, ComparisonInterrupted):
+        assert pickle.loads(pickle.dumps(error)).comparison == error.comparison
 
 
 def test_every_class_has_an_example():

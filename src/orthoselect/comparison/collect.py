@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
 from orthoselect.comparison.facts import data_facts, how_to_reproduce
+from orthoselect.comparison.lineup import Entry
 from orthoselect.comparison.models import Model
 from orthoselect.comparison.problem import Problem
 from orthoselect.comparison.work import Outcome
 from orthoselect.errors import InputError, warn, with_text
-from orthoselect.result import ComparedMethod, Comparison, Setting
+from orthoselect.result import Comparison, Setting
 
 
 @dataclass
@@ -23,8 +24,8 @@ class Collector:
     Attributes
     ----------
     problem : Problem
-    methods : sequence of ComparedMethod
-        In the order in which they were asked for, also those left out.
+    entries : sequence of Entry
+        The methods in the order in which they were asked for, also those left out.
     model : Model
     options : mapping
         The arguments of `compare`, as they were resolved.
@@ -35,7 +36,7 @@ class Collector:
     """
 
     problem: Problem
-    methods: Sequence[ComparedMethod]
+    entries: Sequence[Entry]
     model: Model
     options: Mapping[str, Any]
     warned: list[str]
@@ -45,7 +46,7 @@ class Collector:
         """Return the comparison as far as it goes."""
         failures = self._failures()
         runs = [o.run for o in self._ordered() if o.run is not None and o.method not in failures]
-        methods = [replace(m, failed=failures.get(m.name, m.failed)) for m in self.methods]
+        methods = [entry.compared(failures.get(entry.name)) for entry in self.entries]
         return Comparison(runs, methods, self._setting())
 
     def finish(self) -> Comparison:
@@ -66,7 +67,7 @@ class Collector:
         return self.options["folds"] * self.options["repeats"]
 
     def _ordered(self) -> list[Outcome]:
-        place = {method.name: k for k, method in enumerate(self.methods)}
+        place = {entry.name: k for k, entry in enumerate(self.entries)}
         return sorted(self.outcomes, key=lambda o: (place[o.method], o.fold))
 
     def _failures(self) -> dict[str, str]:

@@ -30,7 +30,7 @@ def data_facts(problem: Problem, warnings: Sequence[str]) -> dict[str, Any]:
         "columns": len(names),
         "classes": _class_counts(problem),
         "response": _response_facts(problem),
-        "kinds": _kinds(problem),
+        "kinds": problem.kinds,
         "left_out": [{"name": names[column], "reason": reason} for column in problem.left_out],
         "weighted": False,
         "warnings": list(warnings),
@@ -54,18 +54,6 @@ def _response_facts(problem: Problem) -> dict[str, float] | None:
         "max": float(y.max()),
         "mean": float(y.mean()),
         "std": float(y.std(ddof=1)),
-    }
-
-
-def _kinds(problem: Problem) -> dict[str, int]:
-    """Return how many features there are to choose from, by kind."""
-    columns = set(range(len(problem.source.names))) - set(problem.excluded)
-    groups = [columns & set(members) for members in problem.groups.values()]
-    alone = columns.difference(*groups)
-    return {
-        "numeric": len(alone - problem.categorical),
-        "categorical": len(alone & problem.categorical),
-        "group": sum(bool(members) for members in groups),
     }
 
 

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
 from orthoselect.encode import Labels
-from orthoselect.errors import InputError, ShapeError
+from orthoselect.errors import (
+    InputError,
+    ShapeError,
+    TooManyRequestedWarning,
+    warn,
+    with_text,
+)
 
 _MOST_SIZES = 20
 _LARGEST_SEED = 2**32 - 1
@@ -38,39 +44,66 @@ class Fold:
     validation: NDArray[np.intp]
 
 
-def find_sizes(sizes: Any) -> tuple[int, ...]:
+def find_sizes(sizes: Any, available: int) -> tuple[int, ...]:
     """Return the numbers of features to try, ascending.
 
     A number k is 1, ..., k, thinned where k is above 20: at nearly equal ratios, from 1 to k.
 
+    Parameters
+    ----------
+    sizes : int or sequence of int
+    available : int
+        How many features there are. A number k goes no further; a list that does is cut off, with
+        a warning.
+
     Examples
     --------
-    >>> find_sizes(4)
+    >>> find_sizes(4, 300)
     (1, 2, 3, 4)
-    >>> find_sizes(100)
+    >>> find_sizes(100, 300)
     (1, 2, 3, 4, 5, 7, 9, 11, 14, 18, 23, 30, 38, 48, 62, 78, 100)
-    >>> find_sizes([8, 2, 4])
+    >>> find_sizes([8, 2, 4], 300)
     (2, 4, 8)
     """
-    listed: list[Any] = [sizes] if isinstance(sizes, str) else _listed(sizes)
-    wrong = [s for s in listed if not _is_whole(s) or s < 1]
+    check_sizes(sizes)
+    if not _is_whole(sizes):
+        return _within(sorted({int(size) for size in sizes}), available)
+    k = min(int(sizes), available)
+    if k <= _MOST_SIZES:
+        return tuple(range(1, k + 1))
+    return tuple(sorted({round(size) for size in np.geomspace(1, k, _MOST_SIZES).tolist()}))
+
+
+def check_sizes(sizes: Any) -> None:
+    """Raise unless these are numbers of features."""
+    listed = _listed(sizes)
+    wrong = [size for size in listed if not _is_whole(size) or size < 1]
     if wrong or not listed:
-        found = repr(wrong[0]) if wrong else "none"
+        found = repr(wrong[0]) if wrong else "an empty list"
         raise InputError(
             f"`sizes` should be a whole number of at least 1, or a list of such numbers; "
             f"got {found}."
         )
-    if not _is_whole(sizes):
-        return tuple(sorted({int(s) for s in listed}))
-    k = int(sizes)
-    if k <= _MOST_SIZES:
-        return tuple(range(1, k + 1))
-    return tuple(sorted({round(s) for s in np.geomspace(1, k, _MOST_SIZES).tolist()}))
+
+
+def _within(sizes: list[int], available: int) -> tuple[int, ...]:
+    if sizes[0] > available:
+        raise InputError(
+            f"`sizes` should have a number within the {available} features to choose from; the "
+            f"smallest is {sizes[0]}."
+        )
+    if sizes[-1] > available:
+        text = (
+            f"`sizes` goes up to {sizes[-1]}, but there are {available} features to choose from; "
+            f"larger sizes are left out."
+        )
+        warn(with_text(TooManyRequestedWarning, text))
+    return tuple(size for size in sizes if size <= available)
 
 
 def _listed(sizes: Any) -> list[Any]:
     try:
-        return list(sizes)
+        return [sizes] if isinstance(sizes, str) else list(sizes)
     except TypeError:
         return [sizes]
 
@@ -147,4 +180,11 @@ def _check_classes(classes: Labels, folds: int) -> None:
             f"every class should have at least as many rows as there are folds, {folds}; class "
             f"{classes.levels[rare]!r} has {counts[rare]}{elsewhere}. {fewer} rare classes, or "
             f"leave their rows out."
+        )
+    n_rows, n_classes = len(classes.codes), len(counts)
+    n_train = n_rows - -(-n_rows // folds)
+    if n_train <= n_classes:  # nothing is left to estimate the spread within classes from
+        raise ShapeError(
+            f"there should be more rows to train on than classes; {n_rows} rows in {folds} folds "
+            f"leave {n_train}, and there are {n_classes} classes. Choose more `folds`."
         )

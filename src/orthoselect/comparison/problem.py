@@ -68,6 +68,18 @@ class Problem:
         """Columns never taken: those left out, and that of the response."""
         return [*self.left_out, *self.taken]
 
+    @property
+    def kinds(self) -> dict[str, int]:
+        """How many features there are to choose from, by kind."""
+        columns = set(range(len(self.source.names))) - set(self.excluded)
+        groups = [columns & set(members) for members in self.groups.values()]
+        alone = columns.difference(*groups)
+        return {
+            "numeric": len(alone - self.categorical),
+            "categorical": len(alone & self.categorical),
+            "group": sum(bool(members) for members in groups),
+        }
+
 
 def open_problem(
     data: Any,
@@ -87,7 +99,7 @@ def open_problem(
     values = source.column(taken[0]) if taken else target
     response = build_response(read_target(values, source.n_rows), task, "dummy", None)
     y, classes = _plain_response(response)
-    return Problem(
+    problem = Problem(
         table=table,
         source=source,
         y=y,
@@ -100,6 +112,9 @@ def open_problem(
         taken=taken,
         categorical=_categorical(source, categorical_features, {*left_out, *taken}),
     )
+    if not sum(problem.kinds.values()):
+        raise InputError("there should be features to choose from; `exclude` names them all.")
+    return problem
 
 
 def _by_rows(data: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,28 +13,29 @@ from joblib import Parallel, delayed
 
 from orthoselect.arguments import ColumnSpec
 from orthoselect.comparison.collect import Collector
-from orthoselect.comparison.folds import Fold, check_whole, find_seed, find_sizes, split
+from orthoselect.comparison.folds import (
+    Fold,
+    check_sizes,
+    check_whole,
+    find_seed,
+    find_sizes,
+    split,
+)
+from orthoselect.comparison.lineup import Entry, as_argument, find_entries, usual_entries
 from orthoselect.comparison.models import find_model
-from orthoselect.comparison.problem import Problem, open_problem
+from orthoselect.comparison.problem import open_problem
 from orthoselect.comparison.shared import Shared
 from orthoselect.comparison.work import Outcome, Plan, run_fold
-from orthoselect.errors import ComparisonInterrupted, InputError, listing, warn
-from orthoselect.methods import METHODS, Method
-from orthoselect.result import ComparedMethod, Comparison
+from orthoselect.errors import ComparisonInterrupted, InputError, warn, with_text
+from orthoselect.result import Comparison
 
 Progress = Callable[[int, int, str, int], Any]
-
-# A handful that differ, quick enough for any table: methods of one family often agree.
-_USUAL = {
-    "classification": ("socc", "mrmr_difference", "jmi", "cmim", "mim", "lasso"),
-    "regression": ("socc", "socc_discretized", "err", "lasso", "elastic_net"),
-}
 
 
 def compare(
     data: Any,
     target: Any,
-    methods: Sequence[str] | str | None = None,
+    methods: Sequence[str] | Mapping[str, Mapping[str, Any]] | str | None = None,
     sizes: int | Sequence[int] = 10,
     *,
     estimator: Any = "auto",
@@ -61,13 +62,16 @@ def compare(
     target : str or array-like
         The response: the name of a column of `data`, or the values: one column of classes, or one
         or several of numbers.
-    methods : list of str, optional
-        Names from `orthoselect.methods.METHODS`. By default a handful: "socc", "mrmr_difference",
-        "jmi", "cmim", "mim" and "lasso" for classes, "socc", "socc_discretized", "err", "lasso"
-        and "elastic_net" for numbers; of these, methods that do not take the table's categorical
-        columns or the groups are left out, and the result says so.
+    methods : list of str, or mapping of str to options, optional
+        Names from `orthoselect.methods.METHODS`. A mapping has options of the methods' own,
+        ``{"socc": {}, "jmi": {"bins": 5}}``; for a name of your choice they include the method,
+        ``{"jmi in 3": {"method": "jmi", "bins": "mean_std_3"}}``. By default a handful: "socc",
+        "mrmr_difference", "jmi", "cmim", "mim" and "lasso" for classes, "socc",
+        "socc_discretized", "err", "lasso" and "elastic_net" for numbers; of these, methods that do
+        not take the table's categorical columns or the groups are left out, and the result says so.
     sizes : int or list of int, default=10
-        Numbers of features. A number k is 1, ..., k; above 20 these are thinned.
+        Numbers of features. A number k is 1, ..., k, or as many as there are; above 20 these are
+        thinned.
     estimator : str or scikit-learn estimator, default="auto"
         "lda", "svm", "logistic" for classes, "least_squares", "ridge" for numbers; "auto" is "lda"
         or "least_squares". Their columns are scaled to standard deviation one. Any other estimator
@@ -110,21 +114,28 @@ def compare(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from orthoselect import compare
-    >>> comparison = compare(load_iris(as_frame=True).frame, "target", ["socc", "mim"], sizes=3)
-    >>> comparison.curves[0]["method"], comparison.curves[0]["folds"]
-    ('socc', 5)
-    >>> print(comparison.sentence)
+    >>> iris = load_iris(as_frame=True).frame
+    >>> comparison = compare(iris, "target", ["socc", "jmi"], sizes=[1, 2])
+    >>> for row in comparison.best:
+    ...     print(row["n_features"], row["method"], round(row["validation"], 3), row["within"])
+    1 jmi 0.947 ['socc']
+    2 jmi 0.96 []
     """
-    asked = _find_methods(methods)
-    seed, wanted = find_seed(random_state), find_sizes(sizes)
+    asked = find_entries(methods)
+    seed = find_seed(random_state)
+    check_sizes(sizes)
     check_whole(folds, 2, "folds")
     check_whole(repeats, 1, "repeats")
     _check_n_jobs(n_jobs)
-    problem, warned = _open(data, target, task, categorical_features, groups, exclude)
-    compared = _line_up(asked, problem)
+    warned: list[str] = []
+    with _noting(warned):
+        problem = open_problem(data, target, task, categorical_features, groups, exclude)
+        wanted = find_sizes(sizes, sum(problem.kinds.values()))
+    entries = asked or usual_entries(problem)
+    fit = [entry for entry in entries if entry.unfit is None]
     model = find_model(estimator, scoring, problem.task, sp.issparse(problem.table), seed)
     options = {
-        "methods": [method.name for method in compared],
+        "methods": as_argument(fit),
         "sizes": list(wanted),
         "estimator": model.name if isinstance(estimator, str) else estimator,
         "scoring": model.scoring,
@@ -136,8 +147,7 @@ def compare(
         "groups": dict(problem.groups) or None,
         "exclude": problem.left_out or None,
     }
-    collector = Collector(problem, compared, model, options, warned)
-    names = [method.name for method in compared if method.failed is None]
+    collector = Collector(problem, entries, model, options, warned)
     cut = split(problem.y, problem.classes, folds, repeats, seed)
     plan = Plan(
         data=Shared((problem.table, problem.y)),
@@ -149,22 +159,8 @@ def compare(
         model=model,
         sizes=wanted,
     )
-    _run_all(plan, [(name, fold) for fold in cut for name in names], n_jobs, progress, collector)
+    _run_all(plan, [(entry, fold) for fold in cut for entry in fit], n_jobs, progress, collector)
     return collector.finish()
-
-
-def _find_methods(methods: Any) -> list[Method]:
-    """Return the methods of these names; none for None."""
-    if methods is None:
-        return []
-    names = [methods] if isinstance(methods, str) else list(methods)
-    found = [METHODS.find(name) for name in names]
-    twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if twice:
-        raise InputError(f"`methods` should name each method once; {listing(twice)} is repeated.")
-    if not found:
-        raise InputError("`methods` should name at least one method, or be None for a handful.")
-    return found
 
 
 def _check_n_jobs(n_jobs: Any) -> None:
@@ -176,31 +172,15 @@ def _check_n_jobs(n_jobs: Any) -> None:
         )
 
 
-def _open(*arguments: Any) -> tuple[Problem, list[str]]:
-    """Look at the data; return what was warned of too, so that the result can tell."""
+@contextmanager
+def _noting(texts: list[str]) -> Iterator[None]:
+    """Note what is warned of, so that the result can tell, and then warn of it."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        problem = open_problem(*arguments)
+        yield
     for warning in caught:
-        warn(warning.message)  # type: ignore[arg-type]
-    return problem, [str(warning.message) for warning in caught]
-
-
-def _line_up(asked: list[Method], problem: Problem) -> list[ComparedMethod]:
-    """Return the methods to compare; of the usual ones, some may not be made for the table."""
-    if asked:
-        return [ComparedMethod(method.name, method.summary) for method in asked]
-    usual = [METHODS[name] for name in _USUAL[problem.task]]
-    return [ComparedMethod(m.name, m.summary, _unfit(m, problem)) for m in usual]
-
-
-def _unfit(method: Method, problem: Problem) -> str | None:
-    labels = [problem.source.names[column] for column in sorted(problem.categorical)]
-    if labels and "categorical_features" not in method.takes:
-        return f"left out, since it takes columns of numbers, and {listing(labels)} holds labels."
-    if problem.groups and "groups" not in method.takes:
-        return "left out, since it does not take `groups`."
-    return None
+        texts.append(str(warning.message))
+        warn(with_text(warning.category, str(warning.message)))
 
 
 def _told(spec: ColumnSpec, categorical: set[int]) -> Any:
@@ -211,7 +191,7 @@ def _told(spec: ColumnSpec, categorical: set[int]) -> Any:
 
 def _run_all(
     plan: Plan,
-    tasks: list[tuple[str, Fold]],
+    tasks: list[tuple[Entry, Fold]],
     n_jobs: int | None,
     progress: Progress | None,
     collector: Collector,
@@ -231,11 +211,11 @@ def _run_all(
 
 @contextmanager
 def _outcomes(
-    plan: Plan, tasks: list[tuple[str, Fold]], n_jobs: int | None
+    plan: Plan, tasks: list[tuple[Entry, Fold]], n_jobs: int | None
 ) -> Iterator[Iterator[Outcome]]:
     """Run the tasks, in processes: what threads warn of cannot be told apart."""
     parallel = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered")
-    outcomes = parallel(delayed(run_fold)(plan, method, fold) for method, fold in tasks)
+    outcomes = parallel(delayed(run_fold)(plan, entry, fold) for entry, fold in tasks)
     try:
         yield outcomes
     finally:

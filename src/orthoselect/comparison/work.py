@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from orthoselect.comparison.design import Designs, build_designs
 from orthoselect.comparison.folds import Fold
+from orthoselect.comparison.lineup import Entry
 from orthoselect.comparison.models import Model
 from orthoselect.comparison.problem import take_rows
 from orthoselect.comparison.shared import Shared
@@ -54,6 +55,7 @@ class Outcome:
     Attributes
     ----------
     method : str
+        What the result calls it.
     fold : int
         Its number.
     run : FoldRun or None
@@ -70,28 +72,30 @@ class Outcome:
     warnings: list[tuple[type[Warning], str]]
 
 
-def run_fold(plan: Plan, method: str, fold: Fold) -> Outcome:
+def run_fold(plan: Plan, entry: Entry, fold: Fold) -> Outcome:
     """Select on the training rows and score models; warnings are kept, not shown."""
     run, failed = None, None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            run = _run(plan, method, fold)
+            run = _run(plan, entry, fold)
         except InputError as error:
             failed = str(error)
     said = [(warning.category, str(warning.message)) for warning in caught]
-    return Outcome(method, fold.number, run, failed, list(dict.fromkeys(said)))
+    return Outcome(entry.name, fold.number, run, failed, list(dict.fromkeys(said)))
 
 
-def _run(plan: Plan, method: str, fold: Fold) -> FoldRun:
+def _run(plan: Plan, entry: Entry, fold: Fold) -> FoldRun:
     table, y = plan.data.value
     train, validation = take_rows(table, fold.train), take_rows(table, fold.validation)
-    METHODS[method].make()  # loads its modules, which is not the selection's time
+    METHODS[entry.method].make()  # loads its modules, which is not the selection's time
     begin = time.perf_counter()
-    path = select(train, y[fold.train], plan.sizes[-1], method, **plan.options)
+    path = select(
+        train, y[fold.train], plan.sizes[-1], entry.method, **plan.options, **entry.options
+    )
     seconds = time.perf_counter() - begin
     return FoldRun(
-        method=method,
+        method=entry.name,
         repeat=fold.repeat,
         fold=fold.fold,
         features=tuple(path.names),
