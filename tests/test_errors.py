@@ -9,6 +9,7 @@ import pytest
 
 from orthoselect import OrthogonalSelector, SelectionPath, SelectionStep, errors, select
 from orthoselect.errors import (
+    ComparisonInterrupted,
     InputError,
     LeftOutWarning,
     LikelyQuantityWarning,
@@ -47,6 +48,7 @@ EXAMPLES = [
     LeftOutWarning({"id": "identifier", "when": "dates"}, "Name them to keep them."),
     RowsDroppedWarning(3, 40, ""),
     SelectionInterrupted(path()),
+    ComparisonInterrupted(["what was done"], 2, 10),
 ]
 
 
@@ -58,6 +60,8 @@ def test_errors_survive_a_pickle(error):
         assert str(again) == str(error)
     if isinstance(error, SelectionInterrupted):
         assert pickle.loads(pickle.dumps(error)).path == error.path
+    if isinstance(error, ComparisonInterrupted):
+        assert pickle.loads(pickle.dumps(error)).comparison == error.comparison
 
 
 def test_every_class_has_an_example():

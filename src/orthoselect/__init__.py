@@ -4,16 +4,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from orthoselect import encode, methods, statistics
-from orthoselect.result import SelectionPath, SelectionStep
+from orthoselect.result import Comparison, SelectionPath, SelectionStep
 from orthoselect.selection import select
 
 if TYPE_CHECKING:
+    from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer, RandomBinarizer
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Comparison",
     "MeanStdDiscretizer",
     "MutualInformationSelector",
     "OrthogonalSelector",
@@ -21,6 +23,7 @@ __all__ = [
     "SelectionPath",
     "SelectionStep",
     "__version__",
+    "compare",
     "encode",
     "methods",
     "select",
@@ -33,6 +36,7 @@ _LAZY = {
     "MutualInformationSelector": "selectors",
     "OrthogonalSelector": "selectors",
     "RandomBinarizer": "discretizers",
+    "compare": "comparison",
 }
 
 

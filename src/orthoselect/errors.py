@@ -40,6 +40,13 @@ def warn(warning: Warning) -> None:
     warnings.warn(warning, stacklevel=level)
 
 
+def with_text(kind: type[Warning], text: str) -> Warning:
+    """Return a warning of this kind that says something else than its class would."""
+    warning = kind.__new__(kind, text)
+    warning.args = (text,)
+    return warning
+
+
 def _restore(kind: type[BaseException], args: tuple, state: dict[str, Any]) -> BaseException:
     error = kind.__new__(kind, *args)
     error.__dict__.update(state)
@@ -181,3 +188,12 @@ class SelectionInterrupted(_Worded, KeyboardInterrupt):
     def __init__(self, path: Any) -> None:
         super().__init__(f"interrupted after {len(path)} feature(s); see the attribute `path`.")
         self.path = path
+
+
+class ComparisonInterrupted(_Worded, KeyboardInterrupt):
+    """Ctrl-C during a comparison; `comparison` holds what was done until then, None if nothing."""
+
+    def __init__(self, comparison: Any, done: int, total: int) -> None:
+        kept = "see the attribute `comparison`." if done else "nothing was compared yet."
+        super().__init__(f"interrupted after {done} of {total} selections; {kept}")
+        self.comparison = comparison
