@@ -1,0 +1,75 @@
+"""How alike the selected features are: the lower half of their correlation matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from orthoselect.plots.style import PALETTE, SMALL, name_ticks, plain, shorten, write
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_DEEPEST = 0.62  # the tint of a correlation of 1: what is written on it stays readable
+_WRITTEN = 16  # up to so many features the cells hold their numbers
+
+
+def draw_correlations(correlations: Mapping[str, Any], axes: Axes, *, name_width: int = 24) -> Axes:
+    """Draw one cell for each pair of features, the deeper the stronger their correlation.
+
+    Parameters
+    ----------
+    correlations : mapping
+        `names`, `matrix`, and `signed`, which tells where a sign has a meaning.
+    axes : matplotlib Axes
+    name_width : int, default=24
+        The most characters of a name; longer ones lose their middle.
+
+    Returns
+    -------
+    axes : matplotlib Axes
+
+    Examples
+    --------
+    >>> from orthoselect.plots import draw_correlations, new_figure
+    >>> pair = {"names": ["a", "b"], "matrix": [[1, -0.5], [-0.5, 1]], "signed": [[True] * 2] * 2}
+    >>> axes = draw_correlations(pair, new_figure(200, 200).subplots())
+    >>> [label.get_text() for label in axes.get_yticklabels()]
+    ['1  a', '2  b']
+    """
+    from matplotlib.patches import Rectangle
+
+    names, matrix = correlations["names"], correlations["matrix"]
+    for row in range(len(names)):
+        for column in range(row + 1):
+            value = matrix[row][column]
+            cell = Rectangle((column - 0.47, row - 0.47), 0.94, 0.94, linewidth=0)
+            cell.set_facecolor(_color(row, column, value))
+            if row != column and value is not None:
+                cell.set_alpha(0.03 + _DEEPEST * min(abs(value), 1.0))
+            axes.add_patch(cell)
+            if row != column and len(names) <= _WRITTEN:
+                written = _written(value, correlations["signed"][row][column])
+                write(axes, column, row, written, ha="center", va="center", fontsize=SMALL - 1)
+    axes.set_xlim(-0.6, len(names) - 0.4)
+    axes.set_ylim(len(names) - 0.4, -0.6)
+    axes.set_aspect("equal")
+    plain(axes)
+    places = range(len(names))
+    name_ticks(axes, "y", places, [f"{n + 1}  {shorten(names[n], name_width)}" for n in places])
+    name_ticks(axes, "x", places, [str(n + 1) for n in places])
+    axes.tick_params(axis="y", labelcolor=PALETTE["ink"])
+    return axes
+
+
+def _color(row: int, column: int, value: float | None) -> str:
+    if row == column or value is None:
+        return PALETTE["line"]
+    return PALETTE["plus"] if value >= 0 else PALETTE["minus"]
+
+
+def _written(value: float | None, signed: bool) -> str:
+    """Two decimals, with a sign where it has a meaning."""
+    if value is None:
+        return "\N{EN DASH}"
+    return f"{value:+.2f}".replace("-", "\N{MINUS SIGN}") if signed else f"{abs(value):.2f}"
