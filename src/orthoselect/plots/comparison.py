@@ -128,11 +128,16 @@ def _name_ends(ends: Sequence[tuple[float, float, int, str]], axes: Axes) -> Non
             right,
             score,
             shorten(method, 22),
-            xytext=(16, height - score * scale),
+            xytext=(22, height - score * scale),
             textcoords="offset points",
             va="center",
             fontsize=SMALL,
-            arrowprops={"arrowstyle": "-", "color": series_color(number), "lw": 1.2, "shrinkB": 3},
+            arrowprops={
+                "arrowstyle": "-",
+                "color": series_color(number),
+                "lw": 1.2,
+                "relpos": (0, 0.5),
+            },
         )
 
 

@@ -11,10 +11,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _DEEPEST = 0.62  # the tint of a correlation of 1: what is written on it stays readable
-_WRITTEN = 16  # up to so many features the cells hold their numbers
 
 
-def draw_correlations(correlations: Mapping[str, Any], axes: Axes, *, name_width: int = 24) -> Axes:
+def draw_correlations(
+    correlations: Mapping[str, Any],
+    axes: Axes,
+    *,
+    name_width: int = 24,
+    with_numbers: bool = True,
+) -> Axes:
     """Draw one cell for each pair of features, the deeper the stronger their correlation.
 
     Parameters
@@ -23,7 +28,9 @@ def draw_correlations(correlations: Mapping[str, Any], axes: Axes, *, name_width
         `names`, `matrix`, and `signed`, which tells where a sign has a meaning.
     axes : matplotlib Axes
     name_width : int, default=24
-        The most characters of a name; longer ones lose their middle.
+        The most characters of a name; longer ones lose their middle. 0 for places only.
+    with_numbers : bool, default=True
+        Whether the cells hold their numbers.
 
     Returns
     -------
@@ -48,15 +55,16 @@ def draw_correlations(correlations: Mapping[str, Any], axes: Axes, *, name_width
             if row != column and value is not None:
                 cell.set_alpha(0.03 + _DEEPEST * min(abs(value), 1.0))
             axes.add_patch(cell)
-            if row != column and len(names) <= _WRITTEN:
-                written = _written(value, correlations["signed"][row][column])
-                write(axes, column, row, written, ha="center", va="center", fontsize=SMALL - 1)
+            if row != column and with_numbers:
+                shown = _written(value, correlations["signed"][row][column])
+                write(axes, column, row, shown, ha="center", va="center", fontsize=SMALL - 1)
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_aspect("equal")
     plain(axes)
     places = range(len(names))
-    name_ticks(axes, "y", places, [f"{n + 1}  {shorten(names[n], name_width)}" for n in places])
+    named = [f"  {shorten(name, name_width)}" if name_width else "" for name in names]
+    name_ticks(axes, "y", places, [f"{n + 1}{named[n]}" for n in places])
     name_ticks(axes, "x", places, [str(n + 1) for n in places])
     axes.tick_params(axis="y", labelcolor=PALETTE["ink"])
     return axes
@@ -72,4 +80,5 @@ def _written(value: float | None, signed: bool) -> str:
     """Two decimals, with a sign where it has a meaning."""
     if value is None:
         return "\N{EN DASH}"
-    return f"{value:+.2f}".replace("-", "\N{MINUS SIGN}") if signed else f"{abs(value):.2f}"
+    negative = signed and value < -0.005
+    return f"\N{MINUS SIGN}{-value:.2f}" if negative else f"{abs(value):.2f}"

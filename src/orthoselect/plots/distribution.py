@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from orthoselect.errors import InputError
 from orthoselect.plots.ridges import MOST_ROWS, Row, draw_ridges, largest
-from orthoselect.plots.style import PALETTE, name_ticks, plain, shorten
+from orthoselect.plots.style import PALETTE, clean, name_ticks, plain, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST_LEVELS = 10
 MOST_POINTS = 400
+_LEVEL_WIDTH, _SIDE_BY_SIDE = 14, 36  # characters: of one level, of all levels in a line
 
 
 def draw_distribution(distribution: Mapping[str, Any], axes: Axes, response: str = "") -> Axes:
@@ -63,6 +64,14 @@ def n_rows(distribution: Mapping[str, Any]) -> int:
     return min(len(distribution.get("levels", ())), MOST_ROWS)
 
 
+def slants(distribution: Mapping[str, Any]) -> bool:
+    """Whether the names of its levels are too long to stand side by side."""
+    if distribution["kind"] != "categorical":
+        return False
+    names = [clean(level)[:_LEVEL_WIDTH] for level in distribution["levels"][:MOST_LEVELS]]
+    return max(map(len, names), default=0) * len(names) > _SIDE_BY_SIDE
+
+
 def _rows(by_class: Sequence[Mapping[str, Any]], counts: Sequence[Sequence[int]]) -> list[Row]:
     shown = largest([one["n"] for one in by_class])
     return [
@@ -81,9 +90,11 @@ def _levels_by_class(distribution: Mapping[str, Any], axes: Axes, response: str)
     by_class = distribution["by_class"]
     names, counts = _common_levels(distribution["levels"], [one["counts"] for one in by_class])
     draw_ridges(_rows(by_class, counts), list(range(len(names) + 1)), axes, gap=0.25)
-    width = max(4, 44 // max(len(names), 1))
     middles = [place + 0.5 for place in range(len(names))]
-    name_ticks(axes, "x", middles, [shorten(name, width) for name in names])
+    name_ticks(axes, "x", middles, [shorten(name, _LEVEL_WIDTH) for name in names])
+    if slants(distribution):
+        for text in axes.get_xticklabels():
+            text.set(rotation=40, ha="right", rotation_mode="anchor")
 
 
 def _common_levels(

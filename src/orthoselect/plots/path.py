@@ -46,7 +46,7 @@ def draw_path(steps: Steps, ceiling: float | None, axes: Axes) -> Axes:
         if math.isfinite(total):
             write(axes, total, row, f" +{gain:.3g}", va="center", color=PALETTE["muted"])
     axes.set_xlabel("running total")
-    axes.set_ylim(len(steps) - 0.4, -0.6)
+    axes.set_ylim(max(len(steps), 1) - 0.4, -0.6)
     plain(axes, grid="x")
     name_ticks(axes, "y", rows, [shorten(step["name"], 32) for step in steps])
     axes.tick_params(axis="y", labelcolor=PALETTE["ink"])

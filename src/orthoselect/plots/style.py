@@ -36,8 +36,16 @@ N_COLORS = 8
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 TEXT, SMALL = 12, 11  # sizes of type, in points (pixels of an SVG)
 
-# Characters that XML, HTML or a line of text cannot hold: controls and lone surrogates.
-_UNFIT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+# What XML or HTML cannot hold (controls, lone surrogates), and what would turn the text around.
+_UNFIT = re.compile(
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]"
+)
+NAMELESS = "(no name)"
+
+
+def replace_unfit(text: str) -> str:
+    """Replace characters that cannot be shown; spaces and line breaks stay."""
+    return _UNFIT.sub("\ufffd", text)
 
 
 def clean(text: object) -> str:
@@ -48,7 +56,7 @@ def clean(text: object) -> str:
     >>> clean("two\nlines")
     'two lines'
     """
-    return " ".join(_UNFIT.sub("\ufffd", str(text)).split())
+    return " ".join(replace_unfit(str(text)).split())
 
 
 def shorten(text: object, width: int) -> str:
@@ -154,7 +162,7 @@ def write(axes: Axes, x: float, y: float, text: str, **looks: Any) -> Any:
 def name_ticks(axes: Axes, axis: str, places: Sequence[float], names: Sequence[str]) -> None:
     """Put names at places along the axis "x" or "y"."""
     put = axes.set_xticks if axis == "x" else axes.set_yticks
-    put(list(places), list(names), parse_math=False)
+    put(list(places), [name or NAMELESS for name in names], parse_math=False)
 
 
 def legend(axes: Axes, handles: Sequence[Any], names: Sequence[str], **looks: Any) -> None:
