@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from orthoselect.plots.style import PALETTE, SMALL, name_ticks, plain, shorten, write
@@ -44,20 +44,13 @@ def draw_correlations(
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['1  a', '2  b']
     """
-    from matplotlib.patches import Rectangle
-
     names, matrix = correlations["names"], correlations["matrix"]
-    for row in range(len(names)):
-        for column in range(row + 1):
-            value = matrix[row][column]
-            cell = Rectangle((column - 0.47, row - 0.47), 0.94, 0.94, linewidth=0)
-            cell.set_facecolor(_color(row, column, value))
-            if row != column and value is not None:
-                cell.set_alpha(0.03 + _DEEPEST * min(abs(value), 1.0))
-            axes.add_patch(cell)
-            if row != column and with_numbers:
-                shown = _written(value, correlations["signed"][row][column])
-                write(axes, column, row, shown, ha="center", va="center", fontsize=SMALL - 1)
+    pairs = [(row, column) for row in range(len(names)) for column in range(row + 1)]
+    _draw_cells([(row, column, matrix[row][column]) for row, column in pairs], axes)
+    for row, column in pairs if with_numbers else ():
+        if row != column:
+            shown = _written(matrix[row][column], correlations["signed"][row][column])
+            write(axes, column, row, shown, ha="center", va="center", fontsize=SMALL - 1)
     axes.set_xlim(-0.6, len(names) - 0.4)
     axes.set_ylim(len(names) - 0.4, -0.6)
     axes.set_aspect("equal")
@@ -70,10 +63,23 @@ def draw_correlations(
     return axes
 
 
-def _color(row: int, column: int, value: float | None) -> str:
-    if row == column or value is None:
-        return PALETTE["line"]
-    return PALETTE["plus"] if value >= 0 else PALETTE["minus"]
+def _draw_cells(cells: Sequence[tuple[int, int, float | None]], axes: Axes) -> None:
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
+    squares = [Rectangle((column - 0.47, row - 0.47), 0.94, 0.94) for row, column, _ in cells]
+    colors = [_color(value if row != column else None) for row, column, value in cells]
+    axes.add_collection(PatchCollection(squares, facecolors=colors, linewidths=0))
+
+
+def _color(value: float | None) -> tuple[float, float, float, float]:
+    """Return the tint of a cell; gray where there is nothing to compare."""
+    from matplotlib.colors import to_rgba
+
+    if value is None:
+        return to_rgba(PALETTE["line"])
+    depth = 0.03 + _DEEPEST * min(abs(value), 1.0)
+    return to_rgba(PALETTE["plus"] if value >= 0 else PALETTE["minus"], depth)
 
 
 def _written(value: float | None, signed: bool) -> str:
