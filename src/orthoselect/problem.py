@@ -83,7 +83,9 @@ def open_problem(
     target, taken = _target_values(source, target)
     grouped = find_groups(groups, names)
     left_out = find_columns(exclude, names, "exclude", grouped)
-    left_out += [column for column in find_columns(unfit, names, "exclude") if column not in left_out]
+    left_out += [
+        column for column in find_columns(unfit, names, "exclude") if column not in left_out
+    ]
     first = find_columns(include, names, "include", grouped)
     check_disjoint(first, [*left_out, *taken], names)
     skip = {*left_out, *taken}

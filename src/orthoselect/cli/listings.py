@@ -14,9 +14,7 @@ from orthoselect.methods import METHODS
 from orthoselect.read import BUILT_IN
 from orthoselect.result.text import as_csv, as_table
 
-Name = Annotated[
-    str | None, typer.Argument(help="Show this method in full.", show_default=False)
-]
+Name = Annotated[str | None, typer.Argument(help="Show this method in full.", show_default=False)]
 
 
 def methods_command(name: Name = None, format: o.FormatOption = o.Format.table) -> None:

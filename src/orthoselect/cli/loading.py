@@ -117,9 +117,7 @@ def _targets(asked: Asked, dataset: Dataset) -> list[str]:
     return [dataset.target] if isinstance(dataset.target, str) else []
 
 
-def _check_apart(
-    targets: Sequence[str], weights: Sequence[str], chosen: dict[str, Any]
-) -> None:
+def _check_apart(targets: Sequence[str], weights: Sequence[str], chosen: dict[str, Any]) -> None:
     """Raise where a column is to be two things."""
     roles = {"--target": targets, "--weights": weights}
     roles["--include"] = chosen["include"] or []

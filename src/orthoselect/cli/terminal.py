@@ -117,4 +117,3 @@ class Bar:
         if len(newest) > _WIDEST_NAME:
             newest = newest[: _WIDEST_NAME - 1] + "…"
         self._progress.update(self._task, completed=done, total=total, newest=escape(newest))
-
