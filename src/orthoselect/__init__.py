@@ -10,6 +10,7 @@ from orthoselect.selection import select
 if TYPE_CHECKING:
     from orthoselect.discretizers import MeanStdDiscretizer, RandomBinarizer
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
+    from orthoselect.show import report
 
 __version__ = "0.1.0"
 
@@ -23,6 +24,7 @@ __all__ = [
     "__version__",
     "encode",
     "methods",
+    "report",
     "select",
     "statistics",
 ]
@@ -33,12 +35,13 @@ _LAZY = {
     "MutualInformationSelector": "selectors",
     "OrthogonalSelector": "selectors",
     "RandomBinarizer": "discretizers",
+    "report": "show",
 }
 
 
 def __getattr__(name: str) -> Any:
     # scikit-learn, and the dataframe libraries that it looks for, load when an estimator is asked
-    # for: they take ten times as long as all the rest.
+    # for: they take ten times as long as all the rest. Reports load what they need likewise.
     if name in _LAZY:
         return getattr(importlib.import_module(f"orthoselect.{_LAZY[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -39,13 +39,14 @@ def response_names(target: Any, n_parts: int, name: str | None = None) -> list[s
     """
     if isinstance(target, str):
         return [target]
-    columns = getattr(target, "column_names", None) or getattr(target, "columns", None)
-    if columns is not None and len(columns) == n_parts:
-        return [str(column) for column in columns]
+    # Looked for in the class: rows and columns of a pandas table are attributes, too.
+    for attribute in ("column_names", "columns"):
+        if hasattr(type(target), attribute):
+            return [str(column) for column in getattr(target, attribute)]
     if n_parts > 1:
         return [f"{name or 'y'}{i}" for i in range(n_parts)]
-    own = getattr(target, "name", None)
-    return [name or (str(own) if own not in (None, "") else "y")]
+    own = target.name if hasattr(type(target), "name") else None
+    return [name or ("y" if own is None or own == "" else str(own))]
 
 
 def kind_of(feature: Feature, problem: Problem) -> str:
@@ -65,7 +66,7 @@ def data_facts(
     kinds = {"numeric": 0, "categorical": 0, "group": 0}
     for feature in features:
         kinds[kind_of(feature, problem)] += 1
-    excluded = {name: "named in `exclude`" for name in problem.names_of(problem.exclude)}
+    excluded = dict.fromkeys(problem.names_of(problem.exclude), "named in `exclude`")
     reasons = {**excluded, **{str(k): str(reason) for k, reason in left_out.items()}}
     part = problem.response.parts[0]
     rows = live_rows(problem.weights, problem.table.n_rows)
@@ -127,14 +128,15 @@ def python_code(path: SelectionPath, data: Any, target: Any) -> str:
     arguments = [
         repr(str(data)) if isinstance(data, (str, Path)) else "data",
         repr(target) if isinstance(target, str) else "target",
-        repr(size),
+        _shown(size),
         repr(path.method),
         *_keywords(path.options, path.method),
     ]
     call = f"path = select({', '.join(arguments)})"
     if len(call) > 88:
         call = "path = select(\n    " + ",\n    ".join(arguments) + ",\n)"
-    return f"from orthoselect import select\n\n{call}"
+    lines = ["from orthoselect import select", *_imports(path.options), "", call]
+    return "\n".join(lines)
 
 
 def _keywords(options: Mapping[str, Any], method: str) -> list[str]:
@@ -143,12 +145,24 @@ def _keywords(options: Mapping[str, Any], method: str) -> list[str]:
     for name, value in options.items():
         if name == "n_features_to_select" or (name in defaults and _same(value, defaults[name])):
             continue
-        found.append(f"{name}=sample_weight" if name == "sample_weight" else f"{name}={value!r}")
+        given = "sample_weight" if name == "sample_weight" else _shown(value)
+        found.append(f"{name}={given}")
     return found
 
 
 def _same(value: Any, default: Any) -> bool:
     return value is default or (type(value) is type(default) and bool(value == default))
+
+
+def _shown(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def _imports(options: Mapping[str, Any]) -> list[str]:
+    """Return the lines that import what options are objects of: discretizers, splitters."""
+    kinds = {type(value) for value in options.values() if hasattr(value, "__dict__")}
+    places = [(kind.__module__.split("._")[0], kind.__name__) for kind in kinds]
+    return [f"from {module} import {name}" for module, name in sorted(places)]
 
 
 def versions() -> dict[str, str]:

@@ -70,9 +70,7 @@ class Geometry:
             self.ranks[f] = len(J)
         self.signed &= self.ranks > 0
         sound = {f: b for f, b in blocks.items() if len(b[0]) and _least(b[1]) >= HEALTHY}
-        self._sound = blocks_by_width(sound)
-        for block in self._sound:
-            block.D = np.linalg.inv(block.D)
+        self._sound = [(b, np.linalg.inv(b.D)) for b in blocks_by_width(sound)]
         # Columns that nearly depend on each other: their products have too few digits.
         self._delicate = [f for f, J in self._wide.items() if len(J) and f not in sound]
 
@@ -105,9 +103,9 @@ class Geometry:
         shares = np.zeros((U.shape[1], len(self._single)))
         alone = np.flatnonzero((self._single >= 0) & (self.ranks > 0))
         shares[:, alone] = P[:, self._single[alone]] ** 2
-        for block in self._sound:
+        for block, inverse in self._sound:
             along = P[:, block.columns]  # (u, features, p)
-            explained = np.einsum("ufp,fpq,ufq->uf", along, block.D, along, optimize=True)
+            explained = np.einsum("ufp,fpq,ufq->uf", along, inverse, along, optimize=True)
             shares[:, block.features] = explained / block.columns.shape[1]
         for f in self._delicate:
             own = orthonormalize(*self.columns_of(f))[0]

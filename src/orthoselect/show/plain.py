@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 
 def number(value: float) -> float | None:
@@ -15,11 +14,6 @@ def number(value: float) -> float | None:
     (None, 0.25)
     """
     return float(value) if math.isfinite(value) else None
-
-
-def numbers(values: Iterable[float]) -> list[float | None]:
-    """Return plain floats, each as `number` has it."""
-    return [number(value) for value in values]
 
 
 def brief(value: float) -> float:

@@ -147,9 +147,7 @@ def _misfit(what: str) -> InputError:
 def _places(path: SelectionPath, features: Any) -> list[int]:
     """Return where the steps' features are among all; they should have the same columns."""
     if len(features) != path.n_candidates:
-        raise _misfit(
-            f"it chose from {path.n_candidates} features, and these are {len(features)}."
-        )
+        raise _misfit(f"it chose from {path.n_candidates} features, and these are {len(features)}.")
     found: list[int] = []
     for step in path:
         try:

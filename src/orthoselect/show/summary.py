@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from orthoselect.encode import Labels, build_design
+from orthoselect.encode import build_design
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS
@@ -122,7 +122,7 @@ def summarize(
         "created": datetime.now().astimezone().isoformat(timespec="seconds"),
         "target": ", ".join(names),
         "task": problem.response.task,
-        "sentence": answer(path, problem.response, names, whys.reached),
+        "sentence": answer(path, problem, names, whys.reached),
         **path.to_dict(),
         "method_summary": method.summary,
         "method_source": method.source,
@@ -188,27 +188,20 @@ class _Whys:
         """Return the runners-up of each step."""
         features = self._walked.design.features
         found = []
-        for number_, (step, rivals) in enumerate(zip(self._path, self._walked.runners_up)):
-            ups = [
+        for s, (step, rivals) in enumerate(zip(self._path, self._walked.runners_up)):
+            places = rivals.features.tolist()
+            runners_up = [
                 {
                     "feature": min(features[f].columns),
                     "name": features[f].name,
                     "gain": number(gain),
                     "margin": margin,
-                    "explained": float(self._explained[number_, f]),
+                    "explained": float(self._explained[s, f]),
                 }
-                for f, gain, margin in zip(
-                    rivals.features.tolist(), rivals.gains, rivals.margins()
-                )
+                for f, gain, margin in zip(places, rivals.gains, rivals.margins())
             ]
-            found.append(
-                {
-                    "step": number_ + 1,
-                    "name": step.name,
-                    "gain": number(step.gain),
-                    "runners_up": ups,
-                }
-            )
+            taken = {"step": s + 1, "name": step.name, "gain": number(step.gain)}
+            found.append({**taken, "runners_up": runners_up})
         return found
 
 
@@ -223,13 +216,11 @@ def _set(problem: Problem, squares: Floats) -> dict[str, Any]:
     rest = 1.0 - squares
     perfect = rest <= 8 * EPS
     fisher = np.where(perfect, np.inf, squares / np.where(perfect, 1.0, rest))
-    parts = problem.response.parts
-    one_number = len(parts) == 1 and not isinstance(parts[0], Labels) and problem.response.m
+    is_classes = problem.response.task == "classification"
+    one_number = len(problem.response.parts) == 1 and not is_classes and problem.response.m
     return {
         "canonical_correlations": np.sqrt(squares).tolist(),
-        "fisher": [number(j) for j in fisher]
-        if problem.response.task == "classification"
-        else None,
+        "fisher": [number(j) for j in fisher] if is_classes else None,
         "r2": float(squares.sum()) if one_number else None,
         "sum_of_squares": float(squares.sum()),
     }

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.special import betaincinv, chdtri
 
 from orthoselect.criteria import SquaredCanonicalCorrelations
-from orthoselect.encode import CodedDesign, Design, Labels, build_design
+from orthoselect.encode import CodedDesign, Design, Labels
 from orthoselect.encode.coded import joint_codes
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.methods import METHODS
@@ -76,7 +76,7 @@ def weigh_evidence(walked: Replay, design: Design, explained: float, rank: int) 
     """
     if isinstance(walked.design, CodedDesign):
         return _by_information(walked)
-    m, rows = walked.problem.response.m, effective_rows(walked.problem.weights, design)
+    m, rows = walked.problem.response.m, effective_rows(walked.problem)
     if isinstance(walked.criterion, SquaredCanonicalCorrelations):  # of levels, perhaps
         alone, left, design = walked.relevance, walked.gains, walked.design
     else:
@@ -93,11 +93,10 @@ def weigh_evidence(walked: Replay, design: Design, explained: float, rank: int) 
     )
 
 
-def effective_rows(weights: Floats | None, design: Any) -> float:
+def effective_rows(problem: Problem) -> float:
     """Return how many rows the weighted ones are worth."""
-    if weights is None:
-        return float(design.matrix.shape[0])
-    return float(weights.sum() ** 2 / (weights**2).sum())
+    w = problem.weights
+    return float(problem.table.n_rows if w is None else w.sum() ** 2 / (w * w).sum())
 
 
 def chance_correlation(widths: Indices, m: int, rows: float) -> Floats:
@@ -137,10 +136,7 @@ def _canonical(walked: Replay, design: Design) -> tuple[Floats, Floats]:
 
 def _by_information(walked: Replay) -> Evidence:
     problem, codes = walked.problem, walked.design.codes
-    rows = float(codes.shape[0])
-    if problem.weights is not None:
-        rows = float(problem.weights.sum() ** 2 / (problem.weights**2).sum())
-    c, levels = _n_classes(problem), np.asarray(codes.levels)
+    rows, c, levels = effective_rows(problem), _n_classes(problem), np.asarray(codes.levels)
     state = start(METHODS["cmim"].make(), walked.design, problem, max(len(walked.places), 1))
     for f in walked.places:
         state.add(f)
