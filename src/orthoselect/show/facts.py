@@ -118,7 +118,7 @@ def python_code(path: SelectionPath, data: Any, target: Any) -> str:
     Examples
     --------
     >>> path = SelectionPath([], method="jmi", ceiling=1.0, n_candidates=3,
-    ...                      options={"n_features_to_select": 5, "bins": 10, "exclude": ["id"]})
+    ...                      options={"n_features_to_select": 5, "exclude": ["id"], "bins": 10})
     >>> print(python_code(path, "people.csv", "income"))
     from orthoselect import select
     <BLANKLINE>

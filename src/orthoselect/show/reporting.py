@@ -10,7 +10,7 @@ from orthoselect.errors import InputError
 from orthoselect.result import SelectionPath
 from orthoselect.show.summary import summarize
 
-_SUFFIXES = (".html", ".json")
+_SUFFIXES = (".html", ".htm", ".json")
 
 
 def report(
@@ -59,24 +59,51 @@ def report(
     ...     report(path, wine, "target", f"{folder}/wine.json", title="Wine").name
     'wine.json'
     """
-    # Whoever wants JSON only needs neither the templates nor matplotlib.
+    _check_suffix(file)
+    return write_report(
+        summarize(path, data, target, sample_weight=sample_weight, source=title), file
+    )
+
+
+def write_report(summary: dict[str, Any], file: str | Path) -> Path:
+    """Write a summary, of a selection or a comparison, as a page or as plain data.
+
+    Parameters
+    ----------
+    summary : dict
+        What `summarize` returned, or `Comparison.to_dict()`.
+    file : str or Path
+        Where to write; its suffix says what, as in `report`.
+
+    Returns
+    -------
+    file : Path
+        Where it was written.
+    """
+    # A file that is refused, or one of plain data, needs neither templates nor matplotlib.
     from orthoselect.output import replacing
 
-    place = Path(file)
-    if place.suffix.lower() not in _SUFFIXES:
+    text = _plain_data if _check_suffix(file) == ".json" else _page
+    written = text(summary)
+    with replacing(file) as temporary:
+        temporary.write_text(written, encoding="utf-8")
+    return Path(file)
+
+
+def _check_suffix(file: str | Path) -> str:
+    suffix = Path(file).suffix.lower()
+    if suffix not in _SUFFIXES:
         raise InputError(
             f"`file` should end in .html for a page or in .json for plain data; got {str(file)!r}."
         )
-    summary = summarize(path, data, target, sample_weight=sample_weight, source=title)
-    text = _text(summary, place.suffix.lower())
-    with replacing(place) as temporary:
-        temporary.write_text(text, encoding="utf-8")
-    return place
+    return suffix
 
 
-def _text(summary: dict[str, Any], suffix: str) -> str:
-    if suffix == ".json":
-        return json.dumps(summary, allow_nan=False, ensure_ascii=False, indent=1) + "\n"
+def _plain_data(summary: dict[str, Any]) -> str:
+    return json.dumps(summary, allow_nan=False, ensure_ascii=False, indent=1) + "\n"
+
+
+def _page(summary: dict[str, Any]) -> str:
     from orthoselect.show.page import render
 
     return render(summary)

@@ -114,7 +114,7 @@ def chance_correlation(widths: Indices, m: int, rows: float) -> Floats:
     Examples
     --------
     >>> chance_correlation(np.array([1, 4]), 1, 101).round(3)
-    array([0.065, 0.126])
+    array([0.065, 0.128])
     """
     if not m:
         return np.zeros(len(widths))
