@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer, RandomBinarizer
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
+    from orthoselect.show import report
 
 __version__ = "0.1.0"
 
@@ -26,6 +27,7 @@ __all__ = [
     "compare",
     "encode",
     "methods",
+    "report",
     "select",
     "statistics",
 ]
@@ -37,12 +39,13 @@ _LAZY = {
     "OrthogonalSelector": "selectors",
     "RandomBinarizer": "discretizers",
     "compare": "comparison",
+    "report": "show",
 }
 
 
 def __getattr__(name: str) -> Any:
     # scikit-learn, and the dataframe libraries that it looks for, load when an estimator is asked
-    # for: they take ten times as long as all the rest.
+    # for: they take ten times as long as all the rest. Reports load what they need likewise.
     if name in _LAZY:
         return getattr(importlib.import_module(f"orthoselect.{_LAZY[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

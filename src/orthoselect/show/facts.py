@@ -1,0 +1,176 @@
+"""Facts about the data, and how to get the same again."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from orthoselect.encode import Feature, Features, Labels
+from orthoselect.methods import GENERAL, METHODS
+from orthoselect.problem import Problem
+from orthoselect.result import SelectionPath
+from orthoselect.show.plain import number
+from orthoselect.show.sampling import live_rows
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn")
+_DEFAULTS = {**GENERAL, "include": None, "exclude": None, "search": "forward"}
+
+
+def response_names(target: Any, n_parts: int, name: str | None = None) -> list[str]:
+    """Return what to call each column of the response.
+
+    Parameters
+    ----------
+    target : str, array, series or dataframe
+    n_parts : int
+        Number of its columns.
+    name : str, optional
+        What to call it if it does not know its name.
+
+    Examples
+    --------
+    >>> response_names("species", 1), response_names([[0.5, 1.5], [2.5, 3.5]], 2)
+    (['species'], ['y0', 'y1'])
+    """
+    if isinstance(target, str):
+        return [target]
+    # Looked for in the class: rows and columns of a pandas table are attributes, too.
+    for attribute in ("column_names", "columns"):
+        if hasattr(type(target), attribute):
+            return [str(column) for column in getattr(target, attribute)]
+    if n_parts > 1:
+        return [f"{name or 'y'}{i}" for i in range(n_parts)]
+    own = target.name if hasattr(type(target), "name") else None
+    return [name or ("y" if own is None or own == "" else str(own))]
+
+
+def kind_of(feature: Feature, problem: Problem) -> str:
+    """Return "group", "categorical" or "numeric"."""
+    if feature.name in problem.groups:
+        return "group"
+    return "categorical" if feature.columns[0] in problem.table.labels else "numeric"
+
+
+def data_facts(
+    problem: Problem,
+    features: Features,
+    left_out: Mapping[str, str],
+    warnings: Iterable[object],
+) -> dict[str, Any]:
+    """Return what there was to select from, and what for; of several responses the first."""
+    kinds = {"numeric": 0, "categorical": 0, "group": 0}
+    for feature in features:
+        kinds[kind_of(feature, problem)] += 1
+    excluded = dict.fromkeys(problem.names_of(problem.exclude), "named in `exclude`")
+    reasons = {**excluded, **{str(k): str(reason) for k, reason in left_out.items()}}
+    part = problem.response.parts[0]
+    rows = live_rows(problem.weights, problem.table.n_rows)
+    is_classes = isinstance(part, Labels)
+    return {
+        "rows": problem.table.n_rows,
+        "columns": len(problem.table.names),
+        "classes": _class_counts(part, rows) if is_classes else None,
+        "response": None if is_classes else _spread(part[rows, 0]),
+        "kinds": kinds,
+        "left_out": [{"name": name, "reason": reason} for name, reason in reasons.items()],
+        "weighted": problem.weights is not None,
+        "warnings": [str(warning) for warning in warnings],
+    }
+
+
+def _class_counts(labels: Labels, rows: Any) -> list[dict[str, Any]]:
+    counts = np.bincount(labels.codes[rows], minlength=len(labels.levels)).tolist()
+    return [{"name": str(level), "count": n} for level, n in zip(labels.levels, counts)]
+
+
+def _spread(y: Any) -> dict[str, float | None]:
+    scale = max(float(np.abs(y).max()), 1e-300)  # squares stay in range
+    small = y / scale
+    return {
+        "min": float(y.min()),
+        "max": float(y.max()),
+        "mean": number(scale * small.mean()),
+        "std": number(scale * small.std()),
+    }
+
+
+def reproduction(
+    path: SelectionPath, data: Any, target: Any, command: str | None
+) -> dict[str, Any]:
+    """Return all that it takes to get the same path again."""
+    return {
+        "command": command,
+        "python": python_code(path, data, target),
+        "options": path.to_dict()["options"],
+        "seed": None,
+        "versions": versions(),
+    }
+
+
+def python_code(path: SelectionPath, data: Any, target: Any) -> str:
+    """Return the call of `select` that found a path, defaults left out.
+
+    Examples
+    --------
+    >>> path = SelectionPath([], method="jmi", ceiling=1.0, n_candidates=3,
+    ...                      options={"n_features_to_select": 5, "exclude": ["id"], "bins": 10})
+    >>> print(python_code(path, "people.csv", "income"))
+    from orthoselect import select
+    <BLANKLINE>
+    path = select('people.csv', 'income', 5, 'jmi', exclude=['id'], bins=10)
+    """
+    size = path.options.get("n_features_to_select", len(path))
+    arguments = [
+        repr(str(data)) if isinstance(data, (str, Path)) else "data",
+        repr(target) if isinstance(target, str) else "target",
+        _shown(size),
+        repr(path.method),
+        *_keywords(path.options, path.method),
+    ]
+    call = f"path = select({', '.join(arguments)})"
+    if len(call) > 88:
+        call = "path = select(\n    " + ",\n    ".join(arguments) + ",\n)"
+    lines = ["from orthoselect import select", *_imports(path.options), "", call]
+    return "\n".join(lines)
+
+
+def _keywords(options: Mapping[str, Any], method: str) -> list[str]:
+    defaults = {**_DEFAULTS, **METHODS.find(method).options}
+    found = []
+    for name, value in options.items():
+        if name == "n_features_to_select" or (name in defaults and _same(value, defaults[name])):
+            continue
+        given = "sample_weight" if name == "sample_weight" else _shown(value)
+        found.append(f"{name}={given}")
+    return found
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and bool(value == default))
+
+
+def _shown(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+def _imports(options: Mapping[str, Any]) -> list[str]:
+    """Return the lines that import what options are objects of: discretizers, splitters."""
+    kinds = {type(value) for value in options.values() if hasattr(value, "__dict__")}
+    places = [(kind.__module__.split("._")[0], kind.__name__) for kind in kinds]
+    return [f"from {module} import {name}" for module, name in sorted(places)]
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of this package and of what its numbers come from."""
+    import orthoselect
+
+    return {
+        "orthoselect": orthoselect.__version__,
+        "python": platform.python_version(),
+        **{package: metadata.version(package) for package in _PACKAGES},
+    }

@@ -1,0 +1,277 @@
+"""What selected features explain of all others, by least squares on columns of numbers.
+
+Whatever the method, two features have to do with each other as their columns have: a numeric column
+is itself, a categorical one its block of indicators, a group all its columns.
+
+Notation: X (N, n) the centered columns at norm one, weighted by rows; Q (N, k) an orthonormal basis
+of the selected columns in the order of selection; U_f (N, r_f) one of feature f alone, of rank r_f.
+The share of feature f that orthonormal columns U explain is ||U'U_f||^2 / r_f: for a single column
+R squared of least squares on U, for a block the mean of that over its directions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.criteria.candidates import HEALTHY, blocks_by_width, independent_columns
+from orthoselect.encode import Design
+from orthoselect.matrix import Basis, center, orthonormalize
+from orthoselect.matrix.base import Floats, Indices
+from orthoselect.problem import Problem
+
+_BATCH = 32  # columns multiplied with the table at a time
+_BATCH_BYTES = 1 << 26
+_ROUNDINGS = 64.0  # shares below so many roundings are zero
+_ALIKE = 9  # decimals to which shares are told apart
+
+
+class Geometry:
+    """The features of a problem as centered columns.
+
+    Parameters
+    ----------
+    design : Design
+        Of numbers and indicators, as `encode.build_design` makes it.
+    problem : Problem
+        All numbers should be finite.
+
+    Attributes
+    ----------
+    V : array of shape (N, m)
+        The orthonormal response basis.
+    root : array of shape (N,) or None
+        Square roots of the row weights, by which rows of Q and V are multiplied.
+    ranks : integer array of shape (number of features,)
+        How many independent columns each feature has; 0 if it is constant.
+    signed : boolean array of shape (number of features,)
+        Which are a column of numbers each, so that correlations with them have a sign.
+    rounding : float
+        Shares below this are nothing.
+    """
+
+    def __init__(self, design: Design, problem: Problem) -> None:
+        unowned = np.flatnonzero(~design.owned)
+        V, w = problem.response.V, problem.weights
+        self._X, _ = center(design.matrix, V, w, ignored=unowned)
+        self.V, self.root = V, self._X.root
+        self.rounding = _ROUNDINGS * design.matrix.arithmetic
+        self._single = design.single
+        numeric = np.ones(len(problem.table.names), dtype=bool)
+        numeric[list(problem.table.labels)] = False
+        self.signed = numeric[design.features.heads] & (design.single >= 0)
+        blocks = {f: independent_columns(self._X, J) for f, J in design.wide.items()}
+        self._wide = {f: J for f, (J, _) in blocks.items()}
+        self.ranks = np.append(self._X.alive, False)[self._single].astype(np.intp)
+        for f, J in self._wide.items():
+            self.ranks[f] = len(J)
+        self.signed &= self.ranks > 0
+        sound = {f: b for f, b in blocks.items() if len(b[0]) and _least(b[1]) >= HEALTHY}
+        self._sound = [(b, np.linalg.inv(b.D)) for b in blocks_by_width(sound)]
+        # Columns that nearly depend on each other: their products have too few digits.
+        self._delicate = [f for f, J in self._wide.items() if len(J) and f not in sound]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, N."""
+        return self._X.shape[0]
+
+    def columns_of(self, f: int) -> tuple[Floats, Floats]:
+        """Return the independent columns of feature f, (N, r_f), and one rounding of each."""
+        if not self.ranks[f]:
+            return np.zeros((self.n_rows, 0)), np.zeros(0)
+        J = self._wide[f] if f in self._wide else self._single[f : f + 1]
+        return self._X.columns(J), self._X.sizes[J]
+
+    def shares(self, U: Floats) -> Floats:
+        """Return the share of every feature that each of some orthonormal columns explains.
+
+        Parameters
+        ----------
+        U : array of shape (N, u)
+            Orthogonal to `root`.
+
+        Returns
+        -------
+        shares : array of shape (u, number of features)
+            0 for constant features.
+        """
+        P = self._X.cross(np.asfortranarray(U))  # (u, n)
+        shares = np.zeros((U.shape[1], len(self._single)))
+        alone = np.flatnonzero((self._single >= 0) & (self.ranks > 0))
+        shares[:, alone] = P[:, self._single[alone]] ** 2
+        for block, inverse in self._sound:
+            along = P[:, block.columns]  # (u, features, p)
+            explained = np.einsum("ufp,fpq,ufq->uf", along, inverse, along, optimize=True)
+            shares[:, block.features] = explained / block.columns.shape[1]
+        for f in self._delicate:
+            own = orthonormalize(*self.columns_of(f))[0]
+            shares[:, f] = ((U.T @ own) ** 2).sum(axis=1) / own.shape[1]
+        return shares
+
+    def summed_shares(self, U: Floats, owners: Indices, n_owners: int) -> Floats:
+        """Return the shares that groups of columns of U explain, (n_owners, number of features)."""
+        total = np.zeros((n_owners, len(self._single)))
+        wide = max(1, min(_BATCH, _BATCH_BYTES // (8 * max(self._X.shape[1], 1))))
+        for at in range(0, U.shape[1], wide):
+            part = slice(at, at + wide)
+            np.add.at(total, owners[part], self.shares(U[:, part]))
+        total[total < self.rounding] = 0.0
+        return np.minimum(total, 1.0)
+
+
+def _least(G: Floats) -> float:
+    return float(np.linalg.eigvalsh(G)[0])
+
+
+@dataclass(frozen=True)
+class SelectedSet:
+    """The selected features in each other's terms.
+
+    Attributes
+    ----------
+    Q : array of shape (N, k)
+    coordinates : list of arrays of shape (k, r_f)
+        Q'U_f of each selected feature; no columns if it is constant.
+    signed : list of bool
+        Which are single columns, so that correlations have a sign.
+    remains : list of float
+        What those before it leave of each, a share; nan if it is constant.
+    """
+
+    Q: Floats
+    coordinates: list[Floats]
+    signed: list[bool]
+    remains: list[float]
+
+    def correlations(self, directions: Floats) -> Floats:
+        """Return the correlation of each selected feature with directions Qa, (t, number of a).
+
+        For a feature of several columns it is the multiple correlation, which has no sign; for a
+        constant one nan.
+
+        Parameters
+        ----------
+        directions : array of shape (k, number of a)
+            Of norm one.
+        """
+        found = np.full((len(self.coordinates), directions.shape[1]), np.nan)
+        for s, (C, signed) in enumerate(zip(self.coordinates, self.signed)):
+            if signed:
+                found[s] = C[:, 0] @ directions
+            elif C.shape[1]:
+                found[s] = np.linalg.norm(C.T @ directions, axis=0)
+        return np.clip(found, -1.0, 1.0)
+
+    def among(self, most: int) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return the correlations among the first features, and which of them have a sign.
+
+        Of two blocks it is the root of the mean squared canonical correlation, over the smaller
+        rank: the multiple correlation if one is a single column.
+        """
+        C, signed = self.coordinates[:most], np.array(self.signed[:most], dtype=bool)
+        R = np.full((len(C), len(C)), np.nan)
+        for i in range(len(C)):
+            for j in range(i + 1):
+                rank = min(C[i].shape[1], C[j].shape[1])
+                if not rank:
+                    continue
+                M = C[i].T @ C[j]
+                both = signed[i] and signed[j]
+                value = M[0, 0] if both else np.sqrt((M * M).sum() / rank)
+                R[i, j] = R[j, i] = 1.0 if i == j else np.clip(value, -1.0, 1.0)
+        return R, signed[:, None] & signed
+
+
+def selected_set(geometry: Geometry, places: Sequence[int]) -> tuple[SelectedSet, Floats]:
+    """Orthonormalize the selected features in their order.
+
+    Returns
+    -------
+    chosen : SelectedSet
+    explained : array of shape (number selected, number of features)
+        The share of each feature that each selected one explains.
+    """
+    basis = Basis(geometry.n_rows)
+    spans: list[Floats] = []
+    signed, remains = [], []
+    explained = _Explained(geometry, len(places))
+    for s, f in enumerate(places):
+        A, sizes = geometry.columns_of(f)
+        U = A if A.shape[1] == 1 else orthonormalize(A, sizes)[0]
+        before = basis.Q.T @ U
+        remains.append(_left(before) if U.shape[1] else np.nan)
+        for column, size in zip(A.T, sizes):
+            basis.append(column, size)
+        spans.append(basis.Q.T @ U)
+        signed.append(bool(geometry.signed[f]))
+        explained.add(s, U)
+    Q = basis.Q
+    coordinates = [np.pad(C, ((0, Q.shape[1] - len(C)), (0, 0))) for C in spans]
+    return SelectedSet(Q, coordinates, signed, remains), explained.shares()
+
+
+class _Explained:
+    """Shares that features explain of all others, worked out for many at a time."""
+
+    def __init__(self, geometry: Geometry, n: int) -> None:
+        self._geometry = geometry
+        self._shares = np.zeros((n, len(geometry.ranks)))
+        self._waiting: list[tuple[int, Floats]] = []
+
+    def add(self, s: int, U: Floats) -> None:
+        """Take the orthonormal columns of selected feature s."""
+        self._waiting.append((s, U))
+        if sum(columns.shape[1] for _, columns in self._waiting) >= _BATCH:
+            self._work()
+
+    def shares(self) -> Floats:
+        """Return all, (number selected, number of features)."""
+        self._work()
+        return self._shares
+
+    def _work(self) -> None:
+        if not self._waiting:
+            return
+        who = np.array([s for s, _ in self._waiting])
+        U = np.hstack([columns for _, columns in self._waiting])
+        owners = np.repeat(np.arange(len(who)), [c.shape[1] for _, c in self._waiting])
+        self._shares[who] = self._geometry.summed_shares(U, owners, len(who))
+        self._waiting = []
+
+
+def _left(coordinates: Floats) -> float:
+    """Return the share of a feature that a basis leaves, by its coordinates in it."""
+    left = 1.0 - (coordinates**2).sum() / coordinates.shape[1]
+    return float(np.clip(left, 0.0, 1.0))
+
+
+def what_remains(geometry: Geometry, chosen: SelectedSet, places: Sequence[int]) -> Floats:
+    """Return the share of each feature that the selected set does not explain.
+
+    Of a selected feature it is what those selected before it do not explain; nan for constants.
+    """
+    owners = np.zeros(chosen.Q.shape[1], dtype=np.intp)
+    left = 1.0 - geometry.summed_shares(chosen.Q, owners, 1)[0]
+    left[left < geometry.rounding] = 0.0
+    left[geometry.ranks == 0] = np.nan
+    left[list(places)] = chosen.remains
+    return left
+
+
+def most_explained(explained: Floats, places: Sequence[int]) -> tuple[Indices, Floats]:
+    """Return for each feature the step that explains most of it, and the share; -1 for none.
+
+    A selected feature is compared with those before it only. The first of equals counts.
+    """
+    known = np.round(explained, _ALIKE)
+    for s, f in enumerate(places):
+        known[s:, f] = -1.0
+    if not len(known):
+        return np.full(known.shape[1], -1), np.full(known.shape[1], np.nan)
+    best = known.argmax(axis=0)
+    share = np.take_along_axis(known, best[None], axis=0)[0]
+    return np.where(share < 0, -1, best), np.where(share < 0, np.nan, share)

@@ -1,0 +1,222 @@
+"""A path walked again, to see what each step was chosen from.
+
+The path knows what was asked for; the table and the response are opened again, and the criterion is
+started again. Before each step its gains are those that the features competed with.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.arguments import count_to_select
+from orthoselect.criteria import Criterion
+from orthoselect.errors import InputError, UnknownColumnError
+from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix.threads import single_threaded_blas
+from orthoselect.methods import GENERAL, METHODS
+from orthoselect.problem import Problem, open_problem
+from orthoselect.result import SelectionPath
+from orthoselect.selection import prepare, start
+
+# What every method is asked; the other options of a path are the method's own.
+ASKED = frozenset({*GENERAL, "n_features_to_select", "include", "exclude", "search"})
+# A runner-up this close to the winner, as a share of its gain, was nearly chosen.
+NEAR = 0.05
+_RUNNERS_UP = 5
+# Criteria whose scores, once something is selected, are no gains: nothing says what zero means.
+_NO_ZERO = frozenset({"jmi", "disr", "mrmr_difference", "mrmr_quotient", "cife", "icap"})
+# Gains of the same selection may differ so much, in shares of the largest, by rounding.
+_SAME = 1e-3
+
+
+@dataclass(frozen=True)
+class RunnersUp:
+    """The best features at one step that are not on the path, best first.
+
+    Attributes
+    ----------
+    features : integer array
+        Their places among the features.
+    gains : array
+        What each would have added instead.
+    winner : float
+        What the feature taken added.
+    """
+
+    features: Indices
+    gains: Floats
+    winner: float
+
+    def margins(self) -> list[float | None]:
+        """Return by which share of its gain the winner was ahead; None where that says nothing.
+
+        Negative where the winner had been included and was not the best.
+        """
+        if not 0.0 < self.winner < math.inf:
+            return [None] * len(self.gains)
+        return [1.0 - float(g) / self.winner if g < math.inf else None for g in self.gains]
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What a path was chosen from.
+
+    Attributes
+    ----------
+    problem : Problem
+    criterion : Criterion
+    design : what the criterion works on
+    places : list of int
+        The selected features by their places among all.
+    relevance : array of shape (number of features,)
+        What each feature would add to nothing; nan for one that cannot be taken.
+    gains : array of shape (number of features,)
+        What each would add to all selected; nan for those, and where it cannot be taken.
+    near : boolean array of shape (number of features,)
+        Which are not on the path but came within `NEAR` of the winner of a step.
+    runners_up : list of RunnersUp
+        One for each step.
+    """
+
+    problem: Problem
+    criterion: Criterion
+    design: Any
+    places: list[int]
+    relevance: Floats
+    gains: Floats
+    near: NDArray[np.bool_]
+    runners_up: list[RunnersUp]
+
+
+def replay(path: SelectionPath, data: Any, target: Any, sample_weight: Any = None) -> Replay:
+    """Open what the path was found on and walk it again; what does not fit raises."""
+    _check_weights(path, sample_weight)
+    with warnings.catch_warnings(), single_threaded_blas():
+        warnings.simplefilter("ignore")  # whoever made the path has seen them
+        criterion, problem = _reopen(path, data, target, sample_weight)
+        design = prepare(criterion, problem)
+        places = _places(path, design.features)
+        return _walk(path, criterion, problem, design, places)
+
+
+def _check_weights(path: SelectionPath, sample_weight: Any) -> None:
+    weighted = path.options.get("sample_weight") is not None
+    if weighted and sample_weight is None:
+        raise InputError(
+            "the path was found with row weights, which it does not keep; pass the same ones as "
+            "`sample_weight`."
+        )
+    if sample_weight is not None and not weighted:
+        raise InputError(
+            "the path was found without row weights; leave `sample_weight` out, or select again "
+            "with it."
+        )
+
+
+def _reopen(
+    path: SelectionPath, data: Any, target: Any, sample_weight: Any
+) -> tuple[Criterion, Problem]:
+    own = {name: value for name, value in path.options.items() if name not in ASKED}
+    criterion = METHODS.find(path.method).make(**own)
+    names = ("task", "response_encoding", "categorical_features", "groups", "include", "exclude")
+    asked = {name: path.options[name] for name in names if name in path.options}
+    try:
+        problem = open_problem(
+            data,
+            target,
+            sample_weight=sample_weight,
+            keep_whole_weights=criterion.keeps_whole_weights,
+            **asked,
+        )
+    except UnknownColumnError as error:
+        raise _misfit(str(error)) from None
+    return criterion, problem
+
+
+def _misfit(what: str) -> InputError:
+    return InputError(f"`data` and `target` should be those that the path was found on: {what}")
+
+
+def _places(path: SelectionPath, features: Any) -> list[int]:
+    """Return where the steps' features are among all; they should have the same columns."""
+    if len(features) != path.n_candidates:
+        raise _misfit(f"it chose from {path.n_candidates} features, and these are {len(features)}.")
+    found: list[int] = []
+    for step in path:
+        try:
+            places = features.places(step.columns)
+        except KeyError:
+            places = []
+        feature = features[places[0]] if len(places) == 1 else None
+        if feature is None or (feature.name, feature.columns) != (step.name, step.columns):
+            there = "no feature of its own" if feature is None else f"`{feature.name}`"
+            raise _misfit(f"`{step.name}`, column {step.feature} of the table, is {there} here.")
+        found += places
+    return found
+
+
+def _walk(
+    path: SelectionPath, criterion: Criterion, problem: Problem, design: Any, places: list[int]
+) -> Replay:
+    state = start(criterion, design, problem, _size(path, problem, design))
+    relevance = gains = state.gains()
+    n_included = len(design.features.places(problem.include))
+    off_path = np.ones(len(design.features), dtype=bool)
+    off_path[places] = False
+    near, runners_up = np.zeros(len(off_path), dtype=bool), []
+    for number, f in enumerate(places):
+        winner = float(gains[f])
+        runners_up.append(_runners_up(gains, off_path, winner))
+        if number >= n_included:
+            zero = 0.0 if not number or path.method not in _NO_ZERO else np.nanmin(gains)
+            near |= off_path & _close(gains, winner, zero)
+        _check_same(path, number, state.add(f))
+        gains = state.gains()
+    return Replay(problem, criterion, design, places, relevance, gains, near, runners_up)
+
+
+def _size(path: SelectionPath, problem: Problem, design: Any) -> int:
+    """Return how many features the search went for: some methods plan for that many."""
+    wanted = path.options.get("n_features_to_select", max(len(path), 1))
+    included = design.features.places(problem.include)
+    return max(len(path), count_to_select(wanted, len(design.features), len(included)))
+
+
+def _runners_up(gains: Floats, off_path: NDArray[np.bool_], winner: float) -> RunnersUp:
+    rivals = np.flatnonzero(off_path & ~np.isnan(gains))
+    if len(rivals) > _RUNNERS_UP:
+        least = -np.partition(-gains[rivals], _RUNNERS_UP - 1)[_RUNNERS_UP - 1]
+        rivals = rivals[gains[rivals] >= least]
+    best = rivals[np.argsort(-gains[rivals], kind="stable")[:_RUNNERS_UP]]
+    return RunnersUp(best, gains[best], winner)
+
+
+def _close(gains: Floats, winner: float, zero: float) -> NDArray[np.bool_]:
+    """Return which gains are nearly the winner's; a gain of nothing is close to nothing."""
+    if not zero < winner < math.inf:
+        return np.zeros(len(gains), dtype=bool)
+    with np.errstate(invalid="ignore"):
+        return (gains - zero >= (1 - NEAR) * (winner - zero)) & (gains < math.inf)
+
+
+def _check_same(path: SelectionPath, number: int, gain: float) -> None:
+    """Raise if a step added something else when the path was found."""
+    told = path[number].gain
+    if told == gain:
+        return
+    if not abs(told - gain) <= _SAME * _largest(path.gains):
+        raise _misfit(
+            f"step {number + 1}, `{path[number].name}`, added {told:.6g} when the path was found "
+            f"and adds {gain:.6g} here."
+        )
+
+
+def _largest(gains: Sequence[float]) -> float:
+    return max((abs(gain) for gain in gains if math.isfinite(gain)), default=0.0)

@@ -1,0 +1,216 @@
+"""Why a feature was not chosen: verdicts by rules that can be said in words.
+
+Chance. A feature counts for something if pure noise in its place would count for less in 99 of 100
+tables. For sums of squared canonical correlations that is the 99 % quantile of Pillai's trace
+between a response of rank m and p columns of noise, in N rows of which k directions are taken:
+s B / m times what is left to explain, with s = min(p, m) and B distributed as
+beta(pm/2, s (N - 1 - k - max(p, m))/2). For one column or one response that is exact for normal
+noise; its mean is p m / (N - 1). For informations 2 N I is compared with the 99 % quantile of the
+chi-square distribution of (levels - 1)(classes - 1) degrees of freedom; where a level and class
+have fewer than 5 rows on average the quantile is taken 1.39 times, the most by which 2 N I of rare
+levels exceeds it on average. Conditional informations have so many degrees for each level of the
+condition. Nothing is corrected for the number of features: of a hundred of pure noise about one
+passes. Weights count by the rows that they are worth, (sum w)^2 / sum w^2.
+
+What counts. "Alone": the method's own score with nothing selected, if it is a squared canonical
+correlation or an information; else the squared canonical correlations of the feature. "Left": the
+same given all selected features; for informations the least I(k;Y|j) of any selected feature j.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv, chdtri
+
+from orthoselect.criteria import SquaredCanonicalCorrelations
+from orthoselect.encode import CodedDesign, Design, Labels
+from orthoselect.encode.coded import joint_codes
+from orthoselect.matrix.base import Floats, Indices
+from orthoselect.methods import METHODS
+from orthoselect.problem import Problem
+from orthoselect.selection import start
+from orthoselect.show.replay import Replay
+
+LEVEL = 0.01  # pure noise passes for something so often
+COPY = 0.01  # with no more of it left, a feature is one of those selected, or a mixture of them
+MOSTLY_EXPLAINED = 0.1  # with no more of it left, the selected set explains most of a feature
+MOSTLY_LOST = 0.1  # with no more of its relevance left, nearly all of that is gone
+_HALF = 0.5
+_FEW_ROWS, _SPARSE = 5.0, 2 * np.log(2.0)
+_NOTHING = 1e-12
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What features tell of the response, and what noise in their place would; all (features,).
+
+    Attributes
+    ----------
+    alone, left : arrays
+        With nothing selected, and given all selected features.
+    alone_by_chance, left_by_chance : arrays
+        What noise stays below in 99 of 100 tables.
+    """
+
+    alone: Floats
+    alone_by_chance: Floats
+    left: Floats
+    left_by_chance: Floats
+
+
+def weigh_evidence(walked: Replay, design: Design, explained: float, rank: int) -> Evidence:
+    """Return what each feature tells of the response, by itself and given the selected ones.
+
+    Parameters
+    ----------
+    walked : Replay
+    design : Design
+        The features as columns of numbers.
+    explained : float
+        Sum of squared canonical correlations of the selected set.
+    rank : int
+        Of the selected set.
+    """
+    if isinstance(walked.design, CodedDesign):
+        return _by_information(walked)
+    m, rows = walked.problem.response.m, effective_rows(walked.problem)
+    if isinstance(walked.criterion, SquaredCanonicalCorrelations):  # of levels, perhaps
+        alone, left, design = walked.relevance, walked.gains, walked.design
+    else:
+        alone, left = _canonical(walked, design)
+    widths = np.ones(len(alone), dtype=np.intp)
+    for f, columns in design.wide.items():
+        widths[f] = max(len(columns), 1)
+    rest = 1.0 - min(explained / m, 1.0) if m else 0.0
+    return Evidence(
+        np.nan_to_num(alone),
+        chance_correlation(widths, m, rows),
+        np.nan_to_num(left),
+        rest * chance_correlation(widths, m, rows - rank),
+    )
+
+
+def effective_rows(problem: Problem) -> float:
+    """Return how many rows the weighted ones are worth."""
+    w = problem.weights
+    return float(problem.table.n_rows if w is None else w.sum() ** 2 / (w * w).sum())
+
+
+def chance_correlation(widths: Indices, m: int, rows: float) -> Floats:
+    """Return the sum of squared canonical correlations that noise stays below, 99 times of 100.
+
+    Parameters
+    ----------
+    widths : integer array
+        Columns of each feature.
+    m : int
+        Rank of the response.
+    rows : float
+        Rows, less the directions that are taken.
+
+    Examples
+    --------
+    >>> chance_correlation(np.array([1, 4]), 1, 101).round(3)
+    array([0.065, 0.128])
+    """
+    if not m:
+        return np.zeros(len(widths))
+    p, place = np.unique(widths, return_inverse=True)
+    s, free = np.minimum(p, m), rows - 1 - np.maximum(p, m)
+    quantiles = betaincinv(p * m / 2, np.maximum(s * free, _NOTHING) / 2, 1 - LEVEL)
+    return (s * np.where(free > 0, quantiles, 1.0))[place.reshape(-1)]
+
+
+def _canonical(walked: Replay, design: Design) -> tuple[Floats, Floats]:
+    """Return the squared canonical correlations of features alone and given the selected ones."""
+    criterion = SquaredCanonicalCorrelations()
+    state = start(criterion, design, walked.problem, max(len(walked.places), 1))
+    alone = state.gains()
+    for f in walked.places:
+        state.add(f)
+    return alone, state.gains()
+
+
+def _by_information(walked: Replay) -> Evidence:
+    problem, codes = walked.problem, walked.design.codes
+    rows, c, levels = effective_rows(problem), _n_classes(problem), np.asarray(codes.levels)
+    state = start(METHODS["cmim"].make(), walked.design, problem, max(len(walked.places), 1))
+    for f in walked.places:
+        state.add(f)
+    conditions = int(levels[walked.places].max()) if walked.places else 1
+    return Evidence(
+        np.nan_to_num(walked.relevance),
+        chance_information(levels, c, rows),
+        np.nan_to_num(state.gains()),
+        chance_information(levels, c, rows, conditions),
+    )
+
+
+def _n_classes(problem: Problem) -> int:
+    labels = [part for part in problem.response.parts if isinstance(part, Labels)]
+    y, c = labels[0].codes, len(labels[0].levels)
+    for more in labels[1:]:
+        y, c = joint_codes(y, more.codes, len(more.levels))
+    return c
+
+
+def chance_information(levels: Indices, c: int, rows: float, conditions: int = 1) -> Floats:
+    """Return the information, in nats, that noise stays below, 99 times of 100.
+
+    Parameters
+    ----------
+    levels : integer array
+        Levels of each feature.
+    c : int
+        Classes.
+    rows : float
+    conditions : int
+        Levels of what is given.
+
+    Examples
+    --------
+    >>> chance_information(np.array([2, 3]), 2, 200.0).round(4)
+    array([0.0166, 0.023 ])
+    """
+    degrees = np.maximum(levels - 1, 1) * max(c - 1, 1) * conditions
+    sparse = rows < _FEW_ROWS * levels * c * conditions
+    return chdtri(degrees, LEVEL) * np.where(sparse, _SPARSE, 1.0) / (2 * rows)
+
+
+def judge(evidence: Evidence, remains: Floats, near: Any, selected: Any) -> list[str]:
+    """Return a verdict for each feature; the first of these that holds.
+
+    "selected". "constant": it does not vary. "redundant", as a copy: the selected set leaves less
+    than 1 % of its variance. "irrelevant": neither alone nor given the selected set does it tell
+    more than chance would; or hardly so alone, and no more given the set, though the set has not
+    taken it away. "nearly chosen": at some step it came within 5 % of the winner. "redundant": the
+    selected set leaves less than 10 % of its variance or of its relevance, or no more than chance
+    would. "useful": it still adds to the selected set, only less than others.
+
+    Parameters
+    ----------
+    evidence : Evidence
+    remains : array of shape (number of features,)
+        Share of the variance that the selected set leaves; nan for constants.
+    near, selected : boolean arrays of shape (number of features,)
+    """
+    relevant = evidence.alone > np.maximum(evidence.alone_by_chance, _NOTHING)
+    adds = evidence.left > np.maximum(evidence.left_by_chance, _NOTHING)
+    kept = np.divide(
+        evidence.left, evidence.alone, out=np.ones_like(evidence.alone), where=evidence.alone > 0
+    )
+    faint = ~adds & (~relevant | ((kept > _HALF) & (remains > _HALF)))
+    explained = (remains <= MOSTLY_EXPLAINED) | (kept <= MOSTLY_LOST) | ~adds
+    rules = {
+        "selected": selected,
+        "constant": np.isnan(remains),
+        "redundant": remains <= COPY,
+        "irrelevant": faint,
+        "nearly chosen": near,
+    }
+    names = np.array([*rules, "redundant", "useful"])
+    conditions = [*rules.values(), relevant & explained, np.ones(len(remains), dtype=bool)]
+    return names[np.argmax(conditions, axis=0)].tolist()

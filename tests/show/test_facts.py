@@ -1,0 +1,87 @@
+"""Facts about the data, and code that gets the same path again."""
+
+import numpy as np
+import pytest
+from sklearn.preprocessing import KBinsDiscretizer
+
+from orthoselect import __version__, select
+from orthoselect.show.facts import python_code, response_names, versions
+from orthoselect.show.summary import summarize
+
+
+@pytest.fixture
+def table(rng):
+    X = rng.normal(size=(60, 6))
+    return X, np.array(["yes", "no"])[(X[:, 0] + X[:, 1] > 0).astype(int)]
+
+
+CALLS = [
+    {},
+    {"method": "jmi", "bins": 4},
+    {"method": "jmi", "bins": KBinsDiscretizer(3, encode="ordinal", strategy="uniform")},
+    {"method": "mrmr_quotient", "constant": 0.5, "n_features_to_select": 0.5},
+    {"include": [4], "exclude": ["x1"], "groups": {"both": [0, 2]}},
+    {"n_features_to_select": np.int64(2), "categorical_features": None},
+    {"sample_weight": np.arange(60) % 3, "response_encoding": "ordinal"},
+    {"method": "lasso", "standardize": False},
+]
+
+
+@pytest.mark.parametrize("options", CALLS, ids=str)
+def test_the_code_finds_the_same_path_again(options, table):
+    data, target = table
+    path = select(data, target, **{"n_features_to_select": 3, **options})
+    scope = {"data": data, "target": target, "sample_weight": options.get("sample_weight")}
+    exec(python_code(path, data, target), scope)
+    assert scope["path"] == path
+    for name, value in path.options.items():
+        assert repr(scope["path"].options[name]) == repr(value) or name == "n_features_to_select"
+
+
+def test_the_code_leaves_defaults_out(table):
+    code = python_code(select(*table, 2), *table)
+    assert code.splitlines()[-1] == "path = select(data, target, 2, 'socc')"
+
+
+def test_rows_columns_and_classes_are_told(table):
+    X, y = table
+    facts = summarize(select(X, y, 2), X, y)["data"]
+    assert (facts["rows"], facts["columns"]) == (60, 6)
+    assert facts["classes"] == [
+        {"name": "no", "count": int((y == "no").sum())},
+        {"name": "yes", "count": int((y == "yes").sum())},
+    ]
+    assert facts["response"] is None
+    assert facts["weighted"] is False
+
+
+def test_numbers_are_told_by_their_spread(table):
+    X, _ = table
+    y = X[:, 0] * 3 + 1
+    facts = summarize(select(X, y, 1), X, y)["data"]
+    assert facts["classes"] is None
+    expected = {"min": y.min(), "max": y.max(), "mean": y.mean(), "std": y.std()}
+    assert facts["response"] == pytest.approx(expected)
+
+
+def test_responses_are_called_by_their_names(library):
+    numbers = [0.5, 1.5, 2.5]
+    frame = library.frame({"left": numbers, "name": numbers})
+    assert response_names(frame, 2) == ["left", "name"]
+    assert response_names(library.frame({"name": numbers}), 1) == ["name"]
+    assert response_names(library.column(numbers), 1) == ["y"]
+    assert response_names(library.column(numbers), 1, "price") == ["price"]
+
+
+def test_series_know_their_name():
+    pd = pytest.importorskip("pandas")
+    assert response_names(pd.Series([1, 2], name="price"), 1) == ["price"]
+    assert response_names(pd.Series([1, 2], name=0), 1) == ["0"]
+    assert response_names(pd.Series([1, 2], index=["columns", "name"]), 1) == ["y"]
+
+
+def test_versions_are_told():
+    told = versions()
+    assert told["orthoselect"] == __version__
+    assert told["numpy"] == np.__version__
+    assert set(told) == {"orthoselect", "python", "numpy", "scipy", "scikit-learn"}
