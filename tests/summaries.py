@@ -374,7 +374,7 @@ def comparison(
         "curves": curves,
         "best": best,
         "selected": [
-            {"method": method, "stability": stability(records, method)} for method in methods
+            {"method": method, "features": stability(records, method)} for method in methods
         ],
         "records": records,
         "sentence": f"With {sizes[-1]} features, {best[-1]['method']} does best.",

@@ -6,14 +6,13 @@ from typing import TYPE_CHECKING, Any
 from orthoselect import encode, methods, statistics
 from orthoselect.result import Comparison, SelectionPath, SelectionStep
 from orthoselect.selection import select
+from orthoselect.versions import __version__
 
 if TYPE_CHECKING:
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer, RandomBinarizer
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Comparison",

@@ -41,7 +41,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     ['answer.txt']
     >>> folder.cleanup()
     """
-    place = _checked_place(path)
+    place = check_place(path)
     if place.exists() and not place.is_file():
         yield place
         return
@@ -62,7 +62,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
         raise
 
 
-def _checked_place(path: str | Path) -> Path:
+def check_place(path: str | Path) -> Path:
+    """Return where a file shall be; raise if there can be none."""
     try:
         place = Path(path).resolve()
         folder, is_folder = place.parent, place.is_dir()

@@ -230,7 +230,7 @@ def test_a_failed_method_is_named_with_its_reason():
     comparison["methods"][1] |= {"failed": "it needs classes <here>", "seconds": None}
     gone = comparison["methods"][1]["name"]
     comparison["curves"] = [c for c in comparison["curves"] if c["method"] != gone]
-    comparison["selected"][1]["stability"] = []
+    comparison["selected"][1]["features"] = []
     words = Outline(render(comparison)).words
     assert "Failed: it needs classes <here>" in words
     assert "It selected nothing." in words

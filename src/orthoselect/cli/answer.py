@@ -58,7 +58,10 @@ class Answer:
         dataset, path = self._loaded.dataset, self._path
         if output is not None:
             columns = [dataset.names[column] for column in path.columns]
-            write_columns(dataset, columns, self._loaded.target, output)
+            targets = self._loaded.target_columns
+            write_columns(
+                dataset, [*columns, *targets[:-1]], targets[-1] if targets else None, output
+            )
             self._terminal.note(f"wrote {len(columns)} columns and the target to {output}")
         if report is not None:
             with self._terminal.working("writing the report"):
@@ -68,7 +71,11 @@ class Answer:
     def _summary(self) -> dict[str, Any]:
         loaded = self._loaded
         summary = summarize(
-            self._path, loaded.dataset.data, loaded.target, sample_weight=loaded.weights
+            self._path,
+            loaded.dataset,
+            loaded.target,
+            sample_weight=loaded.weights,
+            target_name=loaded.target_name,
         )
         return annotated(summary, loaded, self._terminal)
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from orthoselect import __version__
+from orthoselect.cli.compare import compare_command
 from orthoselect.cli.listings import datasets_command, methods_command
 from orthoselect.cli.running import INTERRUPTED, MENDABLE
 from orthoselect.cli.select import select_command
 from orthoselect.cli.terminal import Terminal
+from orthoselect.versions import __version__
 
 app = typer.Typer(
     name="orthoselect",
@@ -22,11 +23,12 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("select")(select_command)
+app.command("compare")(compare_command)
 app.command("methods")(methods_command)
 app.command("datasets")(datasets_command)
 
 # Typer's own complaints about what was typed; their base class has no public name there.
-_Complaint = typer.BadParameter.__mro__[2]
+_Complaint: type[Any] = typer.BadParameter.__mro__[2]
 
 
 def _print_version(wanted: bool) -> None:

@@ -18,6 +18,8 @@ from orthoselect.errors import ComparisonInterrupted
 from orthoselect.result import Comparison
 from orthoselect.show import write_report
 
+_SMALL = 1_000_000  # numbers in a table that one process compares in seconds
+
 
 def compare_command(
     source: o.Source,
@@ -25,12 +27,13 @@ def compare_command(
     target: o.Target,
     count: o.Largest = 10,
     method: o.Methods,
+    option: o.OwnOption,
     estimator: o.Estimator = "auto",
     scoring: o.Scoring = "auto",
     folds: o.Folds = 5,
     repeats: o.Repeats = 1,
     seed: o.Seed = 0,
-    jobs: o.Jobs = -1,
+    jobs: o.Jobs = None,
     task: o.TaskOption = o.Task.auto,
     exclude: o.Exclude,
     group: o.Group,
@@ -75,14 +78,21 @@ def compare_command(
             "folds": folds,
             "repeats": repeats,
             "random_state": seed,
-            "n_jobs": jobs,
+            "n_jobs": _jobs_that_pay(loaded) if jobs is None else jobs,
             "task": task.value,
+            "options": o.own_options(option),
         }
         comparison, interrupted = _compare(loaded, settings, terminal)
         _answer(comparison, loaded, format.value, report, terminal)
     if interrupted:
         terminal.error("interrupted; the folds that were done are kept.")
         raise typer.Exit(INTERRUPTED)
+
+
+def _jobs_that_pay(loaded: Loaded) -> int:
+    """Return all processors, unless processes would take longer to start than to work."""
+    dataset = loaded.dataset
+    return -1 if dataset.n_rows * len(dataset.names) > _SMALL else 1
 
 
 def _methods(given: Sequence[str]) -> list[str] | None:
@@ -97,7 +107,7 @@ def _compare(
     try:
         with terminal.working("comparing") as bar:
             comparison = compare(
-                loaded.dataset.data,
+                loaded.dataset,
                 loaded.target,
                 **settings,
                 **columns,

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from orthoselect.cli.columns import find_groups, find_names
 from orthoselect.errors import InputError, listing
 from orthoselect.read import (
     Dataset,
     drop_missing,
-    open_source,
+    find_names,
     read_source,
     read_target,
     sift,
@@ -53,13 +52,16 @@ class Loaded:
     options : dict
         What `select` and `compare` are to know of the columns.
     weights : array or None
+    target_columns : list of str
+        The columns that the target was taken from.
     """
 
     dataset: Dataset
     target: Any
     target_name: str
-    options: dict[str, Any] = field(default_factory=dict)
-    weights: Any = None
+    options: dict[str, Any]
+    weights: Any
+    target_columns: list[str]
 
 
 def load(asked: Asked) -> Loaded:
@@ -69,38 +71,121 @@ def load(asked: Asked) -> Loaded:
         format=asked.format,
         delimiter=asked.delimiter,
         encoding=asked.encoding,
-        header=asked.header,
+        header=None if asked.header else False,
         drop=asked.drop,
     )
-    names = dataset.names
-    targets = _targets(asked, dataset)
-    weights = find_names([asked.weights], names, "--weights") if asked.weights else []
-    if len(weights) > 1:
-        raise InputError(f"`--weights` should name one column; got {listing(weights)}.")
-    chosen = {
-        "categorical_features": find_names(asked.categorical, names, "--categorical"),
-        "include": find_names(asked.include, names, "--include") or None,
-        "groups": find_groups(asked.group, names),
-    }
-    excluded = find_names(asked.exclude, names, "--exclude")
-    _check_apart(targets, weights, {**chosen, "exclude": excluded})
-    keep = [*chosen["categorical_features"], *(chosen["include"] or [])]
-    keep += [name for columns in (chosen["groups"] or {}).values() for name in columns]
-    dataset = sift(dataset, targets, keep=[*keep, *weights], skip=excluded)
-    dataset = drop_missing(dataset, asked.missing, [*targets, *weights], skip=excluded)
-    skip = list(dict.fromkeys([*excluded, *dataset.left_out, *weights, *targets[1:]]))
-    chosen["categorical_features"] = chosen["categorical_features"] or "from_dtype"
-    target, target_name = _target_values(dataset, targets)
-    _check_varies(target if not isinstance(target, str) else _column(dataset, target), target_name)
-    if len(targets) > 1:
-        skip = list(dict.fromkeys([*targets, *skip]))
-    return Loaded(
+    roles = _Roles(asked, dataset)
+    dataset = sift(dataset, roles.first_target, roles.named)
+    dataset = drop_missing(
         dataset,
-        target,
-        target_name,
-        {**chosen, "exclude": skip or None},
-        np.asarray(_column(dataset, weights[0])) if weights else None,
+        asked.missing,
+        roles.first_target,
+        weights=roles.weights,
+        exclude=roles.exclude,
     )
+    _check_targets_left(dataset, roles.targets)
+    target, target_name = _target_values(dataset, roles.targets)
+    _check_varies(dataset.column(target) if isinstance(target, str) else target, target_name)
+    options = {
+        "categorical_features": roles.categorical or "from_dtype",
+        "include": roles.include or None,
+        "groups": roles.groups,
+        "exclude": roles.never_taken or None,
+    }
+    weights = None if roles.weights is None else np.asarray(dataset.column(roles.weights))
+    return Loaded(dataset, target, target_name, options, weights, roles.targets)
+
+
+class _Roles:
+    """What each column that was named is to be; a column with two roles raises."""
+
+    def __init__(self, asked: Asked, dataset: Dataset) -> None:
+        names = dataset.names
+        self.targets = _targets(asked, dataset)
+        self.categorical = find_names(asked.categorical, names, "--categorical")
+        self.groups = _groups(asked.group, names)
+        self.include = _names_or_groups(asked.include, names, self.groups, "--include")
+        self.exclude = find_names(asked.exclude, names, "--exclude")
+        weights = find_names([asked.weights] if asked.weights else [], names, "--weights")
+        if len(weights) > 1:
+            raise InputError(f"`--weights` should name one column; got {listing(weights)}.")
+        self.weights = weights[0] if weights else None
+        self._check()
+
+    @property
+    def first_target(self) -> str | None:
+        """The target's column; None where its values stand apart."""
+        return self.targets[0] if self.targets else None
+
+    @property
+    def in_groups(self) -> list[str]:
+        """The members of all groups."""
+        return [name for columns in (self.groups or {}).values() for name in columns]
+
+    @property
+    def named(self) -> list[str]:
+        """All columns that the user has spoken of."""
+        weights = [] if self.weights is None else [self.weights]
+        named = [*self.categorical, *self.include, *self.in_groups, *self.exclude]
+        return [*named, *weights, *self.targets]
+
+    @property
+    def never_taken(self) -> list[str]:
+        """The columns that are no candidates, the first target apart."""
+        weights = [] if self.weights is None else [self.weights]
+        targets = self.targets if len(self.targets) > 1 else []
+        return [*self.exclude, *weights, *targets]
+
+    def _check(self) -> None:
+        roles = {
+            "--target": self.targets,
+            "--weights": [] if self.weights is None else [self.weights],
+            "--exclude": self.exclude,
+            "--include": self.include,
+        }
+        seen: dict[str, str] = {}
+        for role, columns in roles.items():
+            for name in columns:
+                if name in seen:
+                    _refuse(name, seen[name], role)
+                seen[name] = role
+        for name in self.in_groups:
+            if seen.get(name) in ("--target", "--weights"):
+                _refuse(name, seen[name], "--group")
+
+
+def _refuse(name: str, one: str, other: str) -> None:
+    raise InputError(
+        f"a column should have one role; `{name}` is named in `{one}` and in `{other}`."
+    )
+
+
+def _groups(given: Sequence[str], names: Sequence[str]) -> dict[str, list[str]] | None:
+    """Return groups from ``name=column,column``.
+
+    Examples
+    --------
+    >>> _groups(["left=a,b", "right=x*"], ["a", "b", "x1", "x2"])
+    {'left': ['a', 'b'], 'right': ['x1', 'x2']}
+    """
+    groups: dict[str, list[str]] = {}
+    for item in given:
+        name, equals, columns = item.partition("=")
+        if not (name and equals and columns):
+            raise InputError(
+                f"`--group` should be NAME=COLUMN,COLUMN,...; got {item!r}. "
+                f"For example `--group size=width,height`."
+            )
+        if name in groups:
+            raise InputError(f"`--group` should name each group once; `{name}` is repeated.")
+        groups[name] = find_names([columns], names, "--group")
+    return groups or None
+
+
+def _names_or_groups(
+    given: Sequence[str], names: Sequence[str], groups: dict[str, list[str]] | None, option: str
+) -> list[str]:
+    return find_names(given, [*names, *(groups or {})], option)
 
 
 def _targets(asked: Asked, dataset: Dataset) -> list[str]:
@@ -117,40 +202,23 @@ def _targets(asked: Asked, dataset: Dataset) -> list[str]:
     return [dataset.target] if isinstance(dataset.target, str) else []
 
 
-def _check_apart(targets: Sequence[str], weights: Sequence[str], chosen: dict[str, Any]) -> None:
-    """Raise where a column is to be two things."""
-    roles = {"--target": targets, "--weights": weights}
-    roles["--include"] = chosen["include"] or []
-    roles["--exclude"] = chosen["exclude"]
-    seen: dict[str, str] = {}
-    for role, columns in roles.items():
-        for name in columns:
-            if name in seen:
-                raise InputError(
-                    f"a column should have one role; `{name}` is named in `{seen[name]}` and in "
-                    f"`{role}`."
-                )
-            seen[name] = role
-    groups = chosen["groups"] or {}
-    for name in [*(n for columns in groups.values() for n in columns)]:
-        if seen.get(name) in ("--target", "--weights"):
-            raise InputError(
-                f"a column should have one role; `{name}` is named in `{seen[name]}` and in "
-                f"`--group`."
-            )
-
-
 def _target_values(dataset: Dataset, targets: list[str]) -> tuple[Any, str]:
     if not targets:
         return dataset.target, dataset.target_name or "target"
     if len(targets) == 1:
         return targets[0], targets[0]
-    return dataset.data.select(targets), ", ".join(targets)
+    columns = [np.asarray(dataset.column(name)) for name in targets]
+    return np.column_stack(columns), ", ".join(targets)
 
 
-def _column(dataset: Dataset, name: str) -> Any:
-    source = open_source(dataset.data)
-    return source.column(list(source.names).index(name))
+def _check_targets_left(dataset: Dataset, targets: Sequence[str]) -> None:
+    """Raise where a target, one of several, was left out for its gaps."""
+    gone = [name for name in targets if name in dataset.left_out]
+    if gone:
+        raise InputError(
+            f"a target should have no missing values; {listing(gone)} has some. "
+            f"Use `--missing drop-rows`."
+        )
 
 
 def _check_varies(values: Any, name: str) -> None:

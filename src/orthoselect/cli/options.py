@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from enum import Enum
-from typing import Annotated
+import ast
+from collections.abc import Sequence
+from enum import StrEnum
+from typing import Annotated, Any
 
 import typer
 
+from orthoselect.errors import InputError
 from orthoselect.methods import METHODS
 
 _TABLE, _CHOICE, _ANSWER = "The table", "The choice", "The answer"
 
 
-class Task(str, Enum):
+class Task(StrEnum):
     """What the response holds."""
 
     auto = "auto"
@@ -20,7 +23,7 @@ class Task(str, Enum):
     regression = "regression"
 
 
-class Missing(str, Enum):
+class Missing(StrEnum):
     """What to do about missing values."""
 
     error = "error"
@@ -28,7 +31,7 @@ class Missing(str, Enum):
     drop_columns = "drop-columns"
 
 
-class Format(str, Enum):
+class Format(StrEnum):
     """How the answer is printed."""
 
     table = "table"
@@ -44,6 +47,7 @@ def complete_method(incomplete: str) -> list[tuple[str, str]]:
 Source = Annotated[
     str,
     typer.Argument(
+        metavar="SOURCE",
         help="A file (.csv, .tsv, .parquet, .feather, .arrow, .npz, .svm, .libsvm), a built-in "
         "data set (see `orthoselect datasets`), or - for standard input.",
         show_default=False,
@@ -218,7 +222,8 @@ OwnOption = Annotated[
         "--option",
         default_factory=list,
         metavar="NAME=VALUE",
-        help="An option of the method's own, for example bins=5.",
+        help="An option of the method's own, for example bins=5; `orthoselect methods NAME` shows "
+        "them.",
         show_default=False,
         rich_help_panel=_CHOICE,
     ),
@@ -269,8 +274,32 @@ Repeats = Annotated[
 ]
 Seed = Annotated[int, typer.Option(help="Seed of the folds.", rich_help_panel=_CHOICE)]
 Jobs = Annotated[
-    int,
+    int | None,
     typer.Option(
-        "--jobs", "-j", help="Processes at work; -1 for all processors.", rich_help_panel=_CHOICE
+        "--jobs",
+        "-j",
+        help="Processes at work, -1 for all processors; as many as pay if not given.",
+        show_default=False,
+        rich_help_panel=_CHOICE,
     ),
 ]
+
+
+def own_options(given: Sequence[str]) -> dict[str, Any]:
+    """Read ``name=value``; a value that is no number, truth value or None is text.
+
+    Examples
+    --------
+    >>> own_options(["bins=5", "cut=auto", "capped=False"])
+    {'bins': 5, 'cut': 'auto', 'capped': False}
+    """
+    options = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        if not (name and equals):
+            raise InputError(f"`--option` should be NAME=VALUE; got {item!r}.")
+        try:
+            options[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            options[name] = value
+    return options

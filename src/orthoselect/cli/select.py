@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -48,7 +47,7 @@ def select_command(
     """
     terminal = Terminal(quiet)
     with ending_well(terminal):
-        wanted, own = _count(count), _own_options(option)
+        wanted, own = _count(count), o.own_options(option)
         check_writable(output, report)
         asked = Asked(
             source=source,
@@ -90,7 +89,7 @@ def _select(
     try:
         with terminal.working("selecting") as bar:
             path = select(
-                loaded.dataset.data,
+                loaded.dataset,
                 loaded.target,
                 wanted,
                 method,
@@ -123,23 +122,3 @@ def _count(text: str) -> int | float:
     raise InputError(
         f"`-k` should be a whole number of at least 1, or a fraction in (0, 1); got {text!r}."
     )
-
-
-def _own_options(given: Sequence[str]) -> dict[str, Any]:
-    """Read ``name=value``; a value that is no number, truth value or None is text.
-
-    Examples
-    --------
-    >>> _own_options(["bins=5", "cut=auto", "capped=False"])
-    {'bins': 5, 'cut': 'auto', 'capped': False}
-    """
-    options = {}
-    for item in given:
-        name, equals, value = item.partition("=")
-        if not (name and equals):
-            raise InputError(f"`--option` should be NAME=VALUE; got {item!r}.")
-        try:
-            options[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            options[name] = value
-    return options

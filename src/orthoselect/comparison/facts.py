@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Mapping, Sequence
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from orthoselect.comparison.problem import Problem
+from orthoselect.versions import versions
 
 _LIBRARIES = ("numpy", "scipy", "scikit-learn", "joblib")
 
@@ -82,7 +81,7 @@ def how_to_reproduce(problem: Problem, options: Mapping[str, Any]) -> dict[str, 
         "python": f"orthoselect.compare({', '.join([data, target, *told])})",
         "options": {name: _plain(value) for name, value in options.items()},
         "seed": options["random_state"],
-        "versions": _versions(),
+        "versions": versions(*_LIBRARIES),
     }
 
 
@@ -107,10 +106,3 @@ def _plain(value: Any) -> Any:
 def _code(value: Any) -> str:
     """Return a value as Python writes it, in one line."""
     return " ".join(repr(value).split()) if not isinstance(value, str) else repr(value)
-
-
-def _versions() -> dict[str, str]:
-    from orthoselect import __version__
-
-    libraries = {name: version(name) for name in _LIBRARIES}
-    return {"orthoselect": __version__, "python": platform.python_version(), **libraries}

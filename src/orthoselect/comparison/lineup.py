@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from orthoselect.comparison.problem import Problem
@@ -95,6 +95,31 @@ def usual_entries(problem: Problem) -> list[Entry]:
     """Return the usual methods, some of which may not be made for the table."""
     usual = [METHODS[name] for name in _USUAL[problem.task]]
     return [Entry(m.name, m.name, unfit=_unfit(m, problem)) for m in usual]
+
+
+def with_options(entries: list[Entry], options: Mapping[str, Any]) -> list[Entry]:
+    """Give options to the methods that have them; one that none has is an error.
+
+    Examples
+    --------
+    >>> entries = with_options(find_entries(["socc", "jmi"]), {"bins": 5})
+    >>> [entry.options for entry in entries]
+    [{}, {'bins': 5}]
+    """
+    own = [METHODS[entry.method].options for entry in entries]
+    unknown = [name for name in options if not any(name in known for known in own)]
+    if unknown:
+        available = dict.fromkeys(name for known in own for name in known)
+        raise InputError(
+            f"`options` should be options of the compared methods; none has {listing(unknown)}. "
+            f"They have {', '.join(f'`{name}`' for name in available) or 'none'}."
+        )
+    given = []
+    for entry, known in zip(entries, own):
+        more = {name: value for name, value in options.items() if name in known}
+        METHODS[entry.method].make(**{**more, **entry.options})  # says what is wrong with them
+        given.append(replace(entry, options={**more, **entry.options}))
+    return given
 
 
 def _unfit(method: Method, problem: Problem) -> str | None:

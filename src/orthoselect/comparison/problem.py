@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.arguments import ColumnSpec, find_columns, find_groups
+from orthoselect.arguments import ColumnSpec
 from orthoselect.encode import Labels, Response, build_response
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Indices
-from orthoselect.read import Source, open_source, read_file, read_target
+from orthoselect.problem import look_at
+from orthoselect.read import Dataset, Source, read_target
 from orthoselect.read.table import as_array
 
 
@@ -26,7 +27,7 @@ class Problem:
 
     Attributes
     ----------
-    table : array, SciPy sparse in rows, or dataframe
+    table : Dataset, array, SciPy sparse in rows, or dataframe
     source : Source
         The same, for reading.
     y : array with N rows
@@ -64,6 +65,12 @@ class Problem:
         return "regression" if self.classes is None else "classification"
 
     @property
+    def is_sparse(self) -> bool:
+        """Whether the table is sparse."""
+        table = self.table.data if isinstance(self.table, Dataset) else self.table
+        return sp.issparse(table)
+
+    @property
     def excluded(self) -> list[int]:
         """Columns never taken: those left out, and that of the response."""
         return [*self.left_out, *self.taken]
@@ -90,27 +97,29 @@ def open_problem(
     exclude: ColumnSpec,
 ) -> Problem:
     """Look at the data; the arguments are those of `select`."""
-    is_file = isinstance(data, (str, Path))
-    table = _by_rows(read_file(data) if is_file else data)
-    source = open_source(table)
-    found_groups = find_groups(groups, source.names)
-    left_out = find_columns(exclude, source.names, "exclude", found_groups)
-    taken = find_columns(target, source.names, "target") if isinstance(target, str) else []
-    values = source.column(taken[0]) if taken else target
-    response = build_response(read_target(values, source.n_rows), task, "dummy", None)
+    opened = look_at(
+        _by_rows(data),
+        target,
+        task=task,
+        categorical_features=categorical_features,
+        groups=groups,
+        exclude=exclude,
+    )
+    source, table = opened.source, _by_rows(opened.data)
+    response = build_response(read_target(opened.target, source.n_rows), opened.task, "dummy", None)
     y, classes = _plain_response(response)
     problem = Problem(
         table=table,
         source=source,
         y=y,
         classes=classes,
-        is_file=is_file,
-        title=Path(data).name if is_file else "table",
-        target=target if taken else _name_of(target),
-        groups=found_groups,
-        left_out=left_out,
-        taken=taken,
-        categorical=_categorical(source, categorical_features, {*left_out, *taken}),
+        is_file=isinstance(data, (str, Path)),
+        title=table.name if isinstance(table, Dataset) else "table",
+        target=_name_of(target, table),
+        groups=opened.groups,
+        left_out=opened.exclude,
+        taken=opened.taken,
+        categorical=opened.categorical,
     )
     if not sum(problem.kinds.values()):
         raise InputError("there should be features to choose from; `exclude` names them all.")
@@ -119,6 +128,10 @@ def open_problem(
 
 def _by_rows(data: Any) -> Any:
     """Return the same table in a form whose rows can be taken."""
+    if isinstance(data, Dataset):
+        return replace(data, data=_by_rows(data.data))
+    if isinstance(data, (str, Path)):
+        return data
     if sp.issparse(data):
         return data.tocsr()
     return data if nw.dependencies.is_into_dataframe(data) else _array(data)
@@ -132,6 +145,8 @@ def _array(data: Any) -> Any:
 
 def take_rows(table: Any, rows: Indices) -> Any:
     """Return some rows of a table."""
+    if isinstance(table, Dataset):
+        return replace(table, data=take_rows(table.data, rows), target=None)
     if sp.issparse(table) or isinstance(table, np.ndarray):
         return table[rows]
     frame = nw.from_native(table, eager_only=True)
@@ -152,18 +167,10 @@ def _plain_response(response: Response) -> tuple[NDArray, Labels | None]:
     return labels[0].codes, labels[0]
 
 
-def _name_of(target: Any) -> str:
+def _name_of(target: Any, table: Any) -> str:
+    if isinstance(target, str):
+        return target
     name = getattr(target, "name", None)
+    if name is None and isinstance(table, Dataset):
+        name = table.target_name
     return name if isinstance(name, str) and name else "y"
-
-
-def _categorical(source: Source, spec: ColumnSpec, skip: set[int]) -> set[int]:
-    """Return the columns that `select` takes for labels."""
-    if spec is None:
-        return set()
-    if isinstance(spec, str) and spec == "all":
-        return set(range(len(source.names))) - skip
-    by_dtype = source.categorical_columns() - skip
-    if isinstance(spec, str) and spec == "from_dtype":
-        return by_dtype
-    return by_dtype | (set(find_columns(spec, source.names, "categorical_features")) - skip)

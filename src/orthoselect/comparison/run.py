@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-import scipy.sparse as sp
 from joblib import Parallel, delayed
 
 from orthoselect.arguments import ColumnSpec
@@ -21,7 +20,13 @@ from orthoselect.comparison.folds import (
     find_sizes,
     split,
 )
-from orthoselect.comparison.lineup import Entry, as_argument, find_entries, usual_entries
+from orthoselect.comparison.lineup import (
+    Entry,
+    as_argument,
+    find_entries,
+    usual_entries,
+    with_options,
+)
 from orthoselect.comparison.models import find_model
 from orthoselect.comparison.problem import open_problem
 from orthoselect.comparison.shared import Shared
@@ -49,6 +54,7 @@ def compare(
     exclude: ColumnSpec = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """Compare methods by the cross-validated score of a linear model on what they select.
 
@@ -97,6 +103,9 @@ def compare(
     progress : callable, optional
         Called as ``progress(done, total, method, fold)`` whenever a method is done with a fold;
         folds are numbered from 1 on, those of all repeats together.
+    options : mapping, optional
+        Options of the methods' own, for each method that has them: ``{"bins": 5}``. What
+        `methods` says of a method goes before.
 
     Returns
     -------
@@ -131,10 +140,10 @@ def compare(
     with _noting(warned):
         problem = open_problem(data, target, task, categorical_features, groups, exclude)
         wanted = find_sizes(sizes, sum(problem.kinds.values()))
-    entries = asked or usual_entries(problem)
+    entries = with_options(asked or usual_entries(problem), options or {})
     fit = [entry for entry in entries if entry.unfit is None]
-    model = find_model(estimator, scoring, problem.task, sp.issparse(problem.table), seed)
-    options = {
+    model = find_model(estimator, scoring, problem.task, problem.is_sparse, seed)
+    settings = {
         "methods": as_argument(fit),
         "sizes": list(wanted),
         "estimator": model.name if isinstance(estimator, str) else estimator,
@@ -147,12 +156,12 @@ def compare(
         "groups": dict(problem.groups) or None,
         "exclude": problem.left_out or None,
     }
-    collector = Collector(problem, entries, model, options, warned)
+    collector = Collector(problem, entries, model, settings, warned)
     cut = split(problem.y, problem.classes, folds, repeats, seed)
     plan = Plan(
         data=Shared((problem.table, problem.y)),
         options={
-            **{name: options[name] for name in ("task", "categorical_features", "groups")},
+            **{name: settings[name] for name in ("task", "categorical_features", "groups")},
             "exclude": problem.excluded,
         },
         categorical=problem.categorical,

@@ -4,6 +4,7 @@ from orthoselect.read.builtin import BUILT_IN
 from orthoselect.read.dataset import Dataset, TextFormat
 from orthoselect.read.files import FORMATS, SUFFIXES, read_source
 from orthoselect.read.missing import drop_missing
+from orthoselect.read.patterns import find_names
 from orthoselect.read.sift import sift
 from orthoselect.read.table import Source, open_source
 from orthoselect.read.target import read_target
@@ -17,6 +18,7 @@ __all__ = [
     "Source",
     "TextFormat",
     "drop_missing",
+    "find_names",
     "open_source",
     "read_source",
     "read_target",

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
 from orthoselect.read.columns import Columns, columns_of
+from orthoselect.read.patterns import find_names
 
 _USUAL_TARGETS = ("target", "y")
 
@@ -150,13 +151,11 @@ class Dataset:
         return replace(self, data=self.columns.take_rows(rows), target=target)
 
     def without(self, drop: Collection[str]) -> Dataset:
-        """Return all columns but some, which may be several of one name."""
+        """Return all columns but some, named as in `find_names`; several may have one name."""
         if not drop:
             return self
-        unknown = [name for name in drop if name not in self]
-        if unknown:
-            raise UnknownColumnError("drop", unknown, self.names)
-        kept = [at for at, name in enumerate(self.names) if name not in set(drop)]
+        dropped = set(find_names(drop, self.names, "drop"))
+        kept = [at for at, name in enumerate(self.names) if name not in dropped]
         if not kept:
             raise ShapeError(f"`drop` should leave columns; it names all of `{self.name}`.")
         names = [self.names[at] for at in kept]

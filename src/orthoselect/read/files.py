@@ -64,7 +64,7 @@ def read_source(
     header : bool, default=True
         Of CSV and TSV: whether the first line holds names. Columns without are x0, x1, ...
     drop : names, optional
-        Columns to forget.
+        Columns to forget; patterns like "x*" stand for all that match.
 
     Returns
     -------

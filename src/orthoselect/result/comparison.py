@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from orthoselect.errors import InputError
+from orthoselect.result.text import as_csv, as_table
 
 _BACKENDS = ("pandas", "polars", "pyarrow")
 _ROUNDING = 1e-9  # the same features in another order give scores this close
@@ -299,15 +300,7 @@ class Comparison:
             raise InputError(
                 f"`backend` should be one of {', '.join(map(repr, _BACKENDS))}; got {backend!r}."
             )
-        kinds = {
-            "method": nw.String(),
-            "repeat": nw.Int64(),
-            "fold": nw.Int64(),
-            "n_features": nw.Int64(),
-            "train": nw.Float64(),
-            "validation": nw.Float64(),
-            "seconds": nw.Float64(),
-        }
+        kinds = {name: getattr(nw, kind)() for name, kind in _TIDY.items()}
         columns = {name: [record[name] for record in self.records] for name in kinds}
         return nw.from_dict(columns, schema=kinds, backend=backend).to_native()
 
@@ -323,9 +316,10 @@ class Comparison:
         -------
         ax : matplotlib Axes
         """
-        from orthoselect.plots import plot_comparison
+        from orthoselect import plots
 
-        return plot_comparison(self.to_dict(), ax)
+        ax = plots.new_axes(640, 420) if ax is None else ax
+        return plots.draw_comparison(self.to_dict()["curves"], ax, scoring=self.setting.scoring)
 
     def _heading(self) -> str:
         s = self.setting
@@ -352,14 +346,32 @@ class Comparison:
         failed = [f"{m.name}: {m.failed}" for m in self.methods if m.failed is not None]
         return [self.sentence, *failed]
 
+    def to_text(self) -> str:
+        """Return the tables that people see: the best method by size, and all methods."""
+        best = [
+            [
+                str(row["n_features"]),
+                row["method"],
+                _with_spread(row["validation"], row["validation_std"]),
+                ", ".join(row["within"]),
+            ]
+            for row in self.best
+        ]
+        header = ["features", "best", "score", "as good, within one standard error"]
+        tables = [
+            as_table(header, best, left={1, 3}, indent="  "),
+            as_table(*self._cells(), indent="  "),
+        ]
+        notes = [f"  {' '.join(note.split())}" for note in self._notes()]
+        return "\n".join([self._heading(), *(tables if best else []), *notes])
+
+    def to_csv(self) -> str:
+        """Return the scores as comma-separated values: method, repeat, fold, features, scores."""
+        rows = [[record[name] for name in _TIDY] for record in self.records]
+        return as_csv(list(_TIDY), rows)
+
     def __repr__(self) -> str:
-        header, rows = self._cells()
-        widths = [max(map(len, column)) for column in zip(header, *rows)]
-        lines = [f"Comparison: {self._heading()}"]
-        for row in (header, *rows):
-            padded = [f"{cell:>{width}}" for cell, width in zip(row, widths)]
-            lines.append(f"  {'  '.join(padded)}".rstrip())
-        return "\n".join([*lines, *(f"  {' '.join(note.split())}" for note in self._notes())])
+        return f"Comparison: {self.to_text()}"
 
     def _repr_html_(self) -> str:
         header, rows = self._cells()
@@ -372,6 +384,16 @@ class Comparison:
         )
 
 
+# The columns of the tidy table, and what they hold.
+_TIDY = {
+    "method": "String",
+    "repeat": "Int64",
+    "fold": "Int64",
+    "n_features": "Int64",
+    "train": "Float64",
+    "validation": "Float64",
+    "seconds": "Float64",
+}
 # What people call them.
 _SCORES = {
     "accuracy": "accuracy",
@@ -461,6 +483,10 @@ def _cell(point: Mapping[str, Any] | None, best: bool, folds: int) -> str:
         return "- "
     few = f" ({point['folds']})" if point["folds"] < folds else ""
     return f"{point['validation']:.4f}{few}{'*' if best else ' '}"
+
+
+def _with_spread(mean: float, spread: float | None) -> str:
+    return f"{mean:.4f}" if spread is None else f"{mean:.4f} ± {spread:.4f}"
 
 
 def _html_cell(cell: str) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 
-from orthoselect.errors import InputError, UnknownColumnError
+from orthoselect.errors import UnknownColumnError
 
 
-def find_names(given: Sequence[str], names: Sequence[str], option: str) -> list[str]:
+def find_names(given: Iterable[str], names: Sequence[str], option: str) -> list[str]:
     """Return the columns that are meant, each once, in the order given.
 
     Parameters
     ----------
-    given : sequence of str
+    given : iterable of str
         Each a column's name, a pattern with ``*`` or ``?``, or several of either with commas
         between them. A name that holds a comma or a star stands for itself.
     names : sequence of str
@@ -38,28 +38,6 @@ def find_names(given: Sequence[str], names: Sequence[str], option: str) -> list[
     if unknown:
         raise UnknownColumnError(option, unknown, names)
     return list(found)
-
-
-def find_groups(given: Sequence[str], names: Sequence[str]) -> dict[str, list[str]] | None:
-    """Return groups from ``name=column,column``.
-
-    Examples
-    --------
-    >>> find_groups(["left=a,b", "right=x*"], ["a", "b", "x1", "x2"])
-    {'left': ['a', 'b'], 'right': ['x1', 'x2']}
-    """
-    groups: dict[str, list[str]] = {}
-    for item in given:
-        name, equals, columns = item.partition("=")
-        if not (name and equals and columns):
-            raise InputError(
-                f"`--group` should be NAME=COLUMN,COLUMN,...; got {item!r}. "
-                f"For example `--group size=width,height`."
-            )
-        if name in groups:
-            raise InputError(f"`--group` should name each group once; `{name}` is repeated.")
-        groups[name] = find_names([columns], names, "--group")
-    return groups or None
 
 
 def _matching(pattern: str, names: Sequence[str]) -> list[str]:
