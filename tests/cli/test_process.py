@@ -15,7 +15,7 @@ COMMAND = [sys.executable, "-m", "orthoselect"]
 
 @pytest.fixture
 def slow(tmp_path):
-    """A script that runs the command with half a second between steps."""
+    """A script that runs the command with half a second between steps, and counts them."""
     script = tmp_path / "slow.py"
     script.write_text(
         "import time\n"
@@ -24,11 +24,22 @@ def slow(tmp_path):
         "add = CanonicalState.add\n"
         "def slow(self, f):\n"
         "    time.sleep(0.5)\n"
-        "    return add(self, f)\n"
+        "    gain = add(self, f)\n"
+        f"    print('step', file=open({str(tmp_path / 'steps')!r}, 'a'))\n"
+        "    return gain\n"
         "CanonicalState.add = slow\n"
         "main()\n"
     )
     return [sys.executable, str(script)]
+
+
+def wait_for_lines(file, count, patience=60):
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        if file.exists() and len(file.read_text().splitlines()) >= count:
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"there are no {count} lines in {file} after {patience} seconds")
 
 
 def test_runs_as_a_module():
@@ -38,14 +49,14 @@ def test_runs_as_a_module():
     assert ran.stderr == ""
 
 
-def test_ctrl_c_prints_the_path_so_far_and_exits_with_130(slow):
+def test_ctrl_c_prints_the_path_so_far_and_exits_with_130(slow, tmp_path):
     process = subprocess.Popen(
         [*slow, "select", "breast_cancer", "-k", "20", "-f", "csv"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
     )
-    time.sleep(4)
+    wait_for_lines(tmp_path / "steps", 2)
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)
     assert process.returncode == 130

@@ -184,7 +184,7 @@ def test_standard_input(run, monkeypatch, wine):
 
 def test_output_holds_the_selected_columns_and_the_target(run, wine, tmp_path):
     ran = run("select", wine, "-t", "target", "-k", 2, "--output", "small.csv")
-    rows = list(csv.reader((tmp_path / "small.csv").open()))
+    rows = list(csv.reader((tmp_path / "small.csv").read_text().splitlines()))
     assert rows[0] == ["flavanoids", "alcohol", "target"]
     assert len(rows) == 179
     assert rows[1] == ["3.06", "14.23", "barolo"]
