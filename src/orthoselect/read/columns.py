@@ -149,7 +149,8 @@ class ArrowColumns(Columns):
     def reason_against(self, at: int, name: str) -> str | None:
         import pyarrow as pa
 
-        column, kind = self._data.column(at), self._data.schema.types[at]
+        column = self._data.column(at)
+        kind = column.type  # the schema lists the types of all columns, each time it is asked
         if pa.types.is_null(kind) or column.null_count == len(column):
             return "no values"
         if pa.types.is_temporal(kind):
