@@ -1,6 +1,7 @@
 """Running the command inside the tests' own process."""
 
 import sys
+import time
 from dataclasses import dataclass
 
 import pytest
@@ -47,3 +48,18 @@ def refused(run):
         return line.removeprefix("orthoselect: error: ")
 
     return refused
+
+
+@pytest.fixture
+def wait_for_lines():
+    """Wait until another process has written so many lines to a file."""
+
+    def wait(file, count, patience=60):
+        end = time.monotonic() + patience
+        while time.monotonic() < end:
+            if file.exists() and len(file.read_text().splitlines()) >= count:
+                return
+            time.sleep(0.05)
+        raise AssertionError(f"there are no {count} lines in {file} after {patience} seconds")
+
+    return wait

@@ -5,7 +5,6 @@ import pty
 import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -33,15 +32,6 @@ def slow(tmp_path):
     return [sys.executable, str(script)]
 
 
-def wait_for_lines(file, count, patience=60):
-    end = time.monotonic() + patience
-    while time.monotonic() < end:
-        if file.exists() and len(file.read_text().splitlines()) >= count:
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"there are no {count} lines in {file} after {patience} seconds")
-
-
 def test_runs_as_a_module():
     ran = subprocess.run([*COMMAND, "select", "iris", "-k", "1"], capture_output=True, text=True)
     assert ran.returncode == 0
@@ -49,7 +39,7 @@ def test_runs_as_a_module():
     assert ran.stderr == ""
 
 
-def test_ctrl_c_prints_the_path_so_far_and_exits_with_130(slow, tmp_path):
+def test_ctrl_c_prints_the_path_so_far_and_exits_with_130(slow, tmp_path, wait_for_lines):
     process = subprocess.Popen(
         [*slow, "select", "breast_cancer", "-k", "20", "-f", "csv"],
         stdout=subprocess.PIPE,
