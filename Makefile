@@ -4,21 +4,25 @@ VENV := .venv
 OLDEST := .venv-oldest
 BIN := $(VENV)/bin
 SITE := docs/_build/html
+REPORT := breast_cancer.html
 PIP_FLAGS := --quiet --disable-pip-version-check
 BUILT_FROM := pyproject.toml setup.py $(wildcard src/native/*)
 
 .PHONY: demo test test-newest test-oldest lint docs bench clean help
 
 help:
-	@echo "make demo   install orthoselect into $(VENV) and select features of the breast cancer table"
+	@echo "make demo   install orthoselect into $(VENV), select features of a table, write a report"
 	@echo "make test   the whole suite: tests, docstring examples, lint, types, docs, oldest versions"
 	@echo "make docs   build the site, gallery and all, into $(SITE)"
 	@echo "make bench  speed and memory beside the peers (takes a while; ARGS='--quick' for a smoke run)"
 	@echo "make lint   ruff, mypy and the import contract only"
 	@echo "make clean  remove the virtual environments, the site and caches"
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.installed-report
 	@$(BIN)/python examples/breast_cancer.py
+	@$(BIN)/orthoselect select breast_cancer --quiet --format csv --report $(REPORT) > /dev/null
+	@echo
+	@echo "The report, to open in a browser: $(CURDIR)/$(REPORT)"
 
 test: lint docs test-newest test-oldest
 
@@ -53,6 +57,10 @@ $(VENV)/.created:
 
 $(VENV)/.installed: $(VENV)/.created $(BUILT_FROM)
 	$(BIN)/python -m pip install $(PIP_FLAGS) --editable .
+	@touch $@
+
+$(VENV)/.installed-report: $(VENV)/.installed pyproject.toml
+	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[report]'
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed pyproject.toml
