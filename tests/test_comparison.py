@@ -319,7 +319,7 @@ def test_noise_validates_at_chance(rng):
             cross_validate(LinearDiscriminantAnalysis(), leaking, y)["test_score"].mean()
         )
     for points in zip(*found):
-        assert min(point["train"] for point in points) > 0.8
+        assert np.mean([point["train"] for point in points]) > 0.8
         assert abs(np.mean([point["validation"] for point in points]) - 0.5) < 0.06
     assert np.mean(cheated) > 0.85
 
@@ -347,7 +347,7 @@ def test_every_library_gives_the_same(library):
 @pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_matrix, sp.coo_array])
 @pytest.mark.parametrize("estimator", ["lda", "svm", "logistic"])
 def test_sparse_tables_score_as_models_of_sparse_columns_do(rng, kind, estimator):
-    X = sp.random_array((90, 30), density=0.2, rng=rng, format="csr").toarray()
+    X = rng.random((90, 30)) * (rng.random((90, 30)) < 0.2)
     y = (X[:, 0] + X[:, 3] + 0.1 * rng.normal(size=90) > 0.15).astype(int)
     made = compare(kind(X), y, ["socc", "jmi"], 3, estimator=estimator, folds=3)
     assert made.setting.data["rows"] == 90
@@ -732,6 +732,7 @@ def test_warnings_about_the_response_come_once():
     with pytest.warns(LikelyQuantityWarning) as caught:
         made = compare(X[: len(y)], y, ["socc"], 1)
     assert len(caught) == 1
+    assert caught[0].filename == __file__
     assert made.setting.data["warnings"] == [str(caught[0].message)]
 
 
@@ -839,7 +840,8 @@ def test_ctrl_c_on_a_terminal_stops_all_processes_quietly(tmp_path):
         start_new_session=True,
         env={**os.environ, "PYTHONPATH": str(Path(orthoselect.__file__).parent.parent)},
     )
-    assert process.stdout.readline() == "1\n"
+    while process.stdout.readline() != "6\n":  # by then both processes are at work
+        assert process.poll() is None
     os.killpg(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert out.splitlines()[-1].startswith("kept ")

@@ -136,11 +136,16 @@ def compare(
     check_whole(folds, 2, "folds")
     check_whole(repeats, 1, "repeats")
     _check_n_jobs(n_jobs)
-    warned: list[str] = []
-    with _noting(warned):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         problem = open_problem(data, target, task, categorical_features, groups, exclude)
         wanted = find_sizes(sizes, sum(problem.kinds.values()))
+<<<<<<< HEAD
     entries = with_options(asked or usual_entries(problem), options or {})
+=======
+    warned = _pass_on(caught)
+    entries = asked or usual_entries(problem)
+>>>>>>> compare
     fit = [entry for entry in entries if entry.unfit is None]
     model = find_model(estimator, scoring, problem.task, problem.is_sparse, seed)
     settings = {
@@ -181,15 +186,12 @@ def _check_n_jobs(n_jobs: Any) -> None:
         )
 
 
-@contextmanager
-def _noting(texts: list[str]) -> Iterator[None]:
-    """Note what is warned of, so that the result can tell, and then warn of it."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        yield
-    for warning in caught:
-        texts.append(str(warning.message))
-        warn(with_text(warning.category, str(warning.message)))
+def _pass_on(caught: list[warnings.WarningMessage]) -> list[str]:
+    """Warn of what was caught; return the texts, for the result to tell."""
+    texts = [str(warning.message) for warning in caught]
+    for warning, text in zip(caught, texts):
+        warn(with_text(warning.category, text))
+    return texts
 
 
 def _told(spec: ColumnSpec, categorical: set[int]) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,8 @@ class Plan:
     model : Model
     sizes : tuple of int
         Numbers of features, ascending.
+    process : int
+        The process that made the plan.
     """
 
     data: Shared
@@ -46,6 +50,7 @@ class Plan:
     categorical: set[int]
     model: Model
     sizes: tuple[int, ...]
+    process: int = field(default_factory=os.getpid)
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,9 @@ class Outcome:
 
 def run_fold(plan: Plan, entry: Entry, fold: Fold) -> Outcome:
     """Select on the training rows and score models; warnings are kept, not shown."""
+    if os.getpid() != plan.process:
+        # A terminal sends Ctrl-C to all processes; the one that asked for the work ends the others.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     run, failed = None, None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
