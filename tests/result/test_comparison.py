@@ -2,8 +2,6 @@
 
 import json
 import pickle
-import sys
-import types
 
 import numpy as np
 import pytest
@@ -184,6 +182,10 @@ def test_the_text_shows_a_row_for_each_size():
     assert repr(made(runs, failed=["c"])) == "\n".join(
         [
             "Comparison: accuracy of lda on validation rows, mean of 3 folds",
+            "  features  best            score  as good, within one standard error",
+            "         1  b     0.7000 ± 0.1000",
+            "         2  a     0.9000 ± 0.1000  b",
+            "         3  a     0.9000 ± 0.0000",
             "  features        a            b",
             "         1  0.6000       0.7000*",
             "         2  0.9000*      0.8667",
@@ -207,14 +209,11 @@ def test_html_is_escaped():
     assert "nothing to compare" in EMPTY._repr_html_()
 
 
-def test_plot_hands_the_dictionary_to_the_plots(monkeypatch):
-    called = []
-    plots = types.ModuleType("orthoselect.plots")
-    plots.plot_comparison = lambda *args: called.append(args) or "axes"
-    monkeypatch.setitem(sys.modules, "orthoselect.plots", plots)
-    comparison = made()
-    assert comparison.plot() == comparison.plot("mine") == "axes"
-    assert called == [(comparison.to_dict(), None), (comparison.to_dict(), "mine")]
+def test_plot_draws_a_line_for_each_method():
+    figure = pytest.importorskip("matplotlib.figure").Figure()
+    axes = made([run(m, fold) for fold in range(3) for m in ("a", "b")]).plot(figure.subplots())
+    assert {"a", "b"} <= {text.get_text() for text in axes.texts}
+    assert "accuracy" in axes.get_ylabel()
 
 
 def test_pickles():

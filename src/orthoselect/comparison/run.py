@@ -140,12 +140,8 @@ def compare(
         warnings.simplefilter("always")
         problem = open_problem(data, target, task, categorical_features, groups, exclude)
         wanted = find_sizes(sizes, sum(problem.kinds.values()))
-<<<<<<< HEAD
-    entries = with_options(asked or usual_entries(problem), options or {})
-=======
     warned = _pass_on(caught)
-    entries = asked or usual_entries(problem)
->>>>>>> compare
+    entries = with_options(asked or usual_entries(problem), options or {})
     fit = [entry for entry in entries if entry.unfit is None]
     model = find_model(estimator, scoring, problem.task, problem.is_sparse, seed)
     settings = {
