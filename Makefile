@@ -3,22 +3,24 @@ PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
 BIN := $(VENV)/bin
+SITE := docs/_build/html
 PIP_FLAGS := --quiet --disable-pip-version-check
 BUILT_FROM := pyproject.toml setup.py $(wildcard src/native/*)
 
-.PHONY: demo test test-newest test-oldest lint bench clean help
+.PHONY: demo test test-newest test-oldest lint docs bench clean help
 
 help:
 	@echo "make demo   install orthoselect into $(VENV) and select features of the breast cancer table"
-	@echo "make test   the whole suite: tests, docstring examples, lint, types, imports, oldest versions"
+	@echo "make test   the whole suite: tests, docstring examples, lint, types, docs, oldest versions"
+	@echo "make docs   build the site, gallery and all, into $(SITE)"
 	@echo "make bench  speed and memory beside the peers (takes a while; ARGS='--quick' for a smoke run)"
 	@echo "make lint   ruff, mypy and the import contract only"
-	@echo "make clean  remove the virtual environments and caches"
+	@echo "make clean  remove the virtual environments, the site and caches"
 
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/breast_cancer.py
 
-test: lint test-newest test-oldest
+test: lint docs test-newest test-oldest
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -32,6 +34,12 @@ test-newest: $(VENV)/.installed-test
 # The lower bounds of pyproject.toml, really installed and tested, and NumPy without our kernels.
 test-oldest: $(OLDEST)/.installed-test
 	ORTHOSELECT_NATIVE=0 $(OLDEST)/bin/python -m pytest tests
+
+# Warnings are errors. Examples of the gallery that did not change since are not run again.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m sphinx -W --keep-going --quiet --fresh-env --builder html \
+		--doctree-dir docs/_build/doctrees docs $(SITE)
+	@echo "The site: $(SITE)/index.html"
 
 # Not for CI: it wants a quiet machine. ARGS='--data DIR' adds the real data sets.
 bench: $(VENV)/.installed-bench
@@ -51,6 +59,10 @@ $(VENV)/.installed-test: $(VENV)/.installed pyproject.toml
 	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[test]'
 	@touch $@
 
+$(VENV)/.installed-docs: $(VENV)/.installed pyproject.toml
+	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[docs]'
+	@touch $@
+
 $(VENV)/.installed-bench: $(VENV)/.installed benchmarks/requirements.txt
 	$(BIN)/python -m pip install $(PIP_FLAGS) --requirement benchmarks/requirements.txt
 	@touch $@
@@ -62,4 +74,5 @@ $(OLDEST)/.installed-test: pyproject.toml requirements/oldest.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(OLDEST) .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache \
+		docs/_build docs/gallery docs/generated

@@ -1,5 +1,8 @@
-"""The features that tell malignant from benign tumors, in the order they matter.
+"""
+Breast cancer: features in the order they matter
+================================================
 
+Which measurements tell malignant from benign tumors? The path as bars, and how far it carries.
 Run with ``make demo`` or ``python examples/breast_cancer.py``.
 """
 

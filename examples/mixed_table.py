@@ -1,4 +1,8 @@
-"""A table of numbers and labels: categories, a group of sensors, an identifier, row weights.
+"""
+A table of numbers and labels
+=============================
+
+Categories, a group of sensors, an identifier and row weights, in one table.
 
 The table holds two years of a made-up bicycle rental. How many bicycles are out depends on the
 season, on the weather (three sensors of one station, bought or left together), and on whether it

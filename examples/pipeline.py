@@ -1,5 +1,8 @@
-"""How many pixels does a linear classifier need? Selector and classifier in one grid search.
+"""
+A pipeline in a grid search
+===========================
 
+How many pixels does a linear classifier need? Selector and classifier in one grid search.
 Run with ``python examples/pipeline.py``.
 """
 

@@ -1,13 +1,15 @@
-"""Draw which pixels of handwritten digits are selected first, and how far they carry.
+"""
+The first pixels, and how far they carry
+========================================
 
-Run with ``python examples/plot_path.py [FILE]``; it needs matplotlib. The default file is
-``docs/images/path.png``.
+Which pixels of handwritten digits are selected first, and what a linear classifier makes of them,
+beside a ranking of one pixel at a time and pixels at random. ``python examples/plot_path.py FILE``
+writes the figure to a file; without one it is shown.
 """
 
 import sys
-from pathlib import Path
 
-import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -16,10 +18,6 @@ from sklearn.model_selection import StratifiedKFold
 
 from orthoselect import select
 
-mpl.use("agg")
-import matplotlib.pyplot as plt
-
-FILE = Path(__file__).parent.parent / "docs" / "images" / "path.png"
 SIZES = [1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30, 40]
 SHOWN = 15  # pixels numbered in the picture
 INK, MUTED, ACCENT = "#1b2a41", "#8d99ae", "#d1495b"
@@ -33,10 +31,9 @@ def main():
     )
     draw_pixels(left, X, y)
     draw_accuracies(right, accuracies(X, y))
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else FILE
-    target.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(target, dpi=130)
-    print(f"{target.name}: {target.stat().st_size / 1000:.0f} kB")
+    if len(sys.argv) > 1:
+        figure.savefig(sys.argv[1], dpi=130)
+    plt.show()
 
 
 def draw_pixels(axes, X, y):

@@ -9,11 +9,14 @@ import pytest
 
 from orthoselect import OrthogonalSelector, SelectionPath, SelectionStep, errors, select
 from orthoselect.errors import (
+    ComparisonInterrupted,
     InputError,
+    LeftOutWarning,
     LikelyQuantityWarning,
     ManyLevelsWarning,
     MissingValueError,
     NonFiniteError,
+    RowsDroppedWarning,
     SearchStoppedWarning,
     SelectionInterrupted,
     SelectionWarning,
@@ -42,7 +45,10 @@ EXAMPLES = [
     LikelyQuantityWarning(30, 40),
     ManyLevelsWarning("column `id`", 39, 40),
     UncutNumbersWarning("price", 39, 40, 2),
+    LeftOutWarning({"id": "identifier", "when": "dates"}, "Name them to keep them."),
+    RowsDroppedWarning(3, 40, ""),
     SelectionInterrupted(path()),
+    ComparisonInterrupted(["what was done"], 2, 10),
 ]
 
 
@@ -54,6 +60,8 @@ def test_errors_survive_a_pickle(error):
         assert str(again) == str(error)
     if isinstance(error, SelectionInterrupted):
         assert pickle.loads(pickle.dumps(error)).path == error.path
+    if isinstance(error, ComparisonInterrupted):
+        assert pickle.loads(pickle.dumps(error)).comparison == error.comparison
 
 
 def test_every_class_has_an_example():

@@ -4,17 +4,18 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from orthoselect import encode, methods, statistics
-from orthoselect.result import SelectionPath, SelectionStep
+from orthoselect.result import Comparison, SelectionPath, SelectionStep
 from orthoselect.selection import select
+from orthoselect.versions import __version__
 
 if TYPE_CHECKING:
+    from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer, RandomBinarizer
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
 
-__version__ = "0.1.0"
-
 __all__ = [
+    "Comparison",
     "MeanStdDiscretizer",
     "MutualInformationSelector",
     "OrthogonalSelector",
@@ -22,6 +23,7 @@ __all__ = [
     "SelectionPath",
     "SelectionStep",
     "__version__",
+    "compare",
     "encode",
     "methods",
     "report",
@@ -35,6 +37,7 @@ _LAZY = {
     "MutualInformationSelector": "selectors",
     "OrthogonalSelector": "selectors",
     "RandomBinarizer": "discretizers",
+    "compare": "comparison",
     "report": "show",
 }
 

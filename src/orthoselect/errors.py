@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,13 @@ def warn(warning: Warning) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
     warnings.warn(warning, stacklevel=level)
+
+
+def with_text(kind: type[Warning], text: str) -> Warning:
+    """Return a warning of this kind that says something else than its class would."""
+    warning = kind.__new__(kind, text)
+    warning.args = (text,)
+    return warning
 
 
 def _restore(kind: type[BaseException], args: tuple, state: dict[str, Any]) -> BaseException:
@@ -157,9 +164,36 @@ class UncutNumbersWarning(SelectionWarning):
         )
 
 
+class LeftOutWarning(SelectionWarning):
+    """Columns of a file that are no candidates, each with the reason."""
+
+    def __init__(self, reasons: Mapping[str, str], remedy: str) -> None:
+        by_reason: dict[str, list[str]] = {}
+        for name, reason in reasons.items():
+            by_reason.setdefault(reason, []).append(name)
+        told = "; ".join(f"{listing(names)} ({reason})" for reason, names in by_reason.items())
+        super().__init__(f"left out {len(reasons)} column(s): {told}. {remedy}")
+
+
+class RowsDroppedWarning(SelectionWarning):
+    """Rows with missing values were dropped."""
+
+    def __init__(self, dropped: int, n_rows: int, where: str) -> None:
+        super().__init__(f"dropped {dropped} of {n_rows} rows, which have missing values{where}.")
+
+
 class SelectionInterrupted(_Worded, KeyboardInterrupt):
     """Ctrl-C during a selection; `path` holds the steps made until then."""
 
     def __init__(self, path: Any) -> None:
         super().__init__(f"interrupted after {len(path)} feature(s); see the attribute `path`.")
         self.path = path
+
+
+class ComparisonInterrupted(_Worded, KeyboardInterrupt):
+    """Ctrl-C during a comparison; `comparison` holds what was done until then, None if nothing."""
+
+    def __init__(self, comparison: Any, done: int, total: int) -> None:
+        kept = "see the attribute `comparison`." if done else "nothing was compared yet."
+        super().__init__(f"interrupted after {done} of {total} selections; {kept}")
+        self.comparison = comparison

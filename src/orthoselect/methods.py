@@ -153,7 +153,8 @@ class Methods(Mapping[str, Method]):
         if isinstance(name, str) and name in self._methods:
             return self._methods[name]
         wanted = str(name).lower()
-        near = difflib.get_close_matches(wanted, self._methods, n=len(self), cutoff=0.4)
+        near = [known for known in self._methods if known.startswith(wanted)] if wanted else []
+        near += difflib.get_close_matches(wanted, self._methods, n=len(self), cutoff=0.4)
         names = ", ".join(repr(known) for known in dict.fromkeys([*near, *self._methods]))
         raise InputError(f"`method` should be one of {names}; got {name!r}.")
 

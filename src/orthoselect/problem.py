@@ -16,7 +16,7 @@ from orthoselect.arguments import (
 )
 from orthoselect.encode import Response, Table, build_response
 from orthoselect.matrix.base import Floats
-from orthoselect.read import Source, open_source, read_file, read_target
+from orthoselect.read import Dataset, Source, open_source, read_source, read_target, sift
 
 
 @dataclass(frozen=True)
@@ -51,18 +51,80 @@ class Problem:
         return [self.table.names[column] for column in columns]
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A table and a target that were looked at, and what is said of the columns.
+
+    Attributes
+    ----------
+    data : Dataset, array, SciPy sparse or dataframe
+    source : Source
+        The same, for reading.
+    target : array-like
+        The response's values.
+    taken : list of int
+        The columns they were taken from.
+    task : str
+    groups, include, exclude, skip : as in `Problem`
+    categorical : set of int
+        Columns that hold labels.
+    """
+
+    data: Any
+    source: Source
+    target: Any
+    taken: list[int]
+    task: str
+    groups: Mapping[str, list[int]]
+    include: list[int]
+    exclude: list[int]
+    categorical: set[int]
+
+    @property
+    def skip(self) -> set[int]:
+        """Columns that are no candidates."""
+        return {*self.exclude, *self.taken}
+
+
+def look_at(
+    data: Any,
+    target: Any,
+    *,
+    task: str = "auto",
+    categorical_features: ColumnSpec = "from_dtype",
+    groups: Any = None,
+    include: ColumnSpec = None,
+    exclude: ColumnSpec = None,
+) -> Opened:
+    """Find a table and a response of any kind; the arguments are those of `select`."""
+    if isinstance(data, (str, Path)):
+        named = {"categorical_features": categorical_features, "include": include}
+        data = _read(data, target, {**named, "exclude": exclude}, groups)
+    source = open_source(data)
+    names = source.names
+    unfit: list[str] = []
+    if isinstance(data, Dataset):
+        task, unfit = data.find_task(task, target), list(data.left_out)
+        target = data.find_target(target)
+    target, taken = _target_values(source, target)
+    grouped = find_groups(groups, names)
+    left_out = find_columns(exclude, names, "exclude", grouped)
+    left_out += [c for c in find_columns(unfit, names, "exclude") if c not in left_out]
+    first = find_columns(include, names, "include", grouped)
+    check_disjoint(first, [*left_out, *taken], names)
+    categorical = _categorical(source, categorical_features, {*left_out, *taken})
+    return Opened(data, source, target, taken, task, grouped, first, left_out, categorical)
+
+
 def open_problem(
     data: Any,
     target: Any,
     *,
     task: str = "auto",
     response_encoding: str = "dummy",
-    categorical_features: ColumnSpec = "from_dtype",
-    groups: Any = None,
-    include: ColumnSpec = None,
-    exclude: ColumnSpec = None,
     sample_weight: Any = None,
     keep_whole_weights: bool = False,
+    **columns: Any,
 ) -> Problem:
     """Read a table and a response of any kind; the arguments are those of `select`.
 
@@ -70,19 +132,30 @@ def open_problem(
     ----------
     keep_whole_weights : bool
         Whether weights that are whole numbers stay as they are.
+    **columns
+        `categorical_features`, `groups`, `include` and `exclude`.
     """
-    source = open_source(read_file(data) if isinstance(data, (str, Path)) else data)
-    names = source.names
-    target, taken = _target_values(source, target)
+    opened = look_at(data, target, task=task, **columns)
+    n_rows = opened.source.n_rows
+    table = opened.source.read(opened.categorical, opened.skip)
+    weights = check_weights(sample_weight, n_rows, keep_whole=keep_whole_weights)
+    values = read_target(opened.target, n_rows)
+    response = build_response(values, opened.task, response_encoding, weights)
+    return Problem(
+        table, response, weights, opened.groups, opened.include, opened.exclude, opened.skip
+    )
+
+
+def _read(source: str | Path, target: Any, named: dict[str, ColumnSpec], groups: Any) -> Dataset:
+    """Read a file or a built-in set; columns that the user speaks of are not sifted."""
+    dataset = read_source(source)
+    names = dataset.names
     grouped = find_groups(groups, names)
-    left_out = find_columns(exclude, names, "exclude", grouped)
-    first = find_columns(include, names, "include", grouped)
-    check_disjoint(first, [*left_out, *taken], names)
-    skip = {*left_out, *taken}
-    table = source.read(_categorical(source, categorical_features, skip), skip)
-    weights = check_weights(sample_weight, source.n_rows, keep_whole=keep_whole_weights)
-    response = build_response(read_target(target, source.n_rows), task, response_encoding, weights)
-    return Problem(table, response, weights, grouped, first, left_out, skip)
+    keep = {column for columns in grouped.values() for column in columns}
+    for argument, spec in named.items():
+        if not (isinstance(spec, str) and spec in ("from_dtype", "all")):
+            keep.update(find_columns(spec, names, argument, grouped))
+    return sift(dataset, target, [names[column] for column in keep])
 
 
 def _target_values(source: Source, target: Any) -> tuple[Any, list[int]]:

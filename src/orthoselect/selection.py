@@ -52,11 +52,12 @@ def select(
 
     Parameters
     ----------
-    data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow) or path of a file
-        The table, N rows by n columns. Files: .csv, .tsv, .parquet, .feather, .arrow.
+    data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow), or str or Path
+        The table, N rows by n columns; or what `orthoselect.read.read_source` reads: a file (.csv,
+        .tsv, .parquet, .feather, .arrow, .npz, .svm, .libsvm) or a built-in data set ("iris").
     target : str or array-like
         The response: the name of a column of `data`, or the values themselves (classes, numbers,
-        or several of either side by side).
+        or several of either side by side). None for a file or data set that knows its target.
     n_features_to_select : int or float, default=10
         A count, or a fraction in (0, 1) of the features. A group counts as one feature.
     method : str, default="socc"

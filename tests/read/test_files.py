@@ -1,17 +1,25 @@
-"""Files as tables: the usual formats, and one clear line for whatever cannot be read."""
+"""Any source by its name: the usual formats, and one clear line for whatever cannot be read."""
 
-from pathlib import Path
+import bz2
+import contextlib
+import gzip
+import io
+import lzma
+import os
+import sys
+import threading
 
 import numpy as np
 import pytest
 
 from orthoselect import select
-from orthoselect.errors import InputError, UnknownColumnError
-from orthoselect.read import files, read_file
+from orthoselect.errors import InputError, LeftOutWarning, ManyLevelsWarning, UnknownColumnError
+from orthoselect.read import FORMATS, SUFFIXES, files, read_source
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
 pa = pytest.importorskip("pyarrow")
+feather = pytest.importorskip("pyarrow.feather")
 
 N = 150
 
@@ -30,20 +38,23 @@ def frame(rng):
 
 
 def write(frame, path):
-    if path.suffix.lower() in (".csv", ".tsv"):
-        frame.to_csv(path, index=False, sep="\t" if path.suffix == ".tsv" else ",")
-    elif path.suffix == ".parquet":
+    suffix = path.suffix.lower()
+    if suffix in (".csv", ".tsv"):
+        frame.to_csv(path, index=False, sep="\t" if suffix == ".tsv" else ",")
+    elif suffix == ".parquet":
         pl.DataFrame(frame.to_dict("list")).write_parquet(path)
+    elif suffix == ".npz":
+        np.savez(path, **{name: np.array(frame[name].tolist()) for name in frame.columns})
     else:
-        feather = pytest.importorskip("pyarrow.feather")
         feather.write_feather(pa.table(frame.to_dict("list")), path)
     return path
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".CSV", ".tsv", ".parquet", ".feather", ".arrow"])
-@pytest.mark.parametrize("backend", ["polars", "pyarrow", "pandas"])
-def test_file_gives_the_path_of_the_frame(frame, tmp_path, monkeypatch, suffix, backend):
-    monkeypatch.setattr(files, "_LIBRARIES", (backend,))
+TABLES = [".csv", ".CSV", ".tsv", ".parquet", ".feather", ".arrow", ".npz"]
+
+
+@pytest.mark.parametrize("suffix", TABLES)
+def test_file_gives_the_path_of_the_frame(frame, tmp_path, suffix):
     path = write(frame, tmp_path / f"table{suffix}")
     expected = select(frame, "kind", 3)
     for source in (path, str(path)):
@@ -51,6 +62,32 @@ def test_file_gives_the_path_of_the_frame(frame, tmp_path, monkeypatch, suffix, 
         assert got.features == expected.features
         assert got.names == expected.names
         assert got.gains == pytest.approx(expected.gains)
+
+
+@pytest.mark.parametrize("suffix", TABLES)
+def test_format_is_that_of_the_suffix(frame, tmp_path, suffix):
+    found = read_source(write(frame, tmp_path / f"table{suffix}"))
+    assert found.format == SUFFIXES[suffix.lower()]
+    assert found.name == f"table{suffix}"
+    assert list(found.names) == ["color", "kind", "size", "count"]
+    assert found.n_rows == N
+
+
+def test_format_given_goes_first(frame, tmp_path):
+    path = write(frame, tmp_path / "t.parquet").rename(tmp_path / "t.csv")
+    assert read_source(path, format="parquet").format == "parquet"
+    with pytest.raises(InputError, match=r"`format` should be one of `csv`.*got 'xlsx'"):
+        read_source(path, format="xlsx")
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_compressed_files(frame, tmp_path, pack, suffix):
+    packed = {gzip.compress: ".gz", bz2.compress: ".bz2", lzma.compress: ".xz"}[pack]
+    plain = write(frame, tmp_path / f"t{suffix}")
+    path = tmp_path / f"packed{suffix}{packed}"
+    path.write_bytes(pack(plain.read_bytes()))
+    assert read_source(path).data.equals(read_source(plain).data)
 
 
 def test_positions_refer_to_the_file(frame, tmp_path):
@@ -61,20 +98,6 @@ def test_positions_refer_to_the_file(frame, tmp_path):
 def test_response_beside_a_file(frame, tmp_path):
     path = write(frame.drop(columns="kind"), tmp_path / "t.parquet")
     assert select(path, frame["kind"], 2).gains == pytest.approx(select(frame, "kind", 2).gains)
-
-
-def test_polars_feather_is_readable(frame, tmp_path):
-    pl.DataFrame(frame.to_dict("list")).write_ipc(tmp_path / "t.feather")
-    assert select(tmp_path / "t.feather", "kind", 2).names == select(frame, "kind", 2).names
-
-
-def test_fractions_that_come_late_in_a_column(frame, tmp_path):
-    """The dtype of a column is not settled by its first hundred rows."""
-    late = frame.assign(count=np.r_[np.arange(N - 1) % 9, 0.5])
-    path = write(late, tmp_path / "t.csv")
-    text = path.read_text().replace(".0\n", "\n")
-    path.write_text(text)
-    assert select(path, "kind", 3).gains == pytest.approx(select(late, "kind", 3).gains)
 
 
 def test_names_and_text_beyond_ascii(frame, tmp_path):
@@ -91,59 +114,231 @@ def test_unknown_target_suggests_near_names(frame, tmp_path):
         select(path, "zzzzzz", 2)
 
 
-def corrupt(path, content):
+def test_target_has_to_be_named_where_the_file_knows_none(frame, tmp_path):
+    path = write(frame, tmp_path / "t.csv")
+    with pytest.raises(InputError, match=r"t\.csv`.*name of its target.*`color`, `kind`"):
+        select(path, None, 2)
+
+
+def test_select_leaves_unfit_columns_of_a_file_out(frame, tmp_path):
+    frame["id"] = [f"id {row}" for row in range(N)]
+    path = write(frame, tmp_path / "t.csv")
+    with pytest.warns(LeftOutWarning, match="`id`"):
+        found = select(path, "kind", 3)
+    assert found.names == select(frame.drop(columns="id"), "kind", 3).names
+    assert select(path, "kind", 2, exclude=["id"]).names == found.names[:2]
+    assert select(path, "kind", 2, exclude="id").n_candidates == 3
+
+
+@pytest.mark.parametrize(
+    "spoken_of",
+    [
+        {"include": ["id"]},
+        {"categorical_features": ["id"]},
+        {"categorical_features": [4]},
+        {"groups": {"both": ["id", "color"]}, "include": ["both"]},
+    ],
+)
+def test_columns_that_are_spoken_of_stay(frame, tmp_path, spoken_of):
+    frame["id"] = [f"id {row}" for row in range(N)]
+    with pytest.warns(ManyLevelsWarning, match="`id` has 150 levels"):
+        found = select(write(frame, tmp_path / "t.csv"), "kind", 1, **spoken_of)
+    assert found.features[0] in (4, 0)
+    assert found.n_candidates == (3 if "groups" in spoken_of else 4)
+
+
+def test_wrong_arguments_are_called_by_their_names(frame, tmp_path):
+    path = write(frame, tmp_path / "t.csv")
+    with pytest.raises(UnknownColumnError, match=r"`include`.*`siz`: did you mean `size`"):
+        select(path, "kind", 2, include=["siz"])
+
+
+def put(path, content):
     path.write_bytes(content)
     return path
 
 
+def cut(path, frame, keep=0.6):
+    content = write(frame, path).read_bytes()
+    return put(path, content[: int(len(content) * keep)])
+
+
+def packed(path, frame):
+    content = gzip.compress(write(frame, path.with_suffix("")).read_bytes())
+    return put(path, content[: len(content) // 2])
+
+
 BAD = {
-    "missing": lambda d: d / "absent.csv",
-    "a folder": lambda d: d,
-    "empty name": lambda d: "",
-    "no suffix": lambda d: corrupt(d / "table", b"a,b\n1,2\n"),
-    "another suffix": lambda d: corrupt(d / "table.xlsx", b"a,b\n1,2\n"),
-    "empty csv": lambda d: corrupt(d / "t.csv", b""),
-    "empty parquet": lambda d: corrupt(d / "t.parquet", b""),
-    "corrupt parquet": lambda d: corrupt(d / "t.parquet", b"PAR1 nothing of the kind"),
-    "corrupt feather": lambda d: corrupt(d / "t.feather", b"ARROW1 nothing of the kind"),
-    "corrupt arrow": lambda d: corrupt(d / "t.arrow", bytes(range(256))),
-    "ragged csv": lambda d: corrupt(d / "t.csv", b"a,b\n1,2\n1,2,3,4\n"),
-    "header only": lambda d: corrupt(d / "t.csv", b"a,target\n"),
-    "one row": lambda d: corrupt(d / "t.csv", b"a,target\n1,2\n"),
-    "null byte": lambda d: "a\0b.csv",
-    "very long name": lambda d: "a" * 5000 + ".csv",
+    "missing": lambda d, f: d / "absent.csv",
+    "a folder": lambda d, f: d,
+    "empty name": lambda d, f: "",
+    "no suffix": lambda d, f: put(d / "table", b"a,b\n1,2\n"),
+    "another suffix": lambda d, f: put(d / "table.xlsx", b"a,b\n1,2\n"),
+    "only compressed": lambda d, f: put(d / "table.gz", gzip.compress(b"a,b\n1,2\n")),
+    "empty csv": lambda d, f: put(d / "t.csv", b""),
+    "empty parquet": lambda d, f: put(d / "t.parquet", b""),
+    "empty arrow": lambda d, f: put(d / "t.arrow", b""),
+    "empty npz": lambda d, f: put(d / "t.npz", b""),
+    "empty libsvm": lambda d, f: put(d / "t.svm", b""),
+    "corrupt parquet": lambda d, f: put(d / "t.parquet", b"PAR1 nothing of the kind"),
+    "corrupt feather": lambda d, f: put(d / "t.feather", b"ARROW1 nothing of the kind"),
+    "corrupt arrow": lambda d, f: put(d / "t.arrow", bytes(range(256))),
+    "corrupt npz": lambda d, f: put(d / "t.npz", b"PK\x03\x04 nothing of the kind"),
+    "corrupt libsvm": lambda d, f: put(d / "t.libsvm", b"1 nothing of the kind\n"),
+    "truncated parquet": lambda d, f: cut(d / "t.parquet", f),
+    "truncated feather": lambda d, f: cut(d / "t.feather", f),
+    "truncated arrow": lambda d, f: cut(d / "t.arrow", f),
+    "truncated npz": lambda d, f: cut(d / "t.npz", f),
+    "truncated gzip": lambda d, f: packed(d / "t.csv.gz", f),
+    "ragged csv": lambda d, f: put(d / "t.csv", b"a,b\n1,2\n1,2,3,4\n"),
+    "header only": lambda d, f: put(d / "t.csv", b"a,target\n"),
+    "one row": lambda d, f: put(d / "t.csv", b"a,target\n1,2\n"),
+    "null byte": lambda d, f: "a\0b.csv",
+    "very long name": lambda d, f: "a" * 5000 + ".csv",
 }
 
 
-@pytest.mark.parametrize("backend", ["polars", "pyarrow", "pandas"])
 @pytest.mark.parametrize("kind", BAD)
-def test_files_that_cannot_be_read_are_one_line(tmp_path, monkeypatch, kind, backend):
-    monkeypatch.setattr(files, "_LIBRARIES", (backend,))
+def test_files_that_cannot_be_read_are_one_line(frame, tmp_path, kind):
+    source = BAD[kind](tmp_path, frame)
     with pytest.raises(InputError) as caught:
-        select(BAD[kind](tmp_path), "target", 1)
+        select(source, "target", 1)
     message = str(caught.value)
-    assert message
     assert "\n" not in message
     assert len(message.split()) > 4
+    assert type(caught.value) is not UnknownColumnError, "it was read after all"
 
 
-def test_missing_file_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"absent\.csv`; there is no such file"):
-        read_file(tmp_path / "absent.csv")
+@pytest.mark.parametrize("suffix", [".parquet", ".feather", ".arrow", ".npz"])
+def test_no_cut_of_a_file_is_read(frame, tmp_path, suffix):
+    for keep in np.linspace(0.02, 0.98, 13):
+        path = cut(tmp_path / f"t{suffix}", frame, keep)
+        with pytest.raises(InputError, match=f"`.*{suffix}`"):
+            read_source(path)
 
 
-def test_wrong_suffix_lists_the_right_ones(tmp_path):
-    path = corrupt(tmp_path / "t.xlsx", b"")
-    with pytest.raises(InputError, match=r"`t\.xlsx`.*`\.csv`.*`\.parquet`.*pass the dataframe"):
-        read_file(path)
+def test_bytes_turned_over_never_crash(frame, tmp_path, rng):
+    """Whatever is wrong within: an error that says so, or a table."""
+    path = tmp_path / "t.arrow"
+    content = bytearray(write(frame, path).read_bytes())
+    for at in rng.integers(0, len(content), 60):
+        broken = bytearray(content)
+        broken[at] ^= 0xFF
+        path.write_bytes(broken)
+        with contextlib.suppress(InputError):
+            read_source(path)
 
 
-def test_without_a_dataframe_library(tmp_path, monkeypatch):
-    monkeypatch.setattr(files, "_LIBRARIES", ("no_such_library",))
-    path = corrupt(tmp_path / "t.csv", b"a,b\n1,2\n")
-    with pytest.raises(InputError, match="reading files needs one of"):
-        read_file(path)
+def test_missing_file_suggests_near_ones(frame, tmp_path, monkeypatch):
+    write(frame, tmp_path / "houses.csv")
+    with pytest.raises(InputError, match=r"house\.csv`; there is no such file.*`.*houses\.csv`\?"):
+        read_source(tmp_path / "house.csv")
+    with pytest.raises(InputError, match=r"zzz\.csv`; there is no such file\.$"):
+        read_source(tmp_path / "zzz.csv")
+    with pytest.raises(InputError, match=r"nor a folder `.*absent`"):
+        read_source(tmp_path / "absent" / "t.csv")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=r"Did you mean `houses\.csv`\?"):
+        read_source("house.csv")
+    with pytest.raises(InputError, match=r"Did you mean `breast_cancer`\?"):
+        read_source("breast_cancre")
 
 
-def test_reading_is_left_to_the_first_library_installed(frame, tmp_path):
-    assert isinstance(read_file(Path(write(frame, tmp_path / "t.csv"))), pl.DataFrame)
+def test_unknown_suffix_lists_the_known(tmp_path):
+    path = put(tmp_path / "t.xlsx", b"")
+    with pytest.raises(InputError, match=r"`t\.xlsx` should end in") as caught:
+        read_source(path)
+    assert all(f"`{suffix}`" in str(caught.value) for suffix in SUFFIXES)
+    assert "format='csv'" in str(caught.value)
+
+
+def test_folder_is_said_to_be_one(tmp_path):
+    with pytest.raises(InputError, match="it is a folder"):
+        read_source(tmp_path)
+
+
+def test_no_permission(frame, tmp_path, monkeypatch):
+    path = write(frame, tmp_path / "t.csv")
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.open", refuse)
+    with pytest.raises(InputError, match=r"t\.csv` should be readable; you have no permission"):
+        read_source(path)
+
+
+@pytest.mark.parametrize("option", [{"delimiter": ","}, {"encoding": "utf-8"}, {"header": True}])
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow", ".npz"])
+def test_options_of_text_are_refused_elsewhere(frame, tmp_path, option, suffix):
+    path = write(frame, tmp_path / f"t{suffix}")
+    with pytest.raises(InputError, match=f"`{next(iter(option))}` is for CSV and TSV"):
+        read_source(path, **option)
+    with pytest.raises(InputError, match="is for CSV and TSV; `iris` is a built-in"):
+        read_source("iris", **option)
+
+
+def test_without_pyarrow(frame, tmp_path, monkeypatch):
+    paths = [write(frame, tmp_path / f"t{suffix}") for suffix in (".csv", ".parquet", ".arrow")]
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for name in [name for name in sys.modules if name.startswith("pyarrow.")]:
+        monkeypatch.setitem(sys.modules, name, None)
+    for path in paths:
+        with pytest.raises(InputError, match=r"needs pyarrow.*pip install 'orthoselect\[files\]'"):
+            read_source(path)
+    np.savez(tmp_path / "m.npz", X=np.eye(3), y=np.arange(3))
+    assert read_source(tmp_path / "m.npz").n_rows == 3, "arrays need no pyarrow"
+
+
+@pytest.fixture
+def pipe_in(monkeypatch):
+    """Return a function that puts bytes on standard input."""
+
+    def pipe_in(content):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(content)))
+
+    return pipe_in
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet", ".feather", ".arrow", ".npz"])
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_standard_input_is_known_by_its_first_bytes(frame, tmp_path, pipe_in, suffix, pack):
+    path = write(frame, tmp_path / f"t{suffix}")
+    pipe_in(pack(path.read_bytes()))
+    found = read_source("-")
+    assert found.name == "standard input"
+    # A Feather file is an Arrow file.
+    assert found.format == SUFFIXES[suffix].replace("feather", "arrow")
+    assert found.data.equals(read_source(path).data)
+
+
+def test_standard_input_takes_the_options_of_text(pipe_in):
+    pipe_in("1;ä\n2;ö\n".encode("latin-1"))
+    found = read_source("-", header=False, encoding="latin-1", delimiter=";")
+    assert found.data.to_pydict() == {"x0": [1, 2], "x1": ["ä", "ö"]}
+    pipe_in(b"1 3:0.5\n2 1:1\n")
+    assert read_source("-", format="libsvm").format == "libsvm"
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", gzip.compress(b"a,b\n1,2\n")[:-4]])
+def test_errors_of_standard_input_name_it(pipe_in, content):
+    pipe_in(content)
+    with pytest.raises(InputError, match="`standard input`"):
+        read_source("-")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes with names are a thing of Unix")
+def test_pipe_with_a_name(frame, tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    content = write(frame, tmp_path / "t.csv").read_bytes()
+    writer = threading.Thread(target=lambda: path.write_bytes(content))
+    writer.start()
+    found = read_source(path)
+    writer.join()
+    assert found.data.equals(read_source(tmp_path / "t.csv").data)
+
+
+def test_every_format_has_a_suffix_and_a_reader():
+    assert set(SUFFIXES.values()) == set(FORMATS)
+    assert {*files._READERS, "csv", "tsv"} == set(FORMATS)

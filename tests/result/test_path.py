@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import json
 import pickle
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -221,3 +222,45 @@ def test_gains_of_any_size_show_their_digits(scale):
     steps = [SelectionStep(0, "a", 0.5 * scale, 0.5 * scale, (0,))]
     path = SelectionPath(steps, method="mser", ceiling=scale, n_candidates=1)
     assert repr(path).splitlines()[-1].split()[2] == f"{0.5 * scale:.3e}"
+
+
+def test_plot_draws_on_the_axes_it_is_given():
+    figure = pytest.importorskip("matplotlib.figure")
+    axes = figure.Figure().subplots()
+    assert made().plot(axes) is axes
+    names = [label.get_text() for label in axes.get_yticklabels()]
+    assert names == ["age", "home", "<script>alert(1)</script>"]
+    bars = [bar.get_x() + bar.get_width() for bar in axes.patches[3:]]
+    assert bars == [0.5, 0.75, 0.875]  # each ends at its total
+    assert axes.get_xlim()[1] > 2.0  # the ceiling is in sight
+
+
+def test_plot_without_axes_makes_a_pyplot_figure():
+    plt = pytest.importorskip("matplotlib.pyplot")
+    axes = made().plot()
+    assert plt.fignum_exists(axes.figure.number)
+    plt.close(axes.figure)
+
+
+def test_plot_of_many_steps_is_a_curve():
+    figure = pytest.importorskip("matplotlib.figure")
+    steps = [SelectionStep(n, f"x{n}", 1.0, n + 1.0, (n,)) for n in range(80)]
+    path = SelectionPath(steps, method="mim", ceiling=float("nan"), n_candidates=80)
+    axes = path.plot(figure.Figure().subplots())
+    assert axes.get_xlabel() == "features selected"
+    assert axes.get_lines()[0].get_ydata().tolist() == [n + 1.0 for n in range(80)]
+
+
+def test_plot_of_an_empty_path_and_of_gains_without_bound_draws():
+    figure = pytest.importorskip("matplotlib.figure")
+    unbound = [SelectionStep(0, "a", float("inf"), float("inf"), (0,))]
+    path = SelectionPath(unbound, method="mrmr_quotient", ceiling=float("nan"), n_candidates=1)
+    for one in (EMPTY, path):
+        drawn = figure.Figure()
+        one.plot(drawn.subplots())
+        drawn.draw_without_rendering()
+
+
+def test_bars_of_the_html_show_total_before_and_gain():
+    widths = re.findall(r"width:([\d.]+)%", made()._repr_html_())
+    assert [float(width) for width in widths] == [0.0, 25.0, 25.0, 12.5, 37.5, 6.2]

@@ -1,7 +1,27 @@
 """Arrays, sparse matrices, dataframes and files -> tables in plain NumPy terms."""
 
-from orthoselect.read.files import read_file
+from orthoselect.read.builtin import BUILT_IN
+from orthoselect.read.dataset import Dataset, TextFormat
+from orthoselect.read.files import FORMATS, SUFFIXES, read_source
+from orthoselect.read.missing import drop_missing
+from orthoselect.read.patterns import find_names
+from orthoselect.read.sift import sift
 from orthoselect.read.table import Source, open_source
 from orthoselect.read.target import read_target
+from orthoselect.read.write import write_columns
 
-__all__ = ["Source", "open_source", "read_file", "read_target"]
+__all__ = [
+    "BUILT_IN",
+    "FORMATS",
+    "SUFFIXES",
+    "Dataset",
+    "Source",
+    "TextFormat",
+    "drop_missing",
+    "find_names",
+    "open_source",
+    "read_source",
+    "read_target",
+    "sift",
+    "write_columns",
+]

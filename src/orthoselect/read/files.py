@@ -1,73 +1,149 @@
-"""Files -> dataframes, by whichever library for them is installed."""
+"""Any source by its name -> a Dataset."""
 
 from __future__ import annotations
 
-import importlib.util
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from orthoselect.errors import InputError, listing
+from orthoselect.read.archives import read_archive
+from orthoselect.read.arrow import read_arrow, read_parquet
+from orthoselect.read.builtin import BUILT_IN, read_built_in
+from orthoselect.read.content import STANDARD_INPUT, Content, read_content, split_suffix
+from orthoselect.read.dataset import Dataset
+from orthoselect.read.libsvm import read_libsvm
+from orthoselect.read.text import read_text
 
-_SUFFIXES = (".csv", ".tsv", ".parquet", ".feather", ".arrow")
-_LIBRARIES = ("polars", "pyarrow", "pandas")
+SUFFIXES = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".parquet": "parquet",
+    ".feather": "feather",
+    ".arrow": "arrow",
+    ".npz": "npz",
+    ".svm": "libsvm",
+    ".libsvm": "libsvm",
+}
+FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+_READERS = {
+    "parquet": read_parquet,
+    "feather": read_arrow,
+    "arrow": read_arrow,
+    "npz": read_archive,
+    "libsvm": read_libsvm,
+}
 
 
-def read_file(path: str | Path) -> Any:
-    """Read a table from a file into a dataframe.
+def read_source(
+    source: str | Path,
+    *,
+    format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    drop: Collection[str] = (),
+) -> Dataset:
+    """Read a table from a file, from standard input or from the built-in data sets.
 
     Parameters
     ----------
-    path : str or Path
-        A CSV (.csv), tab-separated (.tsv), Parquet (.parquet) or Arrow (.feather, .arrow) file.
+    source : str or Path
+        A file: CSV (.csv), tab-separated (.tsv), Parquet (.parquet), Feather (.feather), Arrow
+        (.arrow), NumPy archive (.npz) or LIBSVM (.svm, .libsvm), and any of these compressed
+        (.csv.gz; .bz2, .xz). "-" for standard input, whose format is found by its first bytes.
+        The name of a built-in data set: "iris", "breast_cancer", "wine", "digits", "diabetes"; a
+        file of that very name, where there is one, goes first, and a `Path` is always a file.
+    format : {"csv", "tsv", "parquet", "feather", "arrow", "npz", "libsvm"}, optional
+        Goes before the suffix.
+    delimiter : str, optional
+        Of CSV and TSV. Found by itself: comma, semicolon, tab or bar; TSV has tabs.
+    encoding : str, optional
+        Of CSV and TSV. UTF-8, and whatever a byte order mark says, need not be named.
+    header : bool, default=True
+        Of CSV and TSV: whether the first line holds names. Columns without are x0, x1, ...
+    drop : names, optional
+        Columns to forget; patterns like "x*" stand for all that match.
+
+    Returns
+    -------
+    dataset : Dataset
+
+    Notes
+    -----
+    Text. The type of a column is that of all its values: whole numbers, true and false, dates,
+    times, numbers, else text. Missing are values that are empty or NA, N/A, n/a, NaN, nan, -NaN,
+    -nan, null, NULL, #N/A, #NA, <NA> or ?, in quotes or not. Blanks around values and names do not
+    count. A semicolon-separated file may have decimal commas. Empty lines are skipped.
+
+    NumPy archives hold `X` and `y` (or `X_train` and `y_train`, or `data` and `target`), and
+    `feature_names` or `names` if there are any; or `X_data`, `X_indices`, `X_indptr`, `X_shape`, or
+    what `scipy.sparse.save_npz` wrote, in place of `X`; or several arrays of one dimension and
+    equal length, which are columns by their own names.
+
+    LIBSVM columns are called x and the index that the file has for them: ``7:1.5`` is in `x7`.
+
+    Examples
+    --------
+    >>> from orthoselect.read import read_source
+    >>> iris = read_source("iris")
+    >>> iris.n_rows, iris.names[2], iris.target_name, iris.target[0].item()
+    (150, 'petal length (cm)', 'species', 'setosa')
     """
-    path = Path(path)
-    if not _is_file(path):
-        raise InputError(f"there should be a table at `{path}`; there is no such file.")
-    suffix = path.suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise InputError(
-            f"`{path.name}` should end in one of {listing(_SUFFIXES)}; "
-            f"read it yourself and pass the dataframe."
-        )
-    backend = next((name for name in _LIBRARIES if importlib.util.find_spec(name)), None)
-    if backend is None:
-        raise InputError(
-            f"reading files needs one of {listing(_LIBRARIES)}; none is installed. "
-            f"Install one, for example with `pip install polars`."
-        )
+    if format is not None and format not in FORMATS:
+        raise InputError(f"`format` should be one of {listing(FORMATS)}; got {format!r}.")
+    text = {"delimiter": delimiter, "encoding": encoding, "header": header}
+    if isinstance(source, str) and source in BUILT_IN and not _is_file(source):
+        _refuse({**text, "format": format}, f"`{source}` is a built-in data set")
+        dataset = read_built_in(source)
+    else:
+        content = read_content(source, BUILT_IN)
+        name = STANDARD_INPUT if source == "-" else Path(source).name
+        dataset = replace(_read(content, format or _format_of(source, content), text), name=name)
+    return dataset.without(drop).checked()
+
+
+def _is_file(name: str) -> bool:
+    return Path(name).is_file()
+
+
+def _format_of(source: str | Path, content: Content) -> str:
+    """Tell the format by the suffix, or by the first bytes of what has no name."""
+    if content.name == STANDARD_INPUT or _is_pipe(source):
+        return content.kind() or "text"
+    suffix = split_suffix(Path(source))[0]
+    if suffix in SUFFIXES:
+        return SUFFIXES[suffix]
+    known = ", ".join(f"`{known}`" for known in SUFFIXES)
+    raise InputError(
+        f"`{Path(source).name}` should end in one of {known}; say what it is "
+        f"(`--input-format csv`, or `format='csv'` of `read_source`), or read it yourself and "
+        f"pass the dataframe."
+    )
+
+
+def _is_pipe(source: str | Path) -> bool:
+    return not Path(source).is_file()
+
+
+def _read(content: Content, format: str, text: dict[str, Any]) -> Dataset:
+    if format in ("csv", "tsv", "text"):
+        return read_text(content, format, **text)
+    _refuse(text, f"`{content.name}` is read as {format}")
     try:
-        return _read(path, suffix, backend)
-    except Exception as error:
-        first_line = str(error).strip().splitlines()[:1]
-        raise InputError(f"`{path}` could not be read: {' '.join(first_line)}") from error
+        return _READERS[format](content, format)
+    except InputError:
+        raise
+    except Exception as error:  # broken files raise whatever their library meets
+        first_line = " ".join(str(error).strip().splitlines()[:1])
+        raise InputError(
+            f"`{content.name}` should be a whole {format} file; it could not be read: {first_line}"
+        ) from error
 
 
-def _is_file(path: Path) -> bool:
-    try:
-        return path.is_file()
-    except (OSError, ValueError):  # a name too long for the file system, or with a null in it
-        return False
-
-
-def _read(path: Path, suffix: str, backend: str) -> Any:
-    if suffix in (".csv", ".tsv"):
-        return _read_text(path, "," if suffix == ".csv" else "\t", backend)
-    if suffix == ".parquet":
-        if backend == "pyarrow":
-            return importlib.import_module("pyarrow.parquet").read_table(path)
-        return importlib.import_module(backend).read_parquet(path)
-    module = importlib.import_module("pyarrow.feather" if backend == "pyarrow" else backend)
-    if backend == "polars":
-        return module.read_ipc(path)
-    return module.read_table(path) if backend == "pyarrow" else module.read_feather(path)
-
-
-def _read_text(path: Path, separator: str, backend: str) -> Any:
-    if backend == "pyarrow":
-        csv = importlib.import_module("pyarrow.csv")
-        return csv.read_csv(path, parse_options=csv.ParseOptions(delimiter=separator))
-    module = importlib.import_module(backend)
-    if backend == "polars":
-        # Look at all rows before settling the dtypes: fractions may come late.
-        return module.read_csv(path, separator=separator, infer_schema_length=None)
-    return module.read_csv(path, sep=separator)
+def _refuse(options: dict[str, Any], because: str) -> None:
+    """Raise for options of CSV and TSV where they would mean nothing."""
+    given = [name for name, value in options.items() if value is not None]
+    if given:
+        raise InputError(f"{listing(given)} is for CSV and TSV; {because}. Leave it away.")

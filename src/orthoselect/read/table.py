@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from orthoselect.encode import Labels, NumberedNames, Table, find_labels
 from orthoselect.encode.labels import count_missing
 from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError, listing
+from orthoselect.read.dataset import Dataset
 
 
 class Source(ABC):
@@ -77,7 +78,7 @@ def open_source(X: Any) -> Source:
 
     Parameters
     ----------
-    X : array-like, SciPy sparse matrix or array, or dataframe (pandas, polars, pyarrow)
+    X : array-like, SciPy sparse matrix or array, dataframe (pandas, polars, pyarrow) or Dataset
     """
     source = _source_of(X)
     n_rows, n = source.n_rows, len(source.names)
@@ -94,6 +95,10 @@ def open_source(X: Any) -> Source:
 
 
 def _source_of(X: Any) -> Source:
+    if isinstance(X, Dataset):
+        named = _source_of(X.data)
+        named.names = X.names
+        return named
     if type(X) is not np.ndarray and (source := _other_than_array(X)):
         return source
     array = as_array(X, "X")

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 from orthoselect.errors import InputError
+from orthoselect.result.text import as_csv, as_table, bar
+
+_NAMED_IN_PLOT = 30
 
 
 @dataclass(frozen=True)
@@ -190,6 +193,20 @@ class SelectionPath(Sequence[SelectionStep]):
         schema = dict(zip(columns, kinds))
         return nw.from_dict(columns, schema=schema, backend=backend).to_native()
 
+    def to_csv(self) -> str:
+        r"""Return the path as comma-separated values, one line a step.
+
+        Examples
+        --------
+        >>> from orthoselect import select
+        >>> print(select([[1, 0], [2, 1], [3, 1]], [0, 0, 1], 1).to_csv(), end="")
+        step,feature,name,gain,total
+        1,0,x0,0.7499999999999999,0.7499999999999999
+        """
+        header = ["step", "feature", "name", "gain", "total"]
+        rows = [[n, s.feature, s.name, s.gain, s.total] for n, s in enumerate(self, start=1)]
+        return as_csv(header, rows)
+
     def _cells(self) -> tuple[list[str], list[tuple[str, ...]]]:
         """Return the header and the rows of the table that people see."""
         shown = _number_format([value for step in self for value in (step.gain, step.total)])
@@ -209,32 +226,95 @@ class SelectionPath(Sequence[SelectionStep]):
                 row.append(f"{100 * step.total / self.ceiling:.1f}%" if self.ceiling else "-")
         return header, [tuple(row) for row in rows]
 
-    def __repr__(self) -> str:
+    def to_text(self, *, bars: bool = False) -> str:
+        """Return the path as a table for people.
+
+        Parameters
+        ----------
+        bars : bool, default=False
+            Draw what each feature added behind its numbers.
+        """
         header, rows = self._cells()
-        wide = max([len(row[1]) for row in rows] + [len(header[1])])
-        lines = [f"SelectionPath: {len(self)} of {self.n_candidates} features by {self.method}"]
-        for step, name, *figures in [tuple(header), *rows]:
-            cells = "  ".join(f"{number:>6}" for number in figures)
-            lines.append(f"  {step:>4}  {name:<{wide}}  {cells}".rstrip())
+        if bars:
+            largest = max(filter(math.isfinite, self.gains), default=0.0) or 1.0
+            header = [*header, ""]
+            rows = [(*row, bar(step.gain / largest)) for row, step in zip(rows, self)]
+        title = f"{len(self)} of {self.n_candidates} features by {self.method}"
+        lines = [title, as_table(header, rows, left={1, 5 - math.isnan(self.ceiling)}, indent="  ")]
         if self.stopped:
             lines.append(f"  stopped: {self.stopped}")
         return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        return f"SelectionPath: {self.to_text()}"
+
+    def _bars(self) -> list[str]:
+        """Return a bar for each step: the total before it pale, its gain full."""
+        totals = [step.total for step in self if math.isfinite(step.total)]
+        largest = self.ceiling if math.isfinite(self.ceiling) else max(totals, default=0.0)
+        bars = []
+        for step in self:
+            known = largest > 0 and math.isfinite(step.total) and math.isfinite(step.gain)
+            gain = max(step.gain, 0.0) / largest if known else 0.0
+            before = max(step.total, 0.0) / largest - gain if known else 0.0
+            inside = _bar(before, "#9dbfe0") + _bar(gain, "#2a6fb5")
+            bars.append(f'<div style="width:9em;white-space:nowrap;line-height:0">{inside}</div>')
+        return bars
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the running total, step by step, against its ceiling.
+
+        Up to 30 steps have a row each, with their names; more are drawn as a curve.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new pyplot figure, which notebooks show.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+
+        Examples
+        --------
+        >>> from matplotlib.figure import Figure
+        >>> from sklearn.datasets import load_iris
+        >>> from orthoselect import select
+        >>> path = select(load_iris(as_frame=True).frame, "target", 2)
+        >>> ax = path.plot(Figure().subplots())
+        >>> [label.get_text() for label in ax.get_yticklabels()]
+        ['petal length (cm)', 'sepal width (cm)']
+        """
+        from orthoselect import plots
+
+        named = len(self) <= _NAMED_IN_PLOT
+        if ax is None:
+            ax = plots.new_axes(600, 90 + 32 * len(self) if named else 360)
+        draw = plots.draw_path if named else plots.draw_path_by_step
+        return draw(self.to_dict()["steps"], _finite(self.ceiling), ax)
 
     def _repr_html_(self) -> str:
         header, rows = self._cells()
         head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
         body = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in rows
+            "<tr>"
+            + "".join(f"<td>{html.escape(cell)}</td>" for cell in row)
+            + f"<td>{bar}</td></tr>"
+            for row, bar in zip(rows, self._bars())
         )
         caption = html.escape(
             f"{len(self)} of {self.n_candidates} features by {self.method}"
             + (f"; stopped: {self.stopped}" if self.stopped else "")
         )
         return (
-            f"<table><caption>{caption}</caption><thead><tr>{head}</tr></thead>"
+            f"<table><caption>{caption}</caption><thead><tr>{head}<td></td></tr></thead>"
             f"<tbody>{body}</tbody></table>"
         )
+
+
+def _bar(share: float, color: str) -> str:
+    width = f"{100 * min(max(share, 0.0), 1.0):.1f}%"
+    return f'<i style="display:inline-block;height:0.6em;width:{width};background:{color}"></i>'
 
 
 def _number_format(values: Sequence[float]) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Iterable, Mapping
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +14,7 @@ from orthoselect.problem import Problem
 from orthoselect.result import SelectionPath
 from orthoselect.show.plain import number
 from orthoselect.show.sampling import live_rows
+from orthoselect.versions import versions
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
 _DEFAULTS = {**GENERAL, "include": None, "exclude": None, "search": "forward"}
@@ -108,7 +107,7 @@ def reproduction(
         "python": python_code(path, data, target),
         "options": path.to_dict()["options"],
         "seed": None,
-        "versions": versions(),
+        "versions": versions(*_PACKAGES),
     }
 
 
@@ -163,14 +162,3 @@ def _imports(options: Mapping[str, Any]) -> list[str]:
     kinds = {type(value) for value in options.values() if hasattr(value, "__dict__")}
     places = [(kind.__module__.split("._")[0], kind.__name__) for kind in kinds]
     return [f"from {module} import {name}" for module, name in sorted(places)]
-
-
-def versions() -> dict[str, str]:
-    """Return the versions of this package and of what its numbers come from."""
-    import orthoselect
-
-    return {
-        "orthoselect": orthoselect.__version__,
-        "python": platform.python_version(),
-        **{package: metadata.version(package) for package in _PACKAGES},
-    }

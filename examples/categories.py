@@ -1,0 +1,55 @@
+"""
+Categorical features
+====================
+
+A column of text is one feature: it becomes a block of indicators inside and is selected, or not, as
+a whole. Numbers that are really labels have to be named.
+"""
+
+import numpy as np
+import pandas as pd
+
+from orthoselect import OrthogonalSelector, select
+
+rng = np.random.default_rng(0)
+N = 600
+trade = rng.choice(["baker", "carpenter", "nurse", "pilot"], N)
+district = rng.integers(1, 13, N)  # a number on a map, no quantity
+years = rng.gamma(3.0, 4.0, N)
+extra = pd.Series(trade).map({"baker": 0, "carpenter": 4, "nurse": 3, "pilot": 21})
+by_district = rng.normal(0, 6, 13)[district]
+
+people = pd.DataFrame(
+    {
+        "trade": trade,
+        "district": district,
+        "years": years,
+        "shoe size": rng.normal(42, 3, N),
+        "wage": 20 + extra + 0.4 * years + by_district + rng.normal(0, 3, N),
+    }
+)
+
+# %%
+# Text is categorical by itself; `district` is taken for a quantity and says little as one.
+
+print(select(people, "wage", 3))
+
+# %%
+# Named as categorical, it is among the first.
+
+print(select(people, "wage", 3, categorical_features=["district"]))
+
+# %%
+# A feature of many levels has many columns to fit with and gains something by chance alone. A
+# column of noise shows how much: here eleven indicators of it.
+
+people["noise"] = rng.permutation(district)
+path = select(people, "wage", 5, categorical_features=["district", "noise"])
+print("gain of noise with 12 levels:", round(path.gains[path.names.index("noise")], 4))
+
+# %%
+# The selector gives columns back as they were, text as text.
+
+selector = OrthogonalSelector(2, task="regression", categorical_features=["district"])
+selector.set_output(transform="pandas")
+print(selector.fit_transform(people.drop(columns="wage"), people["wage"]).head(3))

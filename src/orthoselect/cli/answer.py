@@ -1,0 +1,102 @@
+"""The answer of `select`: on standard output, and in files."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+from orthoselect.cli.loading import Loaded
+from orthoselect.cli.terminal import Terminal
+from orthoselect.errors import InputError
+from orthoselect.output import check_place
+from orthoselect.read import write_columns
+from orthoselect.result import SelectionPath
+from orthoselect.show import summarize, write_report
+
+_REPORTS = (".html", ".htm", ".json")
+
+
+def check_writable(output: str | None, report: str | None) -> None:
+    """Raise before the work if its result could not be written after it."""
+    if report is not None and Path(report).suffix.lower() not in _REPORTS:
+        raise InputError(
+            f"`--report` should end in .html (a page) or .json (its figures); got {report!r}."
+        )
+    for file in (output, report):
+        if file is not None:
+            check_place(file)
+
+
+class Answer:
+    """A path on its way to the user.
+
+    Parameters
+    ----------
+    path : SelectionPath
+    loaded : Loaded
+    terminal : Terminal
+    """
+
+    def __init__(self, path: SelectionPath, loaded: Loaded, terminal: Terminal) -> None:
+        self._path, self._loaded, self._terminal = path, loaded, terminal
+
+    def show(self, format: str) -> None:
+        """Print the path."""
+        if format == "json":
+            print(json.dumps(self._as_dict(), indent=2, ensure_ascii=False))
+        elif format == "csv":
+            print(self._path.to_csv(), end="")
+        else:
+            print(self._path.to_text(bars=sys.stdout.isatty()))
+        sys.stdout.flush()
+
+    def write(self, output: str | None, report: str | None) -> None:
+        """Write the reduced table and the page, where they are wanted."""
+        dataset, path = self._loaded.dataset, self._path
+        if output is not None:
+            columns = [dataset.names[column] for column in path.columns]
+            targets = self._loaded.target_columns
+            write_columns(
+                dataset, [*columns, *targets[:-1]], targets[-1] if targets else None, output
+            )
+            self._terminal.note(f"wrote {len(columns)} columns and the target to {output}")
+        if report is not None:
+            with self._terminal.working("writing the report"):
+                write_report(self._summary(), report)
+            self._terminal.note(f"wrote the report to {report}")
+
+    def _summary(self) -> dict[str, Any]:
+        loaded = self._loaded
+        summary = summarize(
+            self._path,
+            loaded.dataset,
+            loaded.target,
+            sample_weight=loaded.weights,
+            target_name=loaded.target_name,
+        )
+        return annotated(summary, loaded, self._terminal)
+
+    def _as_dict(self) -> dict[str, Any]:
+        return annotated(self._path.to_dict(), self._loaded, self._terminal)
+
+
+def annotated(summary: dict[str, Any], loaded: Loaded, terminal: Terminal) -> dict[str, Any]:
+    """Return the summary with what only the command knows."""
+    dataset = loaded.dataset
+    left_out = [{"name": name, "reason": reason} for name, reason in dataset.left_out.items()]
+    data = {"rows": dataset.n_rows, "columns": len(dataset.names), **summary.get("data", {})}
+    return {
+        **summary,
+        "title": dataset.name,
+        "target": loaded.target_name,
+        "data": {**data, "left_out": left_out, "warnings": list(terminal.warnings)},
+        "reproduce": {**summary.get("reproduce", {}), "command": command_line()},
+    }
+
+
+def command_line() -> str:
+    """Return what was typed, so that it can be typed again."""
+    return shlex.join(["orthoselect", *sys.argv[1:]])

@@ -1,0 +1,232 @@
+"""From what was typed to a table that can be selected from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthoselect.errors import InputError, listing
+from orthoselect.read import (
+    Dataset,
+    drop_missing,
+    find_names,
+    read_source,
+    read_target,
+    sift,
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was typed about the table; see `options.py` for what each means."""
+
+    source: str
+    target: Sequence[str] = ()
+    categorical: Sequence[str] = ()
+    group: Sequence[str] = ()
+    include: Sequence[str] = ()
+    exclude: Sequence[str] = ()
+    drop: Sequence[str] = ()
+    weights: str | None = None
+    missing: str = "error"
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: bool = True
+    format: str | None = None
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A table, and what is wanted of its columns.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    target : str or array
+        A column's name, or values.
+    target_name : str
+        What to call it.
+    options : dict
+        What `select` and `compare` are to know of the columns.
+    weights : array or None
+    target_columns : list of str
+        The columns that the target was taken from.
+    """
+
+    dataset: Dataset
+    target: Any
+    target_name: str
+    options: dict[str, Any]
+    weights: Any
+    target_columns: list[str]
+
+
+def load(asked: Asked) -> Loaded:
+    """Read the table, leave out what cannot be selected from, see to missing values."""
+    dataset = read_source(
+        asked.source,
+        format=asked.format,
+        delimiter=asked.delimiter,
+        encoding=asked.encoding,
+        header=None if asked.header else False,
+        drop=asked.drop,
+    )
+    roles = _Roles(asked, dataset)
+    dataset = sift(dataset, roles.first_target, roles.named)
+    dataset = drop_missing(
+        dataset,
+        asked.missing,
+        roles.first_target,
+        weights=roles.weights,
+        exclude=roles.exclude,
+    )
+    _check_targets_left(dataset, roles.targets)
+    target, target_name = _target_values(dataset, roles.targets)
+    _check_varies(dataset.column(target) if isinstance(target, str) else target, target_name)
+    options = {
+        "categorical_features": roles.categorical or "from_dtype",
+        "include": roles.include or None,
+        "groups": roles.groups,
+        "exclude": roles.never_taken or None,
+    }
+    weights = None if roles.weights is None else np.asarray(dataset.column(roles.weights))
+    return Loaded(dataset, target, target_name, options, weights, roles.targets)
+
+
+class _Roles:
+    """What each column that was named is to be; a column with two roles raises."""
+
+    def __init__(self, asked: Asked, dataset: Dataset) -> None:
+        names = dataset.names
+        self.targets = _targets(asked, dataset)
+        self.categorical = find_names(asked.categorical, names, "--categorical")
+        self.groups = _groups(asked.group, names)
+        self.include = _names_or_groups(asked.include, names, self.groups, "--include")
+        self.exclude = find_names(asked.exclude, names, "--exclude")
+        weights = find_names([asked.weights] if asked.weights else [], names, "--weights")
+        if len(weights) > 1:
+            raise InputError(f"`--weights` should name one column; got {listing(weights)}.")
+        self.weights = weights[0] if weights else None
+        self._check()
+
+    @property
+    def first_target(self) -> str | None:
+        """The target's column; None where its values stand apart."""
+        return self.targets[0] if self.targets else None
+
+    @property
+    def in_groups(self) -> list[str]:
+        """The members of all groups."""
+        return [name for columns in (self.groups or {}).values() for name in columns]
+
+    @property
+    def named(self) -> list[str]:
+        """All columns that the user has spoken of."""
+        weights = [] if self.weights is None else [self.weights]
+        named = [*self.categorical, *self.include, *self.in_groups, *self.exclude]
+        return [*named, *weights, *self.targets]
+
+    @property
+    def never_taken(self) -> list[str]:
+        """The columns that are no candidates, the first target apart."""
+        weights = [] if self.weights is None else [self.weights]
+        targets = self.targets if len(self.targets) > 1 else []
+        return [*self.exclude, *weights, *targets]
+
+    def _check(self) -> None:
+        roles = {
+            "--target": self.targets,
+            "--weights": [] if self.weights is None else [self.weights],
+            "--exclude": self.exclude,
+            "--include": self.include,
+        }
+        seen: dict[str, str] = {}
+        for role, columns in roles.items():
+            for name in columns:
+                if name in seen:
+                    _refuse(name, seen[name], role)
+                seen[name] = role
+        for name in self.in_groups:
+            if seen.get(name) in ("--target", "--weights"):
+                _refuse(name, seen[name], "--group")
+
+
+def _refuse(name: str, one: str, other: str) -> None:
+    raise InputError(
+        f"a column should have one role; `{name}` is named in `{one}` and in `{other}`."
+    )
+
+
+def _groups(given: Sequence[str], names: Sequence[str]) -> dict[str, list[str]] | None:
+    """Return groups from ``name=column,column``.
+
+    Examples
+    --------
+    >>> _groups(["left=a,b", "right=x*"], ["a", "b", "x1", "x2"])
+    {'left': ['a', 'b'], 'right': ['x1', 'x2']}
+    """
+    groups: dict[str, list[str]] = {}
+    for item in given:
+        name, equals, columns = item.partition("=")
+        if not (name and equals and columns):
+            raise InputError(
+                f"`--group` should be NAME=COLUMN,COLUMN,...; got {item!r}. "
+                f"For example `--group size=width,height`."
+            )
+        if name in groups:
+            raise InputError(f"`--group` should name each group once; `{name}` is repeated.")
+        groups[name] = find_names([columns], names, "--group")
+    return groups or None
+
+
+def _names_or_groups(
+    given: Sequence[str], names: Sequence[str], groups: dict[str, list[str]] | None, option: str
+) -> list[str]:
+    return find_names(given, [*names, *(groups or {})], option)
+
+
+def _targets(asked: Asked, dataset: Dataset) -> list[str]:
+    """Return the names of the target's columns; none where its values stand apart."""
+    if asked.target:
+        if dataset.target_name is not None and list(asked.target) == [dataset.target_name]:
+            return [dataset.target] if isinstance(dataset.target, str) else []
+        return find_names(asked.target, dataset.names, "--target")
+    if dataset.target is None:
+        raise InputError(
+            f"`--target` should name the column to explain; `{dataset.name}` does not tell which "
+            f"one that is. Its columns are {listing(dataset.names)}."
+        )
+    return [dataset.target] if isinstance(dataset.target, str) else []
+
+
+def _target_values(dataset: Dataset, targets: list[str]) -> tuple[Any, str]:
+    if not targets:
+        return dataset.target, dataset.target_name or "target"
+    if len(targets) == 1:
+        return targets[0], targets[0]
+    columns = [np.asarray(dataset.column(name)) for name in targets]
+    return np.column_stack(columns), ", ".join(targets)
+
+
+def _check_targets_left(dataset: Dataset, targets: Sequence[str]) -> None:
+    """Raise where a target, one of several, was left out for its gaps."""
+    gone = [name for name in targets if name in dataset.left_out]
+    if gone:
+        raise InputError(
+            f"a target should have no missing values; {listing(gone)} has some. "
+            f"Use `--missing drop-rows`."
+        )
+
+
+def _check_varies(values: Any, name: str) -> None:
+    """Raise for a target that is the same in all rows: the library would only warn."""
+    for column in read_target(values, len(values)):
+        first = column.values[0]
+        if all(value == first for value in column.values[1:]):
+            raise InputError(
+                f"the target `{name}` should have at least two classes or unlike numbers; every "
+                f"row has {first!r}. Choose another `--target`, or more rows."
+            )

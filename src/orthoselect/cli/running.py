@@ -1,0 +1,42 @@
+"""How a command ends: well, by the user's hand, or with one clear line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import typer
+
+from orthoselect.cli.terminal import Terminal
+from orthoselect.cli.wording import in_command_words
+from orthoselect.errors import InputError
+
+MENDABLE = 2  # the user can do something about it
+INTERRUPTED = 130  # as shells count Ctrl-C
+
+
+@contextmanager
+def ending_well(terminal: Terminal) -> Iterator[None]:
+    """Turn what the user can mend into one line and exit code 2, and Ctrl-C into 130."""
+    try:
+        with terminal.listening():
+            yield
+    except InputError as error:
+        terminal.error(in_command_words(str(error)))
+        raise typer.Exit(MENDABLE) from None
+    except MemoryError:
+        terminal.error("there is not enough memory for this table; drop columns or rows.")
+        raise typer.Exit(MENDABLE) from None
+    except BrokenPipeError:
+        # Whoever read our answer has gone: that is no error, and nothing more can be said to them.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+    except OSError as error:
+        where = f" `{error.filename}`" if error.filename else ""
+        terminal.error(f"{error.strerror or error}{where}.")
+        raise typer.Exit(MENDABLE) from None
+    except KeyboardInterrupt:
+        terminal.error("interrupted before the first feature was found.")
+        raise typer.Exit(INTERRUPTED) from None

@@ -1,0 +1,124 @@
+"""`orthoselect select`: a table in, the features that matter out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+
+from orthoselect.cli import options as o
+from orthoselect.cli.answer import Answer, check_writable
+from orthoselect.cli.loading import Asked, Loaded, load
+from orthoselect.cli.running import INTERRUPTED, ending_well
+from orthoselect.cli.terminal import Terminal
+from orthoselect.errors import InputError, SelectionInterrupted
+from orthoselect.result import SelectionPath
+from orthoselect.selection import select
+
+
+def select_command(
+    source: o.Source,
+    *,
+    target: o.Target,
+    count: o.Count = "10",
+    method: o.Method = "socc",
+    option: o.OwnOption,
+    task: o.TaskOption = o.Task.auto,
+    include: o.Include,
+    exclude: o.Exclude,
+    group: o.Group,
+    categorical: o.Categorical,
+    drop: o.Drop,
+    weights: o.Weights = None,
+    missing: o.MissingOption = o.Missing.error,
+    delimiter: o.Delimiter = None,
+    encoding: o.Encoding = None,
+    header: o.Header = True,
+    input_format: o.InputFormat = None,
+    format: o.FormatOption = o.Format.table,
+    output: o.Output = None,
+    report: o.Report = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """Select the features that together explain a column best.
+
+    Standard output holds the answer only; everything else goes to standard error.
+    """
+    terminal = Terminal(quiet)
+    with ending_well(terminal):
+        wanted, own = _count(count), o.own_options(option)
+        check_writable(output, report)
+        asked = Asked(
+            source=source,
+            target=target,
+            categorical=categorical,
+            group=group,
+            include=include,
+            exclude=exclude,
+            drop=drop,
+            weights=weights,
+            missing=missing.value,
+            delimiter=delimiter,
+            encoding=encoding,
+            header=header,
+            format=input_format,
+        )
+        with terminal.working(f"reading {source}"):
+            loaded = load(asked)
+        path, interrupted = _select(loaded, wanted, method, task.value, own, terminal)
+        if not len(path):
+            raise InputError(f"nothing could be selected: {path.stopped}")
+        answer = Answer(path, loaded, terminal)
+        answer.show(format.value)
+        answer.write(output, report)
+    if interrupted:
+        terminal.error(f"interrupted after {len(path)} feature(s), which are kept.")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _select(
+    loaded: Loaded,
+    wanted: int | float,
+    method: str,
+    task: str,
+    own: Mapping[str, Any],
+    terminal: Terminal,
+) -> tuple[SelectionPath, bool]:
+    """Return the path as far as it came, and whether it was interrupted."""
+    try:
+        with terminal.working("selecting") as bar:
+            path = select(
+                loaded.dataset,
+                loaded.target,
+                wanted,
+                method,
+                task=task,
+                sample_weight=loaded.weights,
+                progress=bar.step,
+                **loaded.options,
+                **own,
+            )
+    except SelectionInterrupted as stopped:
+        if not len(stopped.path):
+            raise
+        return stopped.path, True
+    return path, False
+
+
+def _count(text: str) -> int | float:
+    """Read a count or a fraction.
+
+    Examples
+    --------
+    >>> _count("12"), _count("0.25")
+    (12, 0.25)
+    """
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    raise InputError(
+        f"`-k` should be a whole number of at least 1, or a fraction in (0, 1); got {text!r}."
+    )

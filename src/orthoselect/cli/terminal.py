@@ -1,0 +1,119 @@
+"""What the command says beside its answer: warnings, notes and a bar, all on standard error."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    SpinnerColumn,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+)
+
+from orthoselect.cli.wording import in_command_words
+from orthoselect.result import SelectionStep
+
+_WIDEST_NAME = 40
+
+
+class Terminal:
+    """Standard error, as far as the user wants to hear of it.
+
+    Parameters
+    ----------
+    quiet : bool
+        Say nothing but errors.
+
+    Attributes
+    ----------
+    warnings : list of str
+        What was warned of, each once.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.warnings: list[str] = []
+        self._quiet = quiet
+        self._console = Console(stderr=True, soft_wrap=True, highlight=False)
+        self._progress: Progress | None = None
+
+    def note(self, message: str) -> None:
+        """Say what was done."""
+        if not self._quiet:
+            self._line(f"orthoselect: {message}")
+
+    def warn(self, message: str) -> None:
+        """Say, once, what deserves a look."""
+        if message in self.warnings:
+            return
+        self.warnings.append(message)
+        if not self._quiet:
+            self._line(f"orthoselect: warning: {message}")
+
+    def error(self, message: str) -> None:
+        """Say what went wrong."""
+        self._line(f"orthoselect: error: {message}")
+
+    def _line(self, text: str) -> None:
+        self._console.print(text, markup=False)
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Turn the warnings of Python code into lines."""
+
+        def show(message: Warning | str, *_: Any, **__: Any) -> None:
+            self.warn(in_command_words(str(message)))
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            # Deprecations are for whoever develops us.
+            for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+                warnings.simplefilter("ignore", kind)
+            warnings.showwarning = show
+            yield
+
+    @contextmanager
+    def working(self, what: str) -> Iterator[Bar]:
+        """Show a bar while the block runs, on a terminal only."""
+        if self._quiet or not self._console.is_terminal:
+            yield Bar(None, None)
+            return
+        columns = (
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TimeRemainingColumn(compact=True),
+            TextColumn("{task.fields[newest]}"),
+        )
+        with Progress(*columns, console=self._console, transient=True) as progress:
+            task = progress.add_task(escape(what), total=None, newest="")
+            yield Bar(progress, task)
+
+
+class Bar:
+    """A bar, or nothing where nobody looks."""
+
+    def __init__(self, progress: Progress | None, task: TaskID | None) -> None:
+        self._progress, self._task = progress, task
+
+    def step(self, step: SelectionStep, number: int, size: int) -> None:
+        """Show a step of a selection."""
+        self.show(number, size, step.name)
+
+    def show(self, done: int, total: int, newest: str) -> None:
+        """Show how far it is."""
+        if self._progress is None or self._task is None:
+            return
+        newest = " ".join(newest.split())
+        if len(newest) > _WIDEST_NAME:
+            newest = newest[: _WIDEST_NAME - 1] + "…"
+        self._progress.update(self._task, completed=done, total=total, newest=escape(newest))

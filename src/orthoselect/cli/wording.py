@@ -1,0 +1,60 @@
+"""The library's messages in the words of the command."""
+
+from __future__ import annotations
+
+import re
+
+# What a message of the library calls an argument, and what the command calls it.
+_OPTIONS = {
+    "n_features_to_select": "-k",
+    "categorical_features": "--categorical",
+    "sample_weight": "--weights",
+    "response_encoding": "--option response_encoding",
+    "random_state": "--seed",
+    "n_jobs": "--jobs",
+    "groups": "--group",
+    "methods": "--method",
+    "sizes": "-k",
+    **{
+        name: f"--{name}"
+        for name in (
+            "delimiter",
+            "encoding",
+            "estimator",
+            "exclude",
+            "folds",
+            "include",
+            "method",
+            "missing",
+            "repeats",
+            "scoring",
+            "target",
+            "task",
+        )
+    },
+}
+_SETTING = re.compile(r"`(\w+)='([^'`]*)'`")
+# Where a name in backquotes is an argument and not a column of the table.
+_NAME = re.compile(r"(^|\bin |\btake |\bset )`(\w+)`")
+
+
+def in_command_words(message: str) -> str:
+    """Name options as the command has them, and keep to one line.
+
+    Examples
+    --------
+    >>> in_command_words("Drop them, or name the column in `exclude`.")
+    'Drop them, or name the column in `--exclude`.'
+    >>> in_command_words("if it is a quantity pass `task='regression'`.")
+    'if it is a quantity pass `--task regression`.'
+    >>> in_command_words("there is no column `target`.")
+    'there is no column `target`.'
+    """
+    message = _SETTING.sub(_setting, message)
+    message = _NAME.sub(lambda found: f"{found[1]}`{_OPTIONS.get(found[2], found[2])}`", message)
+    return " ".join(message.split())
+
+
+def _setting(found: re.Match[str]) -> str:
+    name, value = found.groups()
+    return f"`{_OPTIONS.get(name, f'--option {name}=')} {value}`".replace("= ", "=")

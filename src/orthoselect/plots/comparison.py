@@ -1,0 +1,150 @@
+"""The curves of a comparison: score against the number of features, one color a method."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from orthoselect.plots.style import (
+    PALETTE,
+    SMALL,
+    legend,
+    pixels,
+    plain,
+    series_color,
+    series_marker,
+    shorten,
+    whole_numbers,
+    write,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_ROW = 15.0  # pixels between two names at the curves' ends
+Curve = Mapping[str, Any]
+
+
+def draw_comparison(
+    curves: Sequence[Curve],
+    axes: Axes,
+    *,
+    scoring: str = "score",
+    methods: Sequence[str] | None = None,
+    with_names: bool = True,
+) -> Axes:
+    """Draw validation scores as solid lines with their spread, training scores dashed.
+
+    Parameters
+    ----------
+    curves : sequence of mapping
+        `curves` of `Comparison.to_dict()`: method, n_features, train, validation and the standard
+        deviation of each.
+    axes : matplotlib Axes
+    scoring : str, default="score"
+        What the scores are.
+    methods : sequence of str, optional
+        All methods in order; their places are their colors. By default those of the curves.
+    with_names : bool, default=True
+        Whether each curve is named at its end.
+
+    Returns
+    -------
+    axes : matplotlib Axes
+
+    Examples
+    --------
+    >>> from orthoselect.plots import draw_comparison, new_figure
+    >>> one = {"method": "socc", "n_features": 1, "train": 0.9, "train_std": 0.01}
+    >>> one |= {"validation": 0.8, "validation_std": 0.02}
+    >>> axes = draw_comparison([one], new_figure(400, 300).subplots(), scoring="accuracy")
+    >>> axes.get_ylabel()
+    'accuracy'
+    """
+    methods = list(dict.fromkeys(c["method"] for c in curves)) if methods is None else methods
+    ends = []
+    for number, method in enumerate(methods):
+        own = sorted((c for c in curves if c["method"] == method), key=lambda c: c["n_features"])
+        own = [curve for curve in own if curve["validation"] is not None]
+        if own:
+            _draw_one(own, number, axes, banded=len(methods) <= 8)
+            ends.append((own[-1]["n_features"], own[-1]["validation"], number, method))
+    axes.set_xlabel("number of features")
+    axes.set_ylabel(shorten(scoring, 40))
+    whole_numbers(axes)
+    axes.margins(x=0.03)
+    plain(axes, grid="y")
+    _line_kinds(axes)
+    if with_names:
+        _name_ends(ends, axes)
+    return axes
+
+
+def _draw_one(own: Sequence[Curve], number: int, axes: Axes, banded: bool) -> None:
+    sizes = [curve["n_features"] for curve in own]
+    scores = [curve["validation"] for curve in own]
+    spread = [curve["validation_std"] or 0.0 for curve in own]
+    training = [math.nan if curve["train"] is None else curve["train"] for curve in own]
+    color = series_color(number)
+    if banded:
+        low = [a - b for a, b in zip(scores, spread)]
+        high = [a + b for a, b in zip(scores, spread)]
+        axes.fill_between(sizes, low, high, color=color, alpha=0.1, linewidth=0)
+    axes.plot(sizes, training, color=color, linewidth=1.1, linestyle=(0, (4, 3)), alpha=0.75)
+    axes.plot(
+        sizes,
+        scores,
+        color=color,
+        linewidth=2,
+        marker=series_marker(number),
+        markersize=6,
+        markeredgewidth=0.8,
+        markeredgecolor=PALETTE["paper"],
+    )
+
+
+def _line_kinds(axes: Axes) -> None:
+    """Say what solid and dashed mean; the band goes with the solid line."""
+    from matplotlib.lines import Line2D
+
+    color = PALETTE["muted"]
+    solid = Line2D([], [], color=color, linewidth=2)
+    dashed = Line2D([], [], color=color, linewidth=1.1, linestyle=(0, (4, 3)))
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2, "borderaxespad": 0}
+    legend(axes, [solid, dashed], ["validation", "training"], **place)
+
+
+def _name_ends(ends: Sequence[tuple[float, float, int, str]], axes: Axes) -> None:
+    """Name each curve right of its end, names pushed apart where they would overlap."""
+    low, high = axes.get_ylim()
+    scale = 0.78 * pixels(axes)[1] / ((high - low) or 1.0)
+    ranked = sorted(ends, key=lambda end: -end[1])
+    heights = _apart([end[1] * scale for end in ranked], _ROW)
+    right = max((end[0] for end in ends), default=1)
+    for (_, score, number, method), height in zip(ranked, heights):
+        write(
+            axes,
+            right,
+            score,
+            shorten(method, 22),
+            xytext=(22, height - score * scale),
+            textcoords="offset points",
+            va="center",
+            fontsize=SMALL,
+            arrowprops={
+                "arrowstyle": "-",
+                "color": series_color(number),
+                "lw": 1.2,
+                "relpos": (0, 0.5),
+            },
+        )
+
+
+def _apart(heights: Sequence[float], gap: float) -> list[float]:
+    """Move falling heights as little as is simple until neighbors are `gap` apart."""
+    placed: list[float] = []
+    for height in heights:
+        placed.append(min(height, placed[-1] - gap) if placed else height)
+    shift = sum(a - b for a, b in zip(heights, placed)) / len(placed) if placed else 0.0
+    return [height + shift for height in placed]

@@ -1,0 +1,173 @@
+"""A figure as SVG text that sits inside a page: its colors, fonts and width are the page's."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import re
+import warnings
+import xml.etree.ElementTree as ET
+from typing import TYPE_CHECKING
+
+from orthoselect.plots.style import PALETTE, clean, require_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_ROLES = {color: f"var(--chart-{role}, {color})" for role, color in PALETTE.items()}
+_NUMBER = re.compile(r"-?\d+\.\d+")
+_LINK = re.compile(r"#([^)\s]+)")
+
+
+def to_svg(figure: Figure, label: str, *, prefix: str | None = None) -> str:
+    """Return the figure as one SVG element for the inside of an HTML page.
+
+    Colors of the palette become CSS variables (``--chart-ink`` and so on), text stays text in the
+    page's font, and nothing but the figure itself is styled.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    label : str
+        What the chart shows, for those who do not see it.
+    prefix : str, optional
+        What the ids in it begin with; no two on a page may be equal. By default it is made from
+        what the figure shows.
+
+    Returns
+    -------
+    svg : str
+
+    Examples
+    --------
+    >>> from orthoselect.plots import new_figure, to_svg
+    >>> figure = new_figure(100, 50)
+    >>> to_svg(figure, "nothing").startswith('<svg viewBox="0 0 100 50" role="img"')
+    True
+    """
+    root = ET.fromstring(_drawn(figure))
+    _drop_namespaces(root)
+    _drop_globals(root)
+    # A digest of what is drawn: other figures get other ids, the same figure the same ones.
+    prefix = prefix or "c" + hashlib.sha256(ET.tostring(root) + label.encode()).hexdigest()[:10]
+    for element in root.iter():
+        _restyle(element)
+        _round(element)
+    _rename(root, prefix)
+    for group in root.iter("g"):
+        _hoist_style(group)
+    _flatten(root)
+    width, height = (round(72 * inches, 2) for inches in figure.get_size_inches())
+    root.attrib = {
+        "viewBox": f"0 0 {width:g} {height:g}",
+        "role": "img",
+        "aria-label": clean(label),
+        "style": f"--width: {width:g}px; stroke-linejoin: round",
+    }
+    return ET.tostring(root, encoding="unicode")
+
+
+def _drawn(figure: Figure) -> bytes:
+    """Draw with the default settings, whatever the user's are, and text as text."""
+    require_matplotlib()
+    import matplotlib as mpl
+
+    buffer = io.BytesIO()
+    # Names in scripts that the font lacks are only measured with it; the browser has the glyphs.
+    with mpl.rc_context(), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
+        mpl.rcdefaults()
+        mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "orthoselect"})
+        metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
+        figure.savefig(buffer, format="svg", transparent=True, metadata=metadata)
+    return buffer.getvalue()
+
+
+def _drop_namespaces(root: ET.Element) -> None:
+    for element in root.iter():
+        element.tag = element.tag.rpartition("}")[2]
+        element.attrib = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
+
+
+def _drop_globals(root: ET.Element) -> None:
+    """Take out the metadata, and the style sheet that would reach the whole page."""
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag in ("metadata", "style"):
+                parent.remove(child)
+            else:
+                child.tail = None
+        if parent.tag != "text":
+            parent.text = None
+
+
+def _restyle(element: ET.Element) -> None:
+    """Replace colors of the palette by variables, and fonts by the page's."""
+    if "style" not in element.attrib:
+        return
+    declared = []
+    for declaration in element.attrib["style"].split(";"):
+        name, _, value = (part.strip() for part in declaration.partition(":"))
+        if name == "font":
+            declared.append("font-size: " + value.split("px")[0].split()[-1] + "px")
+        elif name and name != "font-family":
+            declared.append(f"{name}: {_ROLES.get(value.lower(), value)}")
+    element.attrib["style"] = "; ".join(declared)
+
+
+def _round(element: ET.Element) -> None:
+    """Two decimals of a pixel are more than a screen shows, and half the text."""
+    for name in ("d", "x", "y", "transform", "points"):
+        if name in element.attrib:
+            shorter = _NUMBER.sub(lambda n: f"{float(n[0]):.2f}", element.attrib[name])
+            element.attrib[name] = " ".join(shorter.split())
+    if element.attrib.get("transform", "").startswith("rotate(-0 "):
+        del element.attrib["transform"]
+
+
+def _rename(root: ET.Element, prefix: str) -> None:
+    """Give every id that is referred to a name of its own, and drop the others."""
+    linked = ("href", "clip-path", "style")
+    used = dict.fromkeys(
+        found
+        for element in root.iter()
+        for name in linked
+        for found in _LINK.findall(_links(element, name))
+    )
+    names = {old: f"{prefix}-{number}" for number, old in enumerate(used)}
+    for element in root.iter():
+        identity = element.attrib.pop("id", None)
+        if identity in names:
+            element.attrib["id"] = names[identity]
+        for name in linked:
+            if _links(element, name):
+                value = element.attrib[name]
+                element.attrib[name] = _LINK.sub(lambda m: "#" + names[m[1]], value)
+
+
+def _links(element: ET.Element, name: str) -> str:
+    value = element.attrib.get(name, "")
+    return value if name == "href" or "url(#" in value else ""
+
+
+def _flatten(parent: ET.Element) -> None:
+    """Take out groups that say nothing, and shapes that nobody sees."""
+    kept: list[ET.Element] = []
+    for child in parent:
+        _flatten(child)
+        unseen = child.tag == "path" and child.attrib.get("style") == "fill: none"
+        if child.tag == "g" and not child.attrib:
+            kept.extend(child)
+        elif not unseen and (len(child) or child.tag not in ("g", "defs")):
+            kept.append(child)
+    parent[:] = kept
+
+
+def _hoist_style(group: ET.Element) -> None:
+    """Move a style that all points of a group share to the group: said once, not 1500 times."""
+    styles = {child.attrib.get("style") for child in group}
+    style = styles.pop() if len(styles) == 1 else None
+    if style and len(group) > 1 and all(child.tag == "use" for child in group):
+        for child in group:
+            del child.attrib["style"]
+        group.attrib["style"] = style

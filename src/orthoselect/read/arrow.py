@@ -1,0 +1,78 @@
+"""Parquet, Feather and Arrow files, by pyarrow."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from orthoselect.errors import InputError
+from orthoselect.read.content import Content
+from orthoselect.read.dataset import Dataset
+
+
+def load_pyarrow(module: str = "pyarrow") -> Any:
+    """Import pyarrow, or a module of it, or say how to get it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise InputError(
+            "reading files needs pyarrow; install it with `pip install 'orthoselect[files]'`."
+        ) from None
+
+
+def read_parquet(content: Content, format: str) -> Dataset:
+    """Read a Parquet file."""
+    parquet = load_pyarrow("pyarrow.parquet")
+    return table_dataset(parquet.ParquetFile(_reader(content)).read(), format)
+
+
+def read_arrow(content: Content, format: str) -> Dataset:
+    """Read an Arrow file or stream, which Feather files are too, or a Feather file of version 1."""
+    ipc = load_pyarrow("pyarrow.ipc")
+    if content.kind() == "feather":
+        table = load_pyarrow("pyarrow.feather").read_table(_reader(content))
+    else:
+        with content.open() as file:
+            is_file = file.read(6) == b"ARROW1"
+        table = (ipc.open_file if is_file else ipc.open_stream)(_reader(content)).read_all()
+    table.validate(full=True)  # Arrow trusts the offsets it finds; a broken file would crash us
+    return table_dataset(table, format)
+
+
+def _reader(content: Content) -> Any:
+    return load_pyarrow().BufferReader(content.buffer())
+
+
+def table_dataset(table: Any, format: str) -> Dataset:
+    """Return a table of columns of plain types as a data set."""
+    pa = load_pyarrow()
+    try:
+        columns = [_plain(column) for column in table.columns]
+    except pa.ArrowNotImplementedError as error:
+        raise InputError(
+            f"the table holds a type that needs a pyarrow newer than {pa.__version__}, which is "
+            f"installed: {error}. Upgrade it, or write the table as Parquet."
+        ) from error
+    return Dataset(
+        pa.table(columns, names=table.column_names), list(table.column_names), format=format
+    )
+
+
+def _plain(column: Any) -> Any:
+    """Give a column of an unusual type the usual type of the same values."""
+    pa = load_pyarrow()
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        chunks = [chunk.storage for chunk in column.chunks]
+        return _plain(pa.chunked_array(chunks, kind.storage_type))
+    if pa.types.is_run_end_encoded(kind):
+        return _plain(load_pyarrow("pyarrow.compute").run_end_decode(column))
+    if str(kind) == "string_view":
+        return column.cast(pa.string())
+    if pa.types.is_decimal(kind):
+        return column.cast(pa.float64())
+    if pa.types.is_float16(kind):  # not every pyarrow casts it
+        return pa.chunked_array([pa.array(column.to_numpy().astype(np.float32), from_pandas=True)])
+    return column

@@ -1,0 +1,244 @@
+"""What reading, sifting and writing ask of a table, whatever kind it is of."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+_HANDFUL = 10  # so few rows may differ in any text by chance
+_LOOK = 1000  # rows that mostly suffice to see that a column is no identifier
+# 2024-12-31, 31.12.2024, 12/31/24 and the like, with or without a time of day
+_DATE = (
+    r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
+    r"([ T]\d{1,2}:\d{2}.*)?$"
+)
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+
+Gaps = dict[int, tuple[int, int]]  # column -> its missing values, its infinities
+
+
+class Columns(ABC):
+    """A table, column by column."""
+
+    n_rows: int
+
+    @abstractmethod
+    def column(self, at: int) -> Any:
+        """Return one column, an array or a pyarrow column."""
+
+    @abstractmethod
+    def reason_against(self, at: int, name: str) -> str | None:
+        """Say why a column cannot be a feature or target, if it cannot."""
+
+    @abstractmethod
+    def gaps(self, columns: Sequence[int]) -> Gaps:
+        """Count missing values and infinities, of the columns that have any."""
+
+    @abstractmethod
+    def rows_with_gaps(self, columns: Iterable[int]) -> NDArray[np.bool_]:
+        """Return which rows have a missing or infinite value in these columns."""
+
+    @abstractmethod
+    def take_rows(self, rows: NDArray[np.bool_]) -> Any:
+        """Return the rows where the mask is True, a table of the same kind."""
+
+    @abstractmethod
+    def take_columns(self, columns: list[int]) -> Any:
+        """Return these columns, a table of the same kind."""
+
+
+def columns_of(data: Any) -> Columns:
+    """Look at a table of any kind that is read."""
+    if sp.issparse(data):
+        return SparseColumns(data)
+    return ArrayColumns(data) if isinstance(data, np.ndarray) else ArrowColumns(data)
+
+
+class ArrayColumns(Columns):
+    """A NumPy array; a column of text is not numeric and has no gaps."""
+
+    def __init__(self, data: NDArray) -> None:
+        self._data = data
+        self.n_rows = len(data)
+
+    def column(self, at: int) -> NDArray:
+        return self._data[:, at]
+
+    def reason_against(self, at: int, name: str) -> str | None:
+        values = self._data[:, at]
+        if values.dtype.kind == "f" and np.isnan(values[:1]).any() and np.isnan(values).all():
+            return "no values"
+        if values.dtype.kind in "US" and len(values) > _HANDFUL:
+            distinct = len(np.unique(values)) == len(values)
+            return "identifier: all values are distinct text" if distinct else None
+        return "dates or times" if values.dtype.kind in "mM" else None
+
+    def gaps(self, columns: Sequence[int]) -> Gaps:
+        if self._data.dtype.kind != "f":
+            return {}
+        odd = ~np.isfinite(self._data).all(axis=0)
+        return {at: _gaps_in(self._data[:, at]) for at in columns if odd[at]}
+
+    def rows_with_gaps(self, columns: Iterable[int]) -> NDArray[np.bool_]:
+        rows = np.zeros(self.n_rows, dtype=bool)
+        if self._data.dtype.kind == "f":
+            for at in columns:
+                rows |= ~np.isfinite(self._data[:, at])
+        return rows
+
+    def take_rows(self, rows: NDArray[np.bool_]) -> NDArray:
+        return self._data[rows]
+
+    def take_columns(self, columns: list[int]) -> NDArray:
+        return self._data[:, columns]
+
+
+class SparseColumns(Columns):
+    """A SciPy sparse array; only what it stores can be missing."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+        self.n_rows = data.shape[0]
+
+    def column(self, at: int) -> NDArray:
+        return self._data[:, [at]].toarray()[:, 0]
+
+    def reason_against(self, at: int, name: str) -> str | None:
+        return None  # a column without values is one of zeros
+
+    def gaps(self, columns: Sequence[int]) -> Gaps:
+        odd = self._odd()
+        wanted = set(columns).intersection(odd.col.tolist())
+        return {at: _gaps_in(odd.data[odd.col == at]) for at in sorted(wanted)}
+
+    def rows_with_gaps(self, columns: Iterable[int]) -> NDArray[np.bool_]:
+        odd = self._odd()
+        rows = np.zeros(self.n_rows, dtype=bool)
+        rows[odd.row[np.isin(odd.col, list(columns))]] = True
+        return rows
+
+    def _odd(self) -> Any:
+        """Return the values that are not finite."""
+        stored = sp.coo_array(self._data)
+        odd = ~np.isfinite(stored.data)
+        return sp.coo_array((stored.data[odd], (stored.row[odd], stored.col[odd])), stored.shape)
+
+    def take_rows(self, rows: NDArray[np.bool_]) -> Any:
+        return self._data[np.flatnonzero(rows)]
+
+    def take_columns(self, columns: list[int]) -> Any:
+        return self._data[:, columns]
+
+
+class ArrowColumns(Columns):
+    """A pyarrow table."""
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+        self.n_rows = data.num_rows
+
+    def column(self, at: int) -> Any:
+        return self._data.column(at)
+
+    def reason_against(self, at: int, name: str) -> str | None:
+        import pyarrow as pa
+
+        column = self._data.column(at)
+        kind = column.type  # the schema lists the types of all columns, each time it is asked
+        if pa.types.is_null(kind) or column.null_count == len(column):
+            return "no values"
+        if pa.types.is_temporal(kind):
+            return "dates or times"
+        if pa.types.is_nested(kind):
+            return "lists or records"
+        if _is_binary(kind):
+            return "bytes"
+        if _PANDAS_INDEX.fullmatch(name):
+            return "the index that pandas stored"
+        return _reason_against_text(column) if _is_text(kind) else None
+
+    def gaps(self, columns: Sequence[int]) -> Gaps:
+        found = {at: _arrow_gaps(self._data.column(at)) for at in columns}
+        return {at: counts for at, counts in found.items() if any(counts)}
+
+    def rows_with_gaps(self, columns: Iterable[int]) -> NDArray[np.bool_]:
+        rows = np.zeros(self.n_rows, dtype=bool)
+        for at in columns:
+            column = self._data.column(at)
+            rows |= column.is_null().to_numpy() if column.null_count else False
+            if _may_hold_nan(column):
+                rows |= ~np.isfinite(_floats(column))
+        return rows
+
+    def take_rows(self, rows: NDArray[np.bool_]) -> Any:
+        import pyarrow as pa
+
+        return self._data.filter(pa.array(rows))
+
+    def take_columns(self, columns: list[int]) -> Any:
+        return self._data.select(columns)
+
+
+def _gaps_in(values: NDArray) -> tuple[int, int]:
+    return int(np.isnan(values).sum()), int(np.isinf(values).sum())
+
+
+def _arrow_gaps(column: Any) -> tuple[int, int]:
+    return _gaps_in(_floats(column)) if _may_hold_nan(column) else (column.null_count, 0)
+
+
+def _may_hold_nan(column: Any) -> bool:
+    """Whether a column has NaN or infinity; an overflow of the sum asks for a closer look too."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_floating(column.type):
+        return False
+    total = pc.sum(column).as_py()
+    return total is not None and not np.isfinite(total)
+
+
+def _floats(column: Any) -> NDArray:
+    return column.to_numpy().astype(np.float64, copy=False)
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def _is_binary(kind: Any) -> bool:
+    import pyarrow as pa
+
+    is_kind = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    return any(check(kind) for check in is_kind)
+
+
+def _reason_against_text(column: Any) -> str | None:
+    """Tell identifiers and dates from categories; the first rows mostly settle it."""
+    if _all_are_dates(column.slice(0, _LOOK)) and _all_are_dates(column):
+        return "dates or times"
+    if len(column) - column.null_count <= _HANDFUL:
+        return None
+    if _all_differ(column.slice(0, _LOOK)) and _all_differ(column):
+        return "identifier: all values are distinct text"
+    return None
+
+
+def _all_are_dates(column: Any) -> bool:
+    import pyarrow.compute as pc
+
+    return pc.all(pc.match_substring_regex(column, _DATE)).as_py() is True
+
+
+def _all_differ(column: Any) -> bool:
+    import pyarrow.compute as pc
+
+    return pc.count_distinct(column).as_py() == len(column) - column.null_count

@@ -1,0 +1,146 @@
+"""The bytes of a source: a file, a compressed file, a pipe or standard input."""
+
+from __future__ import annotations
+
+import bz2
+import difflib
+import gzip
+import io
+import lzma
+import os
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from orthoselect.errors import InputError, listing
+
+STANDARD_INPUT = "standard input"
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
+_MAGIC = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",
+    b"FEA1": "feather",
+    b"PK\x03\x04": "npz",
+}
+
+
+@dataclass(frozen=True)
+class Content:
+    """Bytes that are in memory, or in a file that needs no unpacking.
+
+    Attributes
+    ----------
+    name : str
+        What to call them in an error.
+    stored : bytes or Path
+    """
+
+    name: str
+    stored: bytes | Path
+
+    def open(self) -> BinaryIO:
+        """Return a file to read and to seek in."""
+        return io.BytesIO(self.stored) if isinstance(self.stored, bytes) else self.stored.open("rb")
+
+    def buffer(self) -> Any:
+        """Return a pyarrow buffer; of a file only those parts are read that are looked at."""
+        import pyarrow as pa
+
+        if isinstance(self.stored, bytes):
+            return pa.py_buffer(self.stored)
+        with pa.memory_map(str(self.stored)) as file:
+            return file.read_buffer()
+
+    def kind(self) -> str | None:
+        """Tell the format from the first bytes; None for what may be text."""
+        with self.open() as file:
+            head = file.read(8)
+        return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
+
+
+def split_suffix(path: Path) -> tuple[str, str]:
+    """Return what a file name says of the format, and of how it is compressed.
+
+    Examples
+    --------
+    >>> split_suffix(Path("table.CSV.gz"))
+    ('.csv', '.gz')
+    """
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    packed = suffixes.pop() if suffixes and suffixes[-1] in _OPENERS else ""
+    return (suffixes[-1] if suffixes else ""), packed
+
+
+def open_packed(path: Path, packed: str, mode: str) -> Any:
+    """Open a file for bytes, through its compression if there is any."""
+    return _OPENERS.get(packed, open)(path, mode)
+
+
+def read_content(source: str | Path, near: Iterable[str]) -> Content:
+    """Find the bytes of a source.
+
+    Parameters
+    ----------
+    source : str or Path
+        A path, or "-" for standard input.
+    near : names that might have been meant, besides those of the files there
+    """
+    if source == "-":
+        return Content(STANDARD_INPUT, _unpacked(sys.stdin.buffer.read(), STANDARD_INPUT))
+    path = Path(source)
+    with _worded(path, near):
+        if path.is_dir():
+            raise InputError(f"`{path}` should be a file; it is a folder. Name a file in it.")
+        packed = split_suffix(path)[1]
+        if packed or not path.is_file():
+            return Content(str(path), _unpacked(path.read_bytes(), str(path)))
+        path.open("rb").close()
+        content: bytes | Path = path if path.stat().st_size else b""  # nothing to map
+        return Content(str(path), content)
+
+
+@contextmanager
+def _worded(path: Path, near: Iterable[str]) -> Iterator[None]:
+    """Word what the file system says."""
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(
+            f"there should be a table at `{path}`; there is no such file{_did_you_mean(path, near)}"
+        ) from None
+    except PermissionError:
+        raise InputError(f"`{path}` should be readable; you have no permission to.") from None
+    except OSError as error:
+        raise InputError(f"`{path}` could not be read: {error.strerror or error}.") from None
+    except ValueError:  # a null in the name
+        raise InputError(f"`{path!s}` should be the name of a file; it cannot be one.") from None
+
+
+def _did_you_mean(path: Path, near: Iterable[str]) -> str:
+    folder = path.parent
+    names = [entry.name for entry in os.scandir(folder)] if folder.is_dir() else []
+    others = list(near) if folder == Path() else []
+    close = difflib.get_close_matches(path.name, [*names, *others], n=3)
+    if close:
+        return f". Did you mean {listing(n if n in others else folder / n for n in close)}?"
+    return "." if folder.is_dir() else f", nor a folder `{folder}`."
+
+
+def _unpacked(stored: bytes, name: str) -> bytes:
+    packed = next((kind for magic, kind in _PACKED.items() if stored.startswith(magic)), None)
+    if packed is None:
+        return stored
+    try:
+        with _OPENERS[packed](io.BytesIO(stored)) as file:
+            return file.read()
+    except Exception as error:  # each library has errors of its own for broken data
+        raise InputError(
+            f"`{name}` should be a whole {packed} file; it is broken or cut short: {error}"
+        ) from error

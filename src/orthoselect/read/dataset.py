@@ -1,0 +1,177 @@
+"""A source as it was read: its table, what it knows of its target, and how to write it again."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
+from orthoselect.read.columns import Columns, columns_of
+from orthoselect.read.patterns import find_names
+
+_USUAL_TARGETS = ("target", "y")
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a CSV or TSV file is written.
+
+    Attributes
+    ----------
+    delimiter : str
+    encoding : str
+        A name that Python knows; "utf-8-sig" is UTF-8 with a byte order mark.
+    header : bool
+        Whether the first line holds the names.
+    decimal : {".", ","}
+    """
+
+    delimiter: str = ","
+    encoding: str = "utf-8"
+    header: bool = True
+    decimal: str = "."
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """A table that was read from somewhere; `select` takes it in place of a table.
+
+    Attributes
+    ----------
+    data : pyarrow.Table, NumPy array or SciPy sparse array
+        All columns, in the order of the source.
+    names : sequence of str
+        The names of these columns.
+    target : str or array, optional
+        The target that the source itself knows: a column's name, or values apart from `data`.
+    target_name : str, optional
+        What to call those values.
+    name : str
+        What to call the source.
+    format : {"csv", "tsv", "parquet", "feather", "arrow", "npz", "libsvm", "built-in"}
+    text : TextFormat, optional
+        How a CSV or TSV source is written.
+    left_out : mapping of str to str
+        Columns that are no candidates, each with the reason.
+    task : {"auto", "classification", "regression"}
+        What the target that the source knows is for, where its values do not tell.
+    """
+
+    data: Any
+    names: Sequence[str]
+    target: str | NDArray | None = None
+    target_name: str | None = None
+    name: str = "the table"
+    format: str = "csv"
+    text: TextFormat | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    task: str = "auto"
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self.columns.n_rows
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The same table, column by column."""
+        return columns_of(self.data)
+
+    def position(self, name: str) -> int:
+        """Return the place of a column."""
+        return self._positions[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._positions
+
+    @cached_property
+    def _positions(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.names)}
+
+    def column(self, name: str) -> Any:
+        """Return a column's values, an array or a pyarrow column."""
+        return self.columns.column(self.position(name))
+
+    def find_target(self, target: Any) -> Any:
+        """Return the name of the target's column, or its values.
+
+        Parameters
+        ----------
+        target : str, array-like or None
+            A column's name. Where the source has its target's values apart: their name, "target",
+            "y" or None. Other values are returned as they are.
+
+        Examples
+        --------
+        >>> table = Dataset(np.eye(2), ["a", "b"], target=np.array([0, 1]), target_name="kind")
+        >>> table.find_target("b"), table.find_target("kind")
+        ('b', array([0, 1]))
+        """
+        if target is None and self.target is None:
+            raise InputError(
+                f"`{self.name}` should come with the name of its target: it has none that is known "
+                f"by itself. {self._ways_to_a_target()}"
+            )
+        if target is None:
+            return self.target
+        if not isinstance(target, str) or target in self:
+            return target
+        if self.target is not None and target in (self.target_name, *_USUAL_TARGETS):
+            return self.target
+        known = [*self.names, *([self.target_name] if self.target_name else [])]
+        raise UnknownColumnError("target", [target], known)
+
+    def find_task(self, task: str, target: Any) -> str:
+        """Return the task that was asked for, or that of the source's own target.
+
+        Examples
+        --------
+        >>> counts = Dataset(np.eye(2), ["a", "b"], target=np.array([7, 9]), task="regression")
+        >>> counts.find_task("auto", "y"), counts.find_task("auto", "a")
+        ('regression', 'auto')
+        """
+        own = task == "auto" and self.find_target(target) is self.target
+        return self.task if own else task
+
+    def _ways_to_a_target(self) -> str:
+        named = f"Name one of its columns, {listing(self.names)}"
+        if self.format != "npz":
+            return f"{named}."
+        return f"{named}; or store the values as `y` in the file, for example with numpy.savez."
+
+    def take_rows(self, rows: NDArray[np.bool_]) -> Dataset:
+        """Return the rows where a mask is True, of the target's values too."""
+        target = self.target[rows] if isinstance(self.target, np.ndarray) else self.target
+        return replace(self, data=self.columns.take_rows(rows), target=target)
+
+    def without(self, drop: Collection[str]) -> Dataset:
+        """Return all columns but some, named as in `find_names`; several may have one name."""
+        if not drop:
+            return self
+        dropped = set(find_names(drop, self.names, "drop"))
+        kept = [at for at, name in enumerate(self.names) if name not in dropped]
+        if not kept:
+            raise ShapeError(f"`drop` should leave columns; it names all of `{self.name}`.")
+        names = [self.names[at] for at in kept]
+        return replace(self, data=self.columns.take_columns(kept), names=names)
+
+    def checked(self) -> Dataset:
+        """Return the table itself, having seen that it has rows, and names that are unique."""
+        if not self.n_rows:
+            raise ShapeError(f"`{self.name}` should hold rows; it has none.")
+        twice = [name for name, count in Counter(self.names).items() if count > 1]
+        if twice:
+            remedy = "Rename the columns, or drop them"
+            if self.text is not None and self.text.header:
+                remedy += "; if the first line holds values, give `--no-header`"
+            raise InputError(
+                f"`{self.name}` should have a name of its own for each column; "
+                f"{listing(twice)} occurs more than once. {remedy}."
+            )
+        return self

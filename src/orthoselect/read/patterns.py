@@ -1,0 +1,46 @@
+"""Columns as people name them on a command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fnmatch import fnmatchcase
+
+from orthoselect.errors import UnknownColumnError
+
+
+def find_names(given: Iterable[str], names: Sequence[str], option: str) -> list[str]:
+    """Return the columns that are meant, each once, in the order given.
+
+    Parameters
+    ----------
+    given : iterable of str
+        Each a column's name, a pattern with ``*`` or ``?``, or several of either with commas
+        between them. A name that holds a comma or a star stands for itself.
+    names : sequence of str
+        The columns of the table.
+    option : str
+        What to call it in an error.
+
+    Examples
+    --------
+    >>> find_names(["b,a", "x*"], ["a", "b", "x1", "x2"], "--exclude")
+    ['b', 'a', 'x1', 'x2']
+    """
+    known = dict.fromkeys(names)
+    found: dict[str, None] = {}
+    unknown: list[str] = []
+    for item in given:
+        parts = [item] if item in known else [part.strip() for part in item.split(",")]
+        for part in parts:
+            matches = [part] if part in known else _matching(part, names)
+            found.update(dict.fromkeys(matches))
+            unknown += [] if matches else [part]
+    if unknown:
+        raise UnknownColumnError(option, unknown, names)
+    return list(found)
+
+
+def _matching(pattern: str, names: Sequence[str]) -> list[str]:
+    if not any(sign in pattern for sign in "*?"):
+        return []
+    return [name for name in names if fnmatchcase(name, pattern)]

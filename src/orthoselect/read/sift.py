@@ -1,0 +1,83 @@
+"""Columns that cannot be features: identifiers, dates, and what holds nothing to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from orthoselect.errors import InputError, LeftOutWarning, ShapeError, listing, warn
+from orthoselect.read.columns import columns_of
+from orthoselect.read.dataset import Dataset
+
+
+def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
+    """Leave out the columns of a source that are no features, and warn which these are.
+
+    Left out are text that is different in each of more than ten rows, dates and times (also as
+    text), columns without any value, lists, records and bytes, and the row index that pandas
+    stores beside a table.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    target : str, array-like or None
+        As for `Dataset.find_target`. A target that could not be a feature either is an error.
+    keep : names, optional
+        Columns that stay whatever they hold, for example those the user has named.
+
+    Returns
+    -------
+    dataset : Dataset
+        With these columns in `left_out`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pyarrow as pa
+    >>> ids = [f"id{row}" for row in range(12)]
+    >>> people = pa.table({"id": ids, "age": range(12), "ill": [0, 1] * 6})
+    >>> people = Dataset(people, people.column_names)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     sift(people, "ill").left_out
+    {'id': 'identifier: all values are distinct text'}
+    """
+    found = dataset.find_target(target)
+    named = [found] if isinstance(found, str) else []
+    _check_target(dataset, found)
+    skip = {*keep, *named, *dataset.left_out}
+    reasons = {
+        name: dataset.columns.reason_against(at, name)
+        for at, name in enumerate(dataset.names)
+        if name not in skip
+    }
+    new = {name: reason for name, reason in reasons.items() if reason is not None}
+    if new:
+        left_out = {**dataset.left_out, **new}
+        if len({*dataset.names} - {*named, *left_out}) == 0:
+            raise ShapeError(
+                f"`{dataset.name}` should have columns to choose from; all are left out, "
+                f"{listing(f'{name} ({reason})' for name, reason in left_out.items())}."
+            )
+        warn(LeftOutWarning(new, "Name a column as categorical, or include it, to keep it."))
+        return replace(dataset, left_out=left_out)
+    return dataset
+
+
+def _check_target(dataset: Dataset, target: Any) -> None:
+    if isinstance(target, str):
+        reason = dataset.columns.reason_against(dataset.position(target), target)
+        called = f"`{target}`"
+    elif isinstance(target, np.ndarray) and target.ndim == 1:
+        reason = columns_of(target[:, np.newaxis]).reason_against(0, "")
+        called = f"`{dataset.target_name or 'y'}`"
+    else:
+        return
+    if reason is not None:
+        raise InputError(
+            f"the target should hold classes or numbers; {called} holds none of these "
+            f"({reason}). Name another column."
+        )

@@ -1,0 +1,311 @@
+"""CSV and TSV, by pyarrow, with what a person would see at a glance found out first."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from orthoselect.errors import InputError
+from orthoselect.read.arrow import load_pyarrow
+from orthoselect.read.content import Content
+from orthoselect.read.dataset import Dataset, TextFormat
+
+MISSING = (
+    *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL"),
+    *("#N/A", "#NA", "<NA>", "?"),
+)
+_LOOK = 1 << 18  # bytes that delimiter and decimal point are found from
+# A stray semicolon in every line is rarer than a stray comma: decimal commas are such.
+_DELIMITERS = ("\t", ";", "|", ",")
+_SPELT = {"tab": "\t", "\\t": "\t"}
+_MARKS = (  # the longer mark begins with the shorter one
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_QUOTED = re.compile(r'"[^"]*"')
+_DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")
+_DECIMAL_POINT = re.compile(r"\s*[-+]?\d*\.\d+(?:[eE][-+]?\d+)?\s*")
+_COMMA_NUMBERS = r"^[-+]?\d*(,\d+)?([eE][-+]?\d+)?$"
+
+
+def read_text(
+    content: Content,
+    format: str,
+    delimiter: str | None,
+    encoding: str | None,
+    header: bool | None,
+) -> Dataset:
+    """Read CSV or TSV; `read_source` says what it takes.
+
+    Parameters
+    ----------
+    format : {"csv", "tsv", "text"}
+        "text" is whichever of the two is found.
+    """
+    load_pyarrow()
+    _check_is_text(content)
+    buffer = content.buffer()
+    encoding = _find_encoding(buffer, encoding)
+    buffer = _as_utf8(buffer, encoding, content.name)
+    look = _first_lines(buffer)
+    if not look:
+        raise InputError(f"`{content.name}` should hold a table; it is empty.")
+    if delimiter is None:
+        delimiter = "\t" if format == "tsv" else _find_delimiter(look)
+    delimiter = _checked_delimiter(delimiter)
+    decimal = _find_decimal(look, delimiter)
+    text = TextFormat(delimiter, encoding, header is None or header, decimal)
+    _check_quotes(buffer, delimiter, content.name)
+    reader = _Reader(content.name, buffer)
+    table = reader.read(text)
+    if delimiter == ";" and decimal == "." and _has_comma_numbers(table):
+        text = replace(text, decimal=",")
+        table = reader.read(text)
+    if not table.num_rows:
+        raise InputError(f"`{content.name}` should hold rows; it has a header and nothing else.")
+    if format == "text":
+        format = "tsv" if delimiter == "\t" else "csv"
+    return Dataset(table, table.column_names, format=format, text=text)
+
+
+def _check_is_text(content: Content) -> None:
+    kind = content.kind()
+    if kind:
+        what = "a zip archive, as .npz and .xlsx are" if kind == "npz" else f"a {kind} file"
+        raise InputError(
+            f"`{content.name}` should be text; it begins like {what}. Name it by what it is."
+        )
+
+
+def _find_encoding(buffer: Any, encoding: str | None) -> str:
+    """Return the encoding that was given, or that of the byte order mark, or UTF-8."""
+    head = buffer.slice(0, min(4, buffer.size)).to_pybytes()
+    marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
+    if encoding is None:
+        return marked or "utf-8"
+    try:
+        found = codecs.lookup(encoding)
+        "".encode(found.name)
+    except (LookupError, ValueError):
+        raise InputError(
+            f"`encoding` should be one that Python knows, such as 'utf-8', 'latin-1', 'cp1252' or "
+            f"'utf-16'; got {encoding!r}."
+        ) from None
+    return marked if marked == "utf-8-sig" and found.name == "utf-8" else found.name
+
+
+def _as_utf8(buffer: Any, encoding: str, name: str) -> Any:
+    """Return the text in UTF-8 without a mark; UTF-8 itself is checked as it is converted."""
+    pa = load_pyarrow()
+    if encoding == "utf-8-sig" and buffer.slice(0, 3).to_pybytes() == codecs.BOM_UTF8:
+        return buffer.slice(3)
+    if encoding == "utf-8":
+        return buffer
+    try:
+        return pa.py_buffer(buffer.to_pybytes().decode(encoding).encode())
+    except UnicodeError as error:
+        raise _undecodable(name, encoding, str(error)) from None
+
+
+def _undecodable(name: str, encoding: str, why: str) -> InputError:
+    return InputError(
+        f"`{name}` should be text in {encoding}, which was tried; it is not ({why}). "
+        f"Give its encoding, for example `--encoding latin-1`."
+    )
+
+
+def _first_lines(buffer: Any) -> list[str]:
+    """Return the first lines, as much as is between quotes removed; a line cut short is not one."""
+    head = buffer.slice(0, min(_LOOK, buffer.size)).to_pybytes().decode("utf-8", errors="replace")
+    lines = re.split(r"\r\n|\r|\n", _QUOTED.sub("", head))
+    if buffer.size > _LOOK and len(lines) > 1:
+        lines.pop()
+    return [line for line in lines if line.strip()]
+
+
+def _find_delimiter(lines: list[str]) -> str:
+    """Return what every line has the same number of, else what the first has most of.
+
+    Examples
+    --------
+    >>> _find_delimiter(["name;size", "Ada;1,5", "Bob, the elder;2,25"])
+    ';'
+    """
+    for delimiter in _DELIMITERS:
+        counts = {line.count(delimiter) for line in lines}
+        if len(counts) == 1 and counts != {0}:
+            return delimiter
+    return max(reversed(_DELIMITERS), key=lines[0].count)
+
+
+def _checked_delimiter(delimiter: str) -> str:
+    delimiter = _SPELT.get(delimiter, delimiter)
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+        raise InputError(
+            f"`delimiter` should be a single character such as ',', ';', '|' or 'tab'; "
+            f"got {delimiter!r}."
+        )
+    return delimiter
+
+
+def _find_decimal(lines: list[str], delimiter: str) -> str:
+    if delimiter != ";":
+        return "."
+    fields = [field for line in lines for field in line.split(delimiter)]
+    has_commas = any(map(_DECIMAL_COMMA.fullmatch, fields))
+    return "," if has_commas and not any(map(_DECIMAL_POINT.fullmatch, fields)) else "."
+
+
+def _has_comma_numbers(table: Any) -> bool:
+    """Whether a text column holds nothing but numbers with a decimal comma."""
+    pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
+    return any(
+        pc.all(pc.match_substring_regex(column, _COMMA_NUMBERS)).as_py() is True
+        for column in table.columns
+        if pa.types.is_string(column.type)
+    )
+
+
+def _check_quotes(buffer: Any, delimiter: str, name: str) -> None:
+    """Raise for a quote that is never closed: the rest of the file would be one value."""
+    codes = np.frombuffer(buffer, dtype=np.uint8)
+    parts = range(0, len(codes), 1 << 20)
+    quotes = sum(np.count_nonzero(codes[at : at + (1 << 20)] == ord('"')) for at in parts)
+    if quotes % 2 == 0:
+        return
+    last = 0
+    try:  # an odd one may still stand for inches
+        for line, _ in _rows(buffer, delimiter, strict=True):
+            last = line
+    except csv.Error as error:
+        if "unexpected end" in str(error):
+            raise InputError(
+                f"`{name}` should close every quote; the one in or after line {last + 1} is never "
+                f"closed. Close it, or double it if it belongs to the value."
+            ) from None
+
+
+def _rows(buffer: Any, delimiter: str, *, strict: bool = False) -> Iterator[tuple[int, int]]:
+    """Yield the line where each row ends and its number of fields, slowly: to word an error."""
+    pa = load_pyarrow()
+    lines = io.TextIOWrapper(pa.BufferReader(buffer), "utf-8", errors="replace", newline="")
+    reader = csv.reader(lines, delimiter=delimiter, strict=strict)
+    for fields in reader:
+        if fields:
+            yield reader.line_num, len(fields)
+
+
+class _Reader:
+    """Reads a buffer of UTF-8, under a name to call it by."""
+
+    def __init__(self, name: str, buffer: Any) -> None:
+        self._name = name
+        self._buffer = buffer
+
+    def read(self, text: TextFormat) -> Any:
+        """Return the table, with its names and blanks in order."""
+        pa = load_pyarrow()
+        try:
+            table = _parse(self._buffer, text)
+            names = table.column_names if text.header else [""] * table.num_columns
+        except pa.ArrowInvalid as error:
+            raise self._explained(error, text.delimiter) from None
+        except UnicodeDecodeError as error:
+            raise _undecodable(self._name, text.encoding, str(error)) from None
+        names = _tidy_names(names)
+        for at, column in enumerate(table.columns):
+            if pa.types.is_binary(column.type):
+                why = f"there are other bytes in column `{names[at]}`"
+                raise _undecodable(self._name, text.encoding, why)
+        return pa.table([_without_blanks(c, text) for c in table.columns], names=names)
+
+    def _explained(self, error: Exception, delimiter: str) -> InputError:
+        """Return an error that tells the line, where a row has too many or too few fields."""
+        try:
+            rows = _rows(self._buffer, delimiter)
+            _, expected = next(rows)
+            odd = next(((line, found) for line, found in rows if found != expected), None)
+        except (csv.Error, StopIteration):
+            odd = None
+        if odd is None:
+            first_line = str(error).strip().splitlines()[0]
+            return InputError(f"`{self._name}` could not be read as text: {first_line}")
+        return InputError(
+            f"`{self._name}` should have {expected} fields in every line, as in the first; line "
+            f"{odd[0]} has {odd[1]}. The delimiter is taken to be {delimiter!r}; give another with "
+            f"`--delimiter`, or mend the line."
+        )
+
+
+def _parse(buffer: Any, text: TextFormat) -> Any:
+    pa = load_pyarrow()
+    block = _block_size(buffer)
+    try:
+        return _parse_blocks(buffer, text, block)
+    except pa.ArrowInvalid as error:
+        if block >= buffer.size or "block" not in str(error):
+            raise
+        # A row longer than a block: one block for all.
+        return _parse_blocks(buffer, text, min(buffer.size + 1, 2**31 - 1))
+
+
+def _block_size(buffer: Any) -> int:
+    """Return bytes to convert at a time: many rows, for each column of each block costs time."""
+    head = buffer.slice(0, min(1 << 24, buffer.size)).to_pybytes()
+    first_line = head.find(b"\n") + 1 or len(head)
+    return min(max(1 << 20, 256 * first_line), 1 << 27)
+
+
+def _parse_blocks(buffer: Any, text: TextFormat, block_size: int, **parsing: Any) -> Any:
+    pa, pa_csv = load_pyarrow(), load_pyarrow("pyarrow.csv")
+    return pa_csv.read_csv(
+        pa.BufferReader(buffer),
+        read_options=pa_csv.ReadOptions(
+            block_size=block_size, autogenerate_column_names=not text.header
+        ),
+        parse_options=pa_csv.ParseOptions(
+            delimiter=text.delimiter, newlines_in_values=True, **parsing
+        ),
+        convert_options=pa_csv.ConvertOptions(
+            null_values=list(MISSING), strings_can_be_null=True, decimal_point=text.decimal
+        ),
+    )
+
+
+def _tidy_names(names: list[str]) -> list[str]:
+    """Return names without blanks around them; a column without a name is x and its place.
+
+    Examples
+    --------
+    >>> _tidy_names(["", " a", "b "])
+    ['x0', 'a', 'b']
+    """
+    return [name.strip() or f"x{at}" for at, name in enumerate(names)]
+
+
+def _without_blanks(column: Any, text: TextFormat) -> Any:
+    """Return a column as it would have been read without blanks around its values."""
+    pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
+    if not pa.types.is_string(column.type):
+        return column
+    trimmed = pc.utf8_trim(column, " \t")
+    if pc.all(pc.equal(trimmed, column)).as_py() is not False:
+        return column
+    written, pa_csv = pa.BufferOutputStream(), load_pyarrow("pyarrow.csv")
+    options = pa_csv.WriteOptions(delimiter=text.delimiter)
+    pa_csv.write_csv(pa.table([trimmed], names=["x"]), written, options)
+    buffer = written.getvalue()
+    plain = replace(text, header=True)
+    # An empty line is a missing value here: there are no other columns.
+    again = _parse_blocks(buffer, plain, min(buffer.size + 1, 2**31 - 1), ignore_empty_lines=False)
+    return again.column(0)

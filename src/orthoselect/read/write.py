@@ -1,0 +1,256 @@
+"""A table reduced to some of its columns, written as its source was."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from orthoselect.errors import InputError, UnknownColumnError, listing
+from orthoselect.output import replacing
+from orthoselect.read.arrow import load_pyarrow
+from orthoselect.read.content import open_packed, split_suffix
+from orthoselect.read.dataset import Dataset, TextFormat
+from orthoselect.read.files import SUFFIXES
+
+_ROWS = 1 << 16  # rows that are text at a time
+
+
+def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: str | Path) -> None:
+    """Write some columns and the target, in the format of the source.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    columns : sequence of str
+        Names, in the order to write them.
+    target : str, array-like or None
+        As for `Dataset.find_target`; it is written last, or as `y` and labels where the format has
+        a place for these.
+    path : str or Path
+        The file, replaced only when it is whole. A suffix that names a format (of `read_source`)
+        decides; with any other suffix the file is written in the format of the source, and a
+        built-in data set as CSV. ``.gz``, ``.bz2`` and ``.xz`` compress.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from orthoselect.read import read_source
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = Path(folder.name) / "small.csv"
+    >>> write_columns(read_source("iris"), ["petal width (cm)"], None, file)
+    >>> file.read_text().splitlines()[:2]
+    ['petal width (cm),species', '0.2,setosa']
+    >>> folder.cleanup()
+    """
+    unknown = [name for name in columns if name not in dataset]
+    if unknown:
+        raise UnknownColumnError("columns", unknown, dataset.names)
+    chosen = _Chosen(dataset, list(columns), target)
+    suffix, packed = split_suffix(Path(path))
+    own = "csv" if dataset.format == "built-in" else dataset.format
+    format = SUFFIXES.get(suffix, own)
+    with replacing(path) as temporary, open_packed(temporary, packed, "wb") as file:
+        if format in ("csv", "tsv"):
+            _write_text(chosen, _text_format(dataset, format), file)
+        else:
+            _WRITERS[format](chosen, file)
+
+
+class _Chosen:
+    """The columns to write and the target."""
+
+    def __init__(self, dataset: Dataset, names: list[str], target: Any) -> None:
+        found = dataset.find_target(target)
+        self.names = names
+        self.columns = [dataset.column(name) for name in names]
+        self.target_name, self.target = _named_target(dataset, found, names)
+        if len(self.target) != dataset.n_rows:
+            raise InputError(
+                f"the target should have a value for each of the {dataset.n_rows} rows; it has "
+                f"{len(self.target)}."
+            )
+        places = [dataset.position(name) for name in names]
+        self.sparse = sp.csr_array(dataset.data)[:, places] if sp.issparse(dataset.data) else None
+        self.n_rows = dataset.n_rows
+
+    def table(self) -> dict[str, Any]:
+        """Return all columns by name, the target last."""
+        return {**dict(zip(self.names, self.columns)), self.target_name: self.target}
+
+    def arrays(self) -> dict[str, NDArray]:
+        """Return all columns as arrays of NumPy, the target last."""
+        return {name: _array(column, name) for name, column in self.table().items()}
+
+
+def _named_target(dataset: Dataset, target: Any, names: Sequence[str]) -> tuple[str, Any]:
+    if isinstance(target, str):
+        return target, dataset.column(target)
+    called = dataset.target_name or "target"
+    while called in names:
+        called += "_"
+    return called, np.asarray(target) if not hasattr(target, "to_pylist") else target
+
+
+def _array(column: Any, name: str) -> NDArray:
+    """Return a column as a NumPy array of numbers, booleans or text."""
+    if isinstance(column, np.ndarray):
+        array = column
+    else:
+        pa = load_pyarrow()
+        is_coded = pa.types.is_dictionary(column.type)
+        array = (column.cast(column.type.value_type) if is_coded else column).to_numpy()
+    if array.dtype != object:
+        return array
+    if any(value is None for value in array):
+        raise InputError(
+            f"column `{name}` should have no missing values where it is written as an array; "
+            f"drop them, or write another format."
+        )
+    return np.array(array.tolist())
+
+
+def _text_format(dataset: Dataset, format: str) -> TextFormat:
+    """Return the source's own way to write text; of another format only what fits."""
+    text = dataset.text or TextFormat()
+    if dataset.text is not None and dataset.format == format:
+        return text
+    delimiter = "\t" if format == "tsv" else ","
+    return TextFormat(delimiter, text.encoding, text.header)
+
+
+def _write_text(chosen: _Chosen, text: TextFormat, file: BinaryIO) -> None:
+    # newline="": the rows end as the writer says
+    lines = io.TextIOWrapper(file, encoding=text.encoding, newline="")
+    writer = csv.writer(_Lines(lines), delimiter=text.delimiter, lineterminator="\r\n")
+    table = chosen.table()
+    try:
+        if text.header:
+            writer.writerow(table)
+        for start in range(0, chosen.n_rows, _ROWS):
+            parts = [_texts(column[start : start + _ROWS], text) for column in table.values()]
+            writer.writerows(zip(*parts))
+        lines.detach()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"all text should fit the encoding {text.encoding}; {error.object!r} does not."
+        ) from None
+
+
+class _Lines:
+    """Ends rows with a line feed; the csv module quotes a carriage return only if rows have one."""
+
+    def __init__(self, file: io.TextIOBase) -> None:
+        self._file = file
+
+    def write(self, row: str) -> int:
+        """Write one row."""
+        return self._file.write(row.removesuffix("\r\n") + "\n")
+
+
+def _texts(column: Any, text: TextFormat) -> list[Any]:
+    """Return values that the csv module writes so that they are read as they were."""
+    values = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
+    if text.decimal == ",":
+        return [
+            str(value).replace(".", ",") if isinstance(value, (float, Decimal)) else value
+            for value in values
+        ]
+    return values
+
+
+def _write_parquet(chosen: _Chosen, file: BinaryIO) -> None:
+    load_pyarrow("pyarrow.parquet").write_table(_arrow_table(chosen), file)
+
+
+def _write_feather(chosen: _Chosen, file: BinaryIO) -> None:
+    load_pyarrow("pyarrow.feather").write_feather(_arrow_table(chosen), file)
+
+
+def _write_arrow(chosen: _Chosen, file: BinaryIO) -> None:
+    table = _arrow_table(chosen)
+    with load_pyarrow("pyarrow.ipc").new_file(file, table.schema) as writer:
+        writer.write_table(table)
+
+
+def _arrow_table(chosen: _Chosen) -> Any:
+    pa = load_pyarrow()
+    table = chosen.table()
+    columns = [pa.array(c) if isinstance(c, np.ndarray) else c for c in table.values()]
+    return pa.table(columns, names=list(table))
+
+
+def _write_npz(chosen: _Chosen, file: BinaryIO) -> None:
+    """Write X, y and the names; columns that are not all numbers by their own names."""
+    if chosen.sparse is not None:
+        X = chosen.sparse
+        parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
+        matrix = {f"X_{part}": np.asarray(values) for part, values in parts.items()}
+        return _write_arrays(_with_names(matrix, chosen), file)
+    arrays = chosen.arrays()
+    features = [arrays[name] for name in chosen.names]
+    if all(values.dtype.kind in "fiub" for values in features):
+        return _write_arrays(_with_names({"X": np.column_stack(features)}, chosen), file)
+    return _write_arrays(arrays, file)
+
+
+def _with_names(matrix: Mapping[str, NDArray], chosen: _Chosen) -> dict[str, NDArray]:
+    y = _array(chosen.target, chosen.target_name)
+    return {**matrix, "y": y, "feature_names": np.array(chosen.names)}
+
+
+def _write_arrays(arrays: Mapping[str, NDArray], file: BinaryIO) -> None:
+    """Write an archive; `numpy.savez` has names of its own that columns must not have."""
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, values in arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, values, allow_pickle=False)
+
+
+def _write_libsvm(chosen: _Chosen, file: BinaryIO) -> None:
+    """Write one line a row, columns counted from 1; labels and values in full precision."""
+    labels = _array(chosen.target, chosen.target_name)
+    X = chosen.sparse if chosen.sparse is not None else _matrix(chosen)
+    if labels.dtype.kind not in "fiub":
+        raise InputError(
+            f"LIBSVM has numbers for labels; the target `{chosen.target_name}` holds text. "
+            f"Write another format, .csv for one."
+        )
+    numbers = labels.astype(np.int64) if labels.dtype.kind == "b" else labels
+    for label, line in zip(numbers.tolist(), _sparse_lines(X)):
+        file.write(f"{label!r} {line}".rstrip().encode() + b"\n")
+
+
+def _matrix(chosen: _Chosen) -> Any:
+    arrays = chosen.arrays()
+    text = [name for name in chosen.names if arrays[name].dtype.kind not in "fiub"]
+    if text:
+        raise InputError(
+            f"LIBSVM has numbers for values; {listing(text)} holds text. Write another format, "
+            f".csv for one."
+        )
+    return sp.csr_array(np.column_stack([arrays[name] for name in chosen.names]))
+
+
+def _sparse_lines(X: Any) -> Iterator[str]:
+    X = X.sorted_indices()
+    for start, stop in zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist()):
+        pairs = zip(X.indices[start:stop].tolist(), X.data[start:stop].tolist())
+        yield " ".join(f"{column + 1}:{float(value)!r}" for column, value in pairs)
+
+
+_WRITERS = {
+    "parquet": _write_parquet,
+    "feather": _write_feather,
+    "arrow": _write_arrow,
+    "npz": _write_npz,
+    "libsvm": _write_libsvm,
+}

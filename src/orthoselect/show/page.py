@@ -1,0 +1,318 @@
+"""A summary as a page: one HTML file that needs nothing else, with all names escaped."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import math
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from orthoselect.errors import InputError
+from orthoselect.plots.distribution import MOST_POINTS as MOST_POINTS_OF_ONE
+from orthoselect.plots.ridges import MOST_ROWS
+from orthoselect.plots.separation import MOST_POINTS
+from orthoselect.plots.style import NAMELESS, replace_unfit, require_matplotlib, shorten
+from orthoselect.show import charts
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+    from markupsafe import Markup
+
+MOST_FEATURES = 2000
+MOST_STEPS = 500
+LONGEST_NAME = 160
+_LISTED, _PAIRS, _MOST_PICKS = 12, 5, 20
+
+SECTIONS = {
+    "selection": {
+        "answer": "The answer",
+        "path": "The path",
+        "others": "Why not the others",
+        "substitutes": "Substitutes",
+        "separation": "Separation",
+        "distributions": "Each feature",
+        "correlations": "How alike they are",
+        "data": "The data",
+        "reproduce": "How to reproduce",
+    },
+    "comparison": {
+        "answer": "The answer",
+        "curves": "The curves",
+        "best": "Best for each size",
+        "scores": "All scores",
+        "methods": "The methods",
+        "stability": "Features selected",
+        "data": "The data",
+        "reproduce": "How to reproduce",
+    },
+}
+
+# The order in which a reader looks for them, and what each says.
+VERDICTS = {
+    "selected": "Part of the answer; the number is the step at which it was chosen.",
+    "nearly chosen": "Came close: it would be among the next to be chosen.",
+    "useful": "Still adds something of its own, but less than those chosen.",
+    "redundant": "Tells something about the target, but the selected features tell it already.",
+    "irrelevant": "Tells next to nothing about the target.",
+    "constant": "Has the same value in every row, so it can tell nothing.",
+}
+
+
+def render(summary: Mapping[str, Any]) -> str:
+    """Return the page of a selection or a comparison.
+
+    Parameters
+    ----------
+    summary : mapping
+        Plain numbers, strings and lists; its "kind" is "selection" or "comparison".
+
+    Returns
+    -------
+    html : str
+        A whole HTML document with its style, script and charts inside.
+
+    Examples
+    --------
+    >>> render({"kind": "poem"})
+    Traceback (most recent call last):
+    ...
+    orthoselect.errors.InputError: the kind of a summary should be 'selection' or 'comparison'; got
+    'poem'.
+    """
+    prepare = {"selection": _selection, "comparison": _comparison}.get(summary["kind"])
+    if prepare is None:
+        raise InputError(
+            f"the kind of a summary should be 'selection' or 'comparison'; got {summary['kind']!r}."
+        )
+    require_matplotlib()
+    environment = _environment()
+    script = _source(environment, "table.js")
+    return environment.get_template(f"{summary['kind']}.html").render(
+        **{**summary, **prepare(summary)},
+        sections=SECTIONS[summary["kind"]].items(),
+        style=_source(environment, "style.css"),
+        script=script,
+        script_hash=_digest(script),
+    )
+
+
+def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the template of a selection needs besides the summary."""
+    features = summary["features"]
+    rows = _most_relevant(features)
+    separation, correlations = summary["separation"], summary["correlations"]
+    several = correlations is not None and len(correlations["names"]) > 1
+    drawn = charts.distribution_charts(summary)
+    return {
+        "path_chart": charts.path_chart(summary) if len(summary["steps"]) > 1 else None,
+        "path_rows": _path_rows(summary["steps"][:MOST_STEPS], summary["ceiling"]),
+        "directions": _directions(summary["set"]),
+        "features": rows,
+        "n_features": len(features),
+        "verdict_counts": _verdict_counts(features),
+        "separation_chart": None if separation is None else charts.separation_chart(separation),
+        "n_points": 0 if separation is None else min(separation["shown"], MOST_POINTS),
+        "distribution_charts": drawn,
+        "n_distributions": len(summary["distributions"]),
+        "distribution_kinds": {one["kind"] for one in summary["distributions"]},
+        "correlation_chart": charts.correlation_chart(correlations) if several else None,
+        "closest": _closest(correlations) if several else [],
+        "unsigned": several and not all(map(all, correlations["signed"])),
+        "classes_on_charts": MOST_ROWS,
+        "points_on_charts": MOST_POINTS_OF_ONE,
+    }
+
+
+def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the template of a comparison needs besides the result."""
+    failed = {method["name"] for method in comparison["methods"] if method["failed"]}
+    drawn = [c for c in comparison["curves"] if c["validation"] is not None]
+    return {
+        "curves_chart": charts.comparison_chart(comparison) if drawn else None,
+        "scores": {(c["method"], c["n_features"]): c for c in comparison["curves"]},
+        "winners": {one["n_features"]: one for one in comparison["best"]},
+        "places": {m["name"]: n for n, m in enumerate(comparison["methods"])},
+        "working": [m for m in comparison["methods"] if m["name"] not in failed],
+        "slowest": max((m["seconds"] or 0.0 for m in comparison["methods"]), default=0.0),
+        "n_folds": comparison["folds"] * comparison["repeats"],
+    }
+
+
+def _most_relevant(features: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the rows of the table of features: the selected ones and the most relevant."""
+
+    def rank(feature: Mapping[str, Any]) -> tuple[bool, float]:
+        relevance = feature["relevance"]
+        return feature["step"] is None, math.inf if relevance is None else -relevance
+
+    kept = sorted(features, key=rank)[:MOST_FEATURES]
+    return sorted(kept, key=lambda feature: rank(feature)[1])
+
+
+def _path_rows(steps: Sequence[Mapping[str, Any]], ceiling: float | None) -> list[dict[str, Any]]:
+    """Return the steps with the ends of their bars, in percent of the scale."""
+    largest = max([ceiling or 0.0] + [step["total"] or 0.0 for step in steps], default=0.0)
+    scale = 100 / largest if largest > 0 else 0.0
+    rows = []
+    for step in steps:
+        total, gain = step["total"], step["gain"]
+        end = scale * max(total or 0.0, 0.0)
+        start = min(max(scale * ((total or 0.0) - (gain or 0.0)), 0.0), end)
+        share = total / ceiling if ceiling and total is not None else None
+        rows.append({**step, "before": start, "added": end - start, "share": share})
+    return rows
+
+
+def _directions(chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return canonical correlation and Fisher's criterion of each direction, side by side."""
+    correlations = chosen["canonical_correlations"] or []
+    fisher = chosen["fisher"] or [None] * len(correlations)
+    return [
+        {"number": n, "correlation": r, "fisher": j}
+        for n, (r, j) in enumerate(zip(correlations, fisher), start=1)
+    ]
+
+
+def _verdict_counts(features: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    counts = dict.fromkeys(VERDICTS, 0)
+    for feature in features:
+        counts[feature["verdict"]] += 1
+    return [
+        {"verdict": verdict, "count": count, "says": VERDICTS[verdict]}
+        for verdict, count in counts.items()
+        if count
+    ]
+
+
+def _closest(correlations: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the pairs of selected features that are most alike."""
+    names, matrix = correlations["names"], correlations["matrix"]
+    pairs = [
+        {"first": names[b], "second": names[a], "value": matrix[a][b]}
+        for a in range(len(names))
+        for b in range(a)
+        if matrix[a][b] is not None
+    ]
+    return sorted(pairs, key=lambda pair: -abs(pair["value"]))[:_PAIRS]
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("orthoselect.show", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_fit_for_html,
+    )
+    environment.filters.update(
+        number=_number,
+        short=_short,
+        plain=_plain,
+        percent=_percent,
+        count=_count,
+        seconds=_seconds,
+        name=_name,
+        date=_date,
+        brief=_brief,
+        linked=_linked,
+        capitalize_first=lambda text: text[:1].upper() + text[1:],
+    )
+    environment.globals.update(
+        swatch=charts.swatch,
+        verdicts=list(VERDICTS),
+        most_steps=MOST_STEPS,
+        most_picks=_MOST_PICKS,
+        most_left_out=MOST_STEPS,
+        most_correlated=charts.MOST_CORRELATED,
+    )
+    return environment
+
+
+def _source(environment: Environment, name: str) -> Markup:
+    """Return a style sheet or script as it is; both are ours, and hold no names."""
+    from markupsafe import Markup
+
+    assert environment.loader is not None
+    return Markup(environment.loader.get_source(environment, name)[0])
+
+
+def _digest(script: str) -> str:
+    """Return what the page's policy calls the only script that may run."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+def _fit_for_html(value: Any) -> Any:
+    """Replace what HTML cannot hold, wherever a template writes text."""
+    return replace_unfit(value) if type(value) is str else value
+
+
+def _name(text: object) -> str:
+    """Return a name as rows show it: on one line, its middle left out if it is very long."""
+    return shorten(text, LONGEST_NAME) or NAMELESS
+
+
+def _number(value: float | None) -> str:
+    """Return four decimals, or powers of ten where these say little."""
+    if value is None:
+        return "\N{EN DASH}"
+    size = abs(value)
+    if size < 1e-12:
+        return "0"
+    shown = f"{value:.4f}" if 1e-4 <= size < 1e5 else f"{value:.2e}"
+    return f"\N{MINUS SIGN}{shown[1:]}" if shown.startswith("-") else shown
+
+
+def _short(value: float | None) -> str:
+    return "\N{EN DASH}" if value is None else f"{value:.3f}"
+
+
+def _plain(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def _seconds(value: float | None) -> str:
+    return "\N{EN DASH}" if value is None else f"{value:.3g}"
+
+
+def _date(moment: str) -> str:
+    """Return day and minute of an ISO time."""
+    return moment[:16].replace("T", " ")
+
+
+def _percent(value: float | None) -> str:
+    return "\N{EN DASH}" if value is None else f"{100 * value:.1f}%"
+
+
+def _count(value: float | None) -> str:
+    """Return a whole number with its thousands apart."""
+    return "\N{EN DASH}" if value is None else f"{value:,}"
+
+
+def _brief(value: Any) -> str:
+    """Return an option's value on one line: the first few of many."""
+    if isinstance(value, Mapping):
+        items = [f"{key}: {_brief(one)}" for key, one in value.items()]
+    elif isinstance(value, list | tuple):
+        items = [_brief(one) for one in value]
+    else:
+        return "none" if value is None else shorten(value, LONGEST_NAME)
+    more = f" and {len(items) - _LISTED} more" if len(items) > _LISTED else ""
+    return (", ".join(items[:_LISTED]) + more) or "none"
+
+
+def _linked(text: str) -> Markup:
+    """Return text with its https addresses as links."""
+    from markupsafe import Markup, escape
+
+    parts = re.split(r"(https://[^\s<>\"',;]+[^\s<>\"',;.)])", text)
+    return Markup("").join(
+        Markup('<a href="{0}" rel="noreferrer">{0}</a>').format(part) if odd % 2 else escape(part)
+        for odd, part in enumerate(parts)
+    )

@@ -1,0 +1,108 @@
+"""The command as a process of its own: pipes, terminals, Ctrl-C."""
+
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+COMMAND = [sys.executable, "-m", "orthoselect"]
+
+
+@pytest.fixture
+def slow(tmp_path):
+    """A script that runs the command with half a second between steps, and counts them."""
+    script = tmp_path / "slow.py"
+    script.write_text(
+        "import time\n"
+        "from orthoselect.criteria.cancorr import CanonicalState\n"
+        "from orthoselect.cli import main\n"
+        "add = CanonicalState.add\n"
+        "def slow(self, f):\n"
+        "    time.sleep(0.5)\n"
+        "    gain = add(self, f)\n"
+        f"    print('step', file=open({str(tmp_path / 'steps')!r}, 'a'))\n"
+        "    return gain\n"
+        "CanonicalState.add = slow\n"
+        "main()\n"
+    )
+    return [sys.executable, str(script)]
+
+
+def test_runs_as_a_module():
+    ran = subprocess.run([*COMMAND, "select", "iris", "-k", "1"], capture_output=True, text=True)
+    assert ran.returncode == 0
+    assert "petal length (cm)" in ran.stdout
+    assert ran.stderr == ""
+
+
+def test_ctrl_c_prints_the_path_so_far_and_exits_with_130(slow, tmp_path, wait_for_lines):
+    process = subprocess.Popen(
+        [*slow, "select", "breast_cancer", "-k", "20", "-f", "csv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for_lines(tmp_path / "steps", 2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    steps = out.splitlines()[1:]
+    assert 1 <= len(steps) < 20
+    assert "worst concave points" in steps[0]
+    assert f"interrupted after {len(steps)} feature(s)" in err
+    assert "Traceback" not in err
+
+
+def test_a_bar_on_a_terminal_and_the_answer_apart(slow, tmp_path):
+    ours, theirs = pty.openpty()
+    with (tmp_path / "out").open("w") as out:
+        process = subprocess.Popen(
+            [*slow, "select", "iris", "-k", "3"],
+            stdout=out,
+            stderr=theirs,
+            env={**os.environ, "TERM": "xterm", "COLUMNS": "120"},
+        )
+        os.close(theirs)
+        said = b""
+        while True:
+            try:
+                said += os.read(ours, 65536)
+            except OSError:
+                break
+        process.wait()
+    said = said.decode()
+    assert "selecting" in said
+    assert "petal length (cm)" in said
+    assert "/3" in said
+    assert "\x1b" not in (tmp_path / "out").read_text()
+
+
+def test_a_reader_that_leaves_early_is_no_error():
+    ran = subprocess.run(
+        f"{sys.executable} -m orthoselect select digits -k 40 -f json | head -n 1",
+        shell=True,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.stdout == "{\n"
+    assert ran.stderr == ""
+
+
+def test_thousands_of_columns(tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5000)).round(4)
+    y = np.where(X[:, 1234] > 0, "up", "down")
+    header = ",".join([f"gene {j}" for j in range(5000)] + ["state"])
+    rows = [",".join([*map(str, row), label]) for row, label in zip(X, y)]
+    (tmp_path / "wide.csv").write_text("\n".join([header, *rows]))
+    ran = subprocess.run(
+        [*COMMAND, "select", "wide.csv", "-t", "state", "-k", "1", "-f", "csv"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert ran.stdout.splitlines()[1].startswith("1,1234,gene 1234,")

@@ -1,0 +1,279 @@
+"""The page as text: whole, escaped, small, and the same without a script."""
+
+import copy
+import json
+import re
+from html.parser import HTMLParser
+from importlib.resources import files
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+import summaries
+from orthoselect.errors import InputError
+from orthoselect.plots import PALETTE
+from orthoselect.show.page import MOST_FEATURES, SECTIONS, VERDICTS, render
+
+pytest.importorskip("matplotlib")
+MEGABYTE = 1_000_000
+
+
+class Outline(HTMLParser):
+    """What a page holds: its tags with attributes, its headings, its text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.text, self._inside = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        self._inside.append(tag)
+
+    def handle_data(self, data):
+        if self._inside and self._inside[-1] not in ("script", "style"):
+            self.text.append(data)
+
+    def handle_endtag(self, tag):
+        while self._inside and self._inside.pop() != tag:
+            pass
+
+    def all(self, *names):
+        return [(tag, attributes) for tag, attributes in self.tags if tag in names]
+
+    @property
+    def words(self):
+        return " ".join(" ".join(self.text).split())
+
+
+MADE = {
+    "iris": lambda: summaries.selection_of("iris", 3),
+    "one feature": lambda: summaries.made_up(60, 1, 2, 1),
+    "thirty classes": lambda: summaries.made_up(600, 12, 30, 4),
+    "numbers": lambda: summaries.selection_of("diabetes", 4),
+    "levels": summaries.levels_of_numbers,
+    "mixed": summaries.mixed,
+    "bare": summaries.bare,
+    "nasty": lambda: summaries.selection_of("wine", 8, summaries.NASTY),
+    "comparison": summaries.comparison,
+}
+
+
+@pytest.fixture(scope="module")
+def made():
+    """Return a function from a name to its summary and page, each made once."""
+    known = {}
+
+    def make(name):
+        if name not in known:
+            summary = MADE[name]()
+            known[name] = summary, render(summary)
+        return known[name]
+
+    return make
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_sections_come_in_order_and_the_list_of_them_leads_there(made, name):
+    summary, page = made(name)
+    wanted = list(SECTIONS[summary["kind"]])
+    outline = Outline(page)
+    assert [attributes["id"] for _, attributes in outline.all("section")] == wanted
+    links = [a["href"] for _, a in outline.all("a") if a["href"].startswith("#")]
+    assert links == ["#main", *(f"#{place}" for place in wanted)]
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_page_is_marked_up_for_all_readers(made, name):
+    outline = Outline(made(name)[1])
+    levels = [int(tag[1]) for tag, _ in outline.all("h1", "h2", "h3", "h4")]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+    assert outline.all("html") == [("html", {"lang": "en"})]
+    assert [len(outline.all(tag)) for tag in ("main", "nav", "header", "footer")] == [1, 1, 1, 1]
+    assert all("scope" in attributes for _, attributes in outline.all("th"))
+    assert len(outline.all("caption")) == len(outline.all("table"))
+    for _, attributes in outline.all("div"):
+        if "region" in attributes.get("class", "").split():
+            assert attributes["tabindex"] == "0"
+            assert attributes["aria-label"]
+    for _, attributes in outline.all("svg"):
+        assert attributes.get("aria-label") or attributes.get("aria-hidden") == "true"
+    found = [attributes["id"] for _, attributes in outline.tags if "id" in attributes]
+    assert len(found) == len(set(found))
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_page_loads_nothing(made, name):
+    outline = Outline(made(name)[1])
+    assert not outline.all("img", "iframe", "object", "embed", "base", "form")
+    assert [a for _, a in outline.all("link")] == [{"rel": "icon", "href": "data:,"}]
+    assert all("src" not in attributes for _, attributes in outline.tags)
+    assert len(outline.all("script")) == 1
+    for tag, attributes in outline.tags:
+        assert not [key for key in attributes if key.startswith("on")], tag
+        assert attributes.get("href", "#")[:8] in ("#", "data:,", "https://") or attributes[
+            "href"
+        ].startswith("#")
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_page_of_an_ordinary_table_is_small(made, name):
+    assert len(made(name)[1].encode()) < MEGABYTE
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_summary_is_only_read_and_gives_the_same_page_again(made, name):
+    summary, page = made(name)
+    before = copy.deepcopy(summary)
+    assert render(summary) == page
+    assert summary == before
+
+
+@pytest.mark.parametrize("name", [name for name in MADE if name != "comparison"])
+def test_page_is_the_same_after_json(made, name):
+    summary, page = made(name)
+    assert render(json.loads(json.dumps(summary, allow_nan=False))) == page
+
+
+def test_the_answer_comes_first_and_all_numbers_of_the_path_are_there(made):
+    summary, page = made("iris")
+    words = Outline(page).words
+    assert words.index(summary["sentence"]) < words.index("Features were chosen one after")
+    for step in summary["steps"]:
+        assert step["name"] in words
+        assert f"{step['gain']:.4f}" in words
+        assert f"{step['total']:.4f}" in words
+        assert f"{100 * step['total'] / 2:.1f}%" in words
+    for correlation in summary["set"]["canonical_correlations"]:
+        assert f"{correlation:.4f}" in words
+
+
+def test_every_feature_has_its_row_and_every_verdict_its_meaning(made):
+    summary, page = made("thirty classes")
+    outline = Outline(page)
+    rows = [a for tag, a in outline.all("tr") if "data-verdict" in a]
+    assert len(rows) == len(summary["features"])
+    for verdict in {feature["verdict"] for feature in summary["features"]}:
+        assert VERDICTS[verdict] in outline.words
+
+
+def test_names_show_as_text(made):
+    page = made("nasty")[1]
+    assert "<script>alert" not in page
+    assert "<img" not in page
+    assert "{{ 7 * 7 }}" in page
+    assert "\x00" not in page
+    assert "\u202e" not in page
+    assert page.encode("utf-8")
+    words = Outline(page).words
+    assert "<script>alert(1)</script>" in words
+    assert '"><img src=x onerror=alert(1)>' in words
+    assert "(no name)" in words
+
+
+def test_every_text_of_a_summary_is_escaped():
+    """Each string of a summary in turn becomes a script: none gets into the page."""
+    attack = "<script>alert(1)</script>"
+    fixed = {"kind", "task", "verdict", "method", "created", "response_encoding"}
+
+    def poison(value, key=""):
+        if isinstance(value, dict):
+            return {one: poison(inner, one) for one, inner in value.items()}
+        if isinstance(value, list):
+            return [poison(inner, key) for inner in value]
+        return attack if isinstance(value, str) and key not in fixed else value
+
+    for summary in (summaries.mixed(), summaries.levels_of_numbers(), summaries.comparison()):
+        page = render(poison(summary))
+        assert page.count("<script>") == 1
+        assert page.count("</script>") == 1
+        assert "&lt;script&gt;alert" in page
+
+
+def test_twenty_thousand_features_stay_under_two_megabytes():
+    names = [f"gene ENSG{j:011d} expression level" for j in range(20_000)]
+    summary = summaries.made_up(80, 20_000, 3, 10, names)
+    summary["features"][19_999] |= {"relevance": 0.0, "step": 10, "verdict": "selected"}
+    page = render(summary)
+    assert len(page.encode()) < 2 * MEGABYTE
+    outline = Outline(page)
+    rows = [a for tag, a in outline.all("tr") if "data-verdict" in a]
+    assert len(rows) == MOST_FEATURES
+    assert names[19_999] in outline.words  # selected, though by itself the least relevant
+    assert "18,000 less relevant ones were left off" in outline.words
+
+
+def test_fifty_selected_features_are_listed_and_thirty_drawn():
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 2
+    X = rng.normal(size=(300, 60)) + 0.3 * y[:, None]
+    summary = summaries.selection(X, y, [f"x{j}" for j in range(60)], 50, ["no", "yes"])
+    page = render(summary)
+    words = Outline(page).words
+    assert "The first 30 of 50 selected features are drawn." in words
+    assert "The first 30 of 50 selected features." in words
+    assert len(page.encode()) < MEGABYTE
+
+
+def test_many_rows_are_drawn_in_part_and_the_page_says_so():
+    summary = summaries.made_up(20_000, 3, 3, 2)
+    page = render(summary)
+    assert "1,500 of 20,000 rows are drawn." in Outline(page).words
+    assert len(page.encode()) < MEGABYTE
+
+
+def test_a_failed_method_is_named_with_its_reason():
+    comparison = summaries.comparison()
+    comparison["methods"][1] |= {"failed": "it needs classes <here>", "seconds": None}
+    gone = comparison["methods"][1]["name"]
+    comparison["curves"] = [c for c in comparison["curves"] if c["method"] != gone]
+    comparison["selected"][1]["features"] = []
+    words = Outline(render(comparison)).words
+    assert "Failed: it needs classes <here>" in words
+    assert "It selected nothing." in words
+
+
+def test_style_sheet_has_every_color_of_the_charts_for_light_and_dark():
+    style = files("orthoselect.show").joinpath("templates/style.css").read_text()
+    for role in PALETTE:
+        assert len(re.findall(rf"--chart-{role}:", style)) == 2, role
+    used = set(re.findall(r"var\((--[\w-]+)\)", style))
+    assert used <= set(re.findall(r"(--[\w-]+):", style)) | {"--width"}
+
+
+def luminance(color):
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in color]
+    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("tint", ["plus", "minus", "line"])
+def test_numbers_on_the_deepest_cells_of_the_correlation_map_have_contrast(scheme, tint):
+    style = files("orthoselect.show").joinpath("templates/style.css").read_text()
+
+    def color(name):
+        found = re.findall(rf"--chart-{name}: #(\w\w)(\w\w)(\w\w)", style)[scheme]
+        return np.array([int(part, 16) / 255 for part in found])
+
+    deepest = 0.65 * color(tint) + 0.35 * color("paper")
+    light, dark = sorted([luminance(color("ink")), luminance(deepest)], reverse=True)
+    assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_policy_lets_only_its_own_script_run(made):
+    import base64
+    import hashlib
+
+    page = made("iris")[1]
+    script = page.split("<script>")[1].split("</script>")[0]
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    assert f"script-src &#39;sha256-{digest}" in page or f"script-src 'sha256-{digest}'" in page
+    assert "default-src 'none'" in page
+
+
+def test_unknown_kind_is_refused():
+    with pytest.raises(InputError, match="got 'poem'"):
+        render({"kind": "poem"})
