@@ -5,7 +5,7 @@ import pytest
 from sklearn.preprocessing import KBinsDiscretizer
 
 from orthoselect import __version__, select
-from orthoselect.show.facts import python_code, response_names, versions
+from orthoselect.show.facts import python_code, response_names
 from orthoselect.show.summary import summarize
 
 
@@ -80,8 +80,8 @@ def test_series_know_their_name():
     assert response_names(pd.Series([1, 2], index=["columns", "name"]), 1) == ["y"]
 
 
-def test_versions_are_told():
-    told = versions()
+def test_versions_are_told(table):
+    told = summarize(select(*table, 1), *table)["reproduce"]["versions"]
     assert told["orthoselect"] == __version__
     assert told["numpy"] == np.__version__
     assert set(told) == {"orthoselect", "python", "numpy", "scipy", "scikit-learn"}

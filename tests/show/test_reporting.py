@@ -49,6 +49,11 @@ def test_other_suffixes_are_refused_before_any_work(tmp_path, table):
         orthoselect.report(select(*table, 2), None, None, "report.pdf")
 
 
+def test_a_missing_folder_is_told_before_any_work(tmp_path, table):
+    with pytest.raises(InputError, match="nowhere"):
+        orthoselect.report(select(*table, 2), None, None, tmp_path / "nowhere" / "report.html")
+
+
 def test_weights_are_passed_on(tmp_path, table):
     X, y = table
     w = np.arange(50) % 3

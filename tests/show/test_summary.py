@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.preprocessing import KBinsDiscretizer
 
 from orthoselect import OrthogonalSelector, select, statistics
 from orthoselect.encode import encode_response
@@ -234,6 +235,33 @@ def test_correlations_are_pearsons_and_have_no_sign_for_blocks(rng):
     indicators = encode_response(X[:, 2].astype(int))
     R = statistics.multiple_correlation(indicators, X[:, 0])
     assert blocks["matrix"][at][other] == pytest.approx(R)
+
+
+def test_blocks_are_correlated_by_their_mean_squared_canonical_correlation(rng):
+    a = rng.integers(0, 4, 200)
+    X = np.column_stack([a, (a + (rng.random(200) < 0.3)) % 3])
+    y = a + rng.normal(size=200)
+    told_ = told(X, y, 2, categorical_features=[0, 1])["correlations"]
+    R = statistics.canonical_correlations(encode_response(X[:, 0]), encode_response(X[:, 1]))
+    assert told_["matrix"][0] == pytest.approx([1.0, np.sqrt((R**2).mean())])
+
+
+def test_what_was_warned_of_is_not_warned_of_again(rng):
+    """Of the response, of levels as codes, and of levels as indicators."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"id": [f"row{k}" for k in range(60)], "x": rng.normal(size=60)})
+    y = np.arange(60) // 3
+    for method in ("socc", "jmi"):
+        with pytest.warns(SelectionWarning):
+            path = select(frame, y, 1, method)
+        summarize(path, frame, y)  # warnings are errors
+
+
+def test_whole_weights_stay_whole_where_the_method_wants_them(table):
+    X, y = table
+    X = np.delete(X, 5, axis=1)  # a discretizer complains about a constant
+    bins = KBinsDiscretizer(3, encode="ordinal", strategy="uniform")
+    told(X, y, 2, "jmi", bins=bins, sample_weight=1 + np.arange(120) % 3)
 
 
 def test_paths_of_selectors_can_be_told(table):

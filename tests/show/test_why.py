@@ -9,9 +9,12 @@ import scipy.sparse as sp
 
 import naive
 from orthoselect import select
+from orthoselect.encode import build_design
 from orthoselect.errors import SelectionWarning
 from orthoselect.methods import METHODS
+from orthoselect.show.replay import replay
 from orthoselect.show.summary import summarize
+from orthoselect.show.verdicts import weigh_evidence
 from problems import random_block_problem, random_problem
 from show import naive_summary
 
@@ -262,11 +265,68 @@ def test_scores_that_are_no_gains_need_a_zero_for_nearly_chosen(rng):
     """jmi adds up what the selected features tell by themselves: all candidates look alike."""
     N = 2000
     a, b, c = rng.normal(size=(3, N))
-    y = (2 * a + 1.2 * b + 0.4 * c + 0.5 * rng.normal(size=N) > 0).astype(int)
+    y = (3 * a + 0.9 * b + 0.7 * c + 0.2 * rng.normal(size=N) > 0).astype(int)
     X = np.column_stack([a, b, c, rng.normal(size=(N, 5))])
     summary = summary_of(X, y, 2, "jmi")
     assert [step["feature"] for step in summary["steps"]] == [0, 1]
+    (up,) = [u for u in summary["substitutes"][1]["runners_up"] if u["feature"] == 2]
+    assert up["margin"] < 0.05
     assert summary["features"][2]["verdict"] == "useful"
+
+
+def test_a_feature_that_has_lost_its_relevance_is_redundant_however_many_rows_there_are(rng):
+    """In so many rows the little that it adds is more than chance."""
+    a, b, noise, more = rng.normal(size=(4, 20_000))
+    X = np.column_stack([a, a + 0.5 * noise + 0.03 * b])
+    summary = summary_of(X, a + b + more, 1)
+    feature = summary["features"][1]
+    assert 0.1 < feature["remains"] < 0.3
+    assert 0.0006 < feature["gain"] < 0.1 * feature["relevance"]
+    assert feature["verdict"] == "redundant"
+
+
+def evidence_of(X, y, t, method="socc", sample_weight=None, **options):
+    path = select(X, y, t, method, sample_weight=sample_weight, **options)
+    walked = replay(path, X, y, sample_weight)
+    problem = walked.problem
+    design = build_design(problem.table, problem.groups, problem.skip)
+    return weigh_evidence(walked, design, path.total, len(path))
+
+
+@pytest.mark.parametrize("m", [1, 3])
+@pytest.mark.parametrize("p", [1, 4])
+def test_one_noise_feature_of_a_hundred_passes(m, p, rng):
+    """Alone, and given a feature that explains most of the response; single columns and blocks."""
+    N, n = 100, 3000
+    y = np.arange(N) % (m + 1)
+    X = rng.normal(size=(N, 1 + n))
+    X[:, 0] = y + 0.2 * X[:, 0]
+    options = {"include": [0], "task": "classification"}
+    if p > 1:  # as many rows of every level
+        X[:, 1:] = rng.permuted(np.tile(np.arange(N) % (p + 1), (n, 1)), axis=1).T
+        options["categorical_features"] = list(range(1, 1 + n))
+    evidence = evidence_of(X, y, 1, **options)
+    alone = (evidence.alone > evidence.alone_by_chance)[1:].mean()
+    left = (evidence.left > evidence.left_by_chance)[1:].mean()
+    assert 0.006 < alone < 0.016
+    if m == 1:  # else what is left to explain is not alike in all directions
+        assert 0.006 < left < 0.016
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_one_noise_feature_of_a_hundred_passes_by_information(weighted, rng):
+    X, y = rng.integers(0, 3, size=(400, 4000)), np.arange(400) % 3
+    w = rng.exponential(size=400) if weighted else None
+    evidence = evidence_of(X, y, 1, "mim", sample_weight=w)
+    assert 0.005 < (evidence.alone > evidence.alone_by_chance).mean() < 0.017
+
+
+@pytest.mark.parametrize("levels", [30, 75, 140])
+def test_noise_of_rare_levels_is_irrelevant(levels, rng):
+    """Rare levels fit any response: chance has to be given more."""
+    X, y = rng.integers(0, levels, size=(150, 100)), np.arange(150) % 2
+    told = verdicts(summary_of(X, y, 1, "mim", bins="from_data"))
+    assert Counter(told)["irrelevant"] > 0.95 * 99
 
 
 def test_constant_response_leaves_everything_irrelevant(rng):

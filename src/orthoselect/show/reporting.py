@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from orthoselect.errors import InputError
+from orthoselect.output import check_place, replacing
 from orthoselect.result import SelectionPath
 from orthoselect.show.summary import summarize
 
@@ -60,9 +61,9 @@ def report(
     'wine.json'
     """
     _check_suffix(file)
-    return write_report(
-        summarize(path, data, target, sample_weight=sample_weight, source=title), file
-    )
+    check_place(file)  # before the work, not after it
+    summary = summarize(path, data, target, sample_weight=sample_weight, source=title)
+    return write_report(summary, file)
 
 
 def write_report(summary: dict[str, Any], file: str | Path) -> Path:
@@ -80,13 +81,9 @@ def write_report(summary: dict[str, Any], file: str | Path) -> Path:
     file : Path
         Where it was written.
     """
-    # A file that is refused, or one of plain data, needs neither templates nor matplotlib.
-    from orthoselect.output import replacing
-
-    text = _plain_data if _check_suffix(file) == ".json" else _page
-    written = text(summary)
+    text = _plain_data(summary) if _check_suffix(file) == ".json" else _page(summary)
     with replacing(file) as temporary:
-        temporary.write_text(written, encoding="utf-8")
+        temporary.write_text(text, encoding="utf-8")
     return Path(file)
 
 
@@ -104,6 +101,6 @@ def _plain_data(summary: dict[str, Any]) -> str:
 
 
 def _page(summary: dict[str, Any]) -> str:
-    from orthoselect.show.page import render
+    from orthoselect.show.page import render  # its templates are for pages only
 
     return render(summary)
