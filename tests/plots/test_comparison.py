@@ -14,7 +14,7 @@ pytest.importorskip("matplotlib")
 def test_every_method_is_named_at_its_end():
     comparison = summaries.comparison()
     axes = draw_comparison(comparison["curves"], new_figure(700, 400).subplots())
-    names = {text.get_text() for text in axes.texts}
+    names = {text.get_text() for text in axes.texts if text.arrow_patch is not None}
     assert names == {method["name"] for method in comparison["methods"]}
 
 
@@ -28,7 +28,7 @@ def test_each_method_has_a_solid_and_a_dashed_line_of_one_color():
         assert training.get_linestyle() != validation.get_linestyle()
     looks = {(line.get_color(), line.get_marker()) for line in lines[1::2]}
     assert len(looks) == len(comparison["methods"])
-    assert not list(axes.texts)
+    assert not [text for text in axes.texts if text.arrow_patch is not None]
 
 
 def test_curves_without_scores_are_left_out():
@@ -45,3 +45,26 @@ def test_names_are_pushed_apart_as_far_as_needed():
     assert [a - b for a, b in pairwise(close)] == pytest.approx([15, 15])
     assert abs(sum(close) / 3 - 149 / 3) < 1e-9
     assert _apart([], 15) == []
+
+
+def curves_of(scores):
+    return [
+        {"method": method, "n_features": size, "validation": score, "train": score}
+        | {"validation_std": 0.0, "train_std": 0.0}
+        for method, own in scores.items()
+        for size, score in enumerate(own, start=1)
+    ]
+
+
+def test_a_score_far_below_all_others_is_written_instead_of_drawn():
+    scores = {"a": [0.9, 0.92, 0.93, 0.94, 0.95, 0.95], "b": [0.1, 0.91, 0.92, 0.93, 0.94, 0.94]}
+    axes = draw_comparison(curves_of(scores), new_figure(600, 400).subplots(), with_names=False)
+    assert axes.get_ylim()[0] > 0.8
+    assert [text.get_text() for text in axes.texts] == ["\N{DOWNWARDS ARROW} b 0.1"]
+
+
+def test_ordinary_scores_are_all_in_the_scale():
+    scores = {"a": [0.5, 0.6, 0.7, 0.8, 0.85, 0.9], "b": [0.4, 0.6, 0.65, 0.7, 0.8, 0.85]}
+    axes = draw_comparison(curves_of(scores), new_figure(600, 400).subplots(), with_names=False)
+    assert axes.get_ylim()[0] <= 0.4
+    assert not list(axes.texts)

@@ -80,9 +80,10 @@ def test_text_of_charts_is_readable_on_a_phone(browser, pages, name):
     emulate(browser, width=360)
     browser.get(pages(name))
     script = """
+    const size = text => parseFloat(getComputedStyle(text).fontSize);
+    const scale = svg => svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
     return [...document.querySelectorAll('svg[role=img]')].filter(svg => svg.clientWidth).flatMap(
-      svg => [...svg.querySelectorAll('text')].map(text => parseFloat(getComputedStyle(text).fontSize)
-        * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width))"""
+      svg => [...svg.querySelectorAll('text')].map(text => size(text) * scale(svg)))"""
     sizes = browser.execute_script(script)
     assert sizes
     assert min(sizes) >= 8.5

@@ -225,6 +225,13 @@ def test_many_rows_are_drawn_in_part_and_the_page_says_so():
     assert len(page.encode()) < MEGABYTE
 
 
+def test_cards_are_numbered_by_step_unless_a_group_has_several():
+    summary = summaries.selection_of("iris", 2)
+    assert render(summary).count('class="place"') == 2
+    summary["distributions"].append(summary["distributions"][0])
+    assert render(summary).count('class="place"') == 0
+
+
 def test_a_failed_method_is_named_with_its_reason():
     comparison = summaries.comparison()
     comparison["methods"][1] |= {"failed": "it needs classes <here>", "seconds": None}

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _ROW = 15.0  # pixels between two names at the curves' ends
 Curve = Mapping[str, Any]
+Point = tuple[float, float, int, str]  # size, score, the method's number and name
 
 
 def draw_comparison(
@@ -63,21 +64,22 @@ def draw_comparison(
     'accuracy'
     """
     methods = list(dict.fromkeys(c["method"] for c in curves)) if methods is None else methods
-    ends = []
+    drawn: list[Sequence[Point]] = []
     for number, method in enumerate(methods):
         own = sorted((c for c in curves if c["method"] == method), key=lambda c: c["n_features"])
         own = [curve for curve in own if curve["validation"] is not None]
         if own:
             _draw_one(own, number, axes, banded=len(methods) <= 8)
-            ends.append((own[-1]["n_features"], own[-1]["validation"], number, method))
+            drawn.append([(c["n_features"], c["validation"], number, method) for c in own])
     axes.set_xlabel("number of features")
     axes.set_ylabel(shorten(scoring, 40))
     whole_numbers(axes)
     axes.margins(x=0.03)
     plain(axes, grid="y")
     _line_kinds(axes)
+    _cut_scale([point for own in drawn for point in own], axes)
     if with_names:
-        _name_ends(ends, axes)
+        _name_ends([own[-1] for own in drawn], axes)
     return axes
 
 
@@ -115,9 +117,40 @@ def _line_kinds(axes: Axes) -> None:
     legend(axes, [solid, dashed], ["validation", "training"], **place)
 
 
-def _name_ends(ends: Sequence[tuple[float, float, int, str]], axes: Axes) -> None:
+def _cut_scale(points: Sequence[Point], axes: Axes) -> None:
+    """Leave a few scores far below all others out of the scale, and write them at its foot.
+
+    A method that fails with one feature would else press all other curves together.
+    """
+    scores = sorted(score for _, score, _, _ in points)
+    if len(scores) < 10:
+        return
+    low, high = scores[len(scores) // 10], scores[-1]
+    if scores[0] >= 2 * low - high:
+        return
+    bottom = low - (high - low) / 2
+    axes.set_ylim(bottom=bottom)
+    middle = sum(axes.get_xlim()) / 2
+    for place, (size, score, _, method) in enumerate(p for p in points if p[1] < bottom):
+        right = size > middle
+        write(
+            axes,
+            size,
+            0,
+            f"\N{DOWNWARDS ARROW} {shorten(method, 22)} {score:.3g}",
+            xycoords=axes.get_xaxis_transform(),
+            xytext=(-8 if right else 8, 8 + _ROW * place),
+            textcoords="offset points",
+            ha="right" if right else "left",
+            color=PALETTE["muted"],
+            bbox={"boxstyle": "round,pad=0.2", "fc": PALETTE["paper"], "ec": "none"},
+        )
+
+
+def _name_ends(ends: Sequence[Point], axes: Axes) -> None:
     """Name each curve right of its end, names pushed apart where they would overlap."""
     low, high = axes.get_ylim()
+    ends = [(size, max(score, low), number, method) for size, score, number, method in ends]
     scale = 0.78 * pixels(axes)[1] / ((high - low) or 1.0)
     ranked = sorted(ends, key=lambda end: -end[1])
     heights = _apart([end[1] * scale for end in ranked], _ROW)
