@@ -53,10 +53,10 @@ SECTIONS = {
 # The order in which a reader looks for them, and what each says.
 VERDICTS = {
     "selected": "Part of the answer; the number is the step at which it was chosen.",
-    "nearly chosen": "Came close: it would be among the next to be chosen.",
+    "nearly chosen": "Came close: at some step it was hardly behind the one chosen there.",
     "useful": "Still adds something of its own, but less than those chosen.",
     "redundant": "Tells something about the target, but the selected features tell it already.",
-    "irrelevant": "Tells next to nothing about the target.",
+    "irrelevant": "Tells no more about the target than chance would.",
     "constant": "Has the same value in every row, so it can tell nothing.",
 }
 
