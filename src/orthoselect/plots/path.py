@@ -59,10 +59,13 @@ def draw_path(steps: Steps, ceiling: float | None, axes: Axes) -> Axes:
     return axes
 
 
-def draw_path_by_step(steps: Steps, ceiling: float | None, axes: Axes) -> Axes:
+def draw_path_by_step(
+    steps: Steps, ceiling: float | None, axes: Axes, reachable: Sequence[float] | None = None
+) -> Axes:
     """Draw the gains as bars and the running total as a line, against the number of the step.
 
     Parameters and result are those of `draw_path`; names are left out, so hundreds of steps fit.
+    `reachable` is the most that each step could have reached, drawn as stairs up to the ceiling.
 
     Examples
     --------
@@ -83,10 +86,16 @@ def draw_path_by_step(steps: Steps, ceiling: float | None, axes: Axes) -> Axes:
     whole_numbers(axes)
     plain(axes, grid="y")
     if ceiling is not None:
-        axes.axhline(ceiling, color=PALETTE["muted"], linestyle=(0, (4, 3)), linewidth=1.2)
+        stairs = [ceiling] * len(steps) if reachable is None else list(reachable)
+        edges = [number + 0.5 for number in [0, *numbers]]
+        dashes: dict[str, Any] = {"color": PALETTE["muted"], "linestyle": (0, (4, 3))}
+        axes.stairs(stairs, edges, baseline=None, linewidth=1.2, **dashes)
+        highest = max(stairs, default=ceiling)
+        at = 0.5 + stairs.index(highest) if stairs else 0.5
         looks = {"ha": "left", "va": "bottom", "color": PALETTE["muted"]}
         place = {"xytext": (0, 3), "textcoords": "offset points"}
-        write(axes, 0.4, ceiling, f"ceiling {ceiling:.4g}", **looks, **place)
+        write(axes, at, highest, f"ceiling {highest:.4g}", **looks, **place)
+        ceiling = highest
     _leave_room(axes, "y", totals + gains, ceiling)
     return axes
 

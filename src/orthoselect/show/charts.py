@@ -61,7 +61,7 @@ def path_chart(summary: Mapping[str, Any]) -> Markup:
         f"Running total after each of {len(steps)} steps with the gain of each step as a bar; "
         "the numbers are in the table of the path."
     )
-    draw = partial(draw_path_by_step, steps, summary["ceiling"])
+    draw = partial(draw_path_by_step, steps, summary["ceiling"], reachable=summary.get("reachable"))
     return _both("path", label, draw, draw, (WIDE, 250), (NARROW, 230))
 
 

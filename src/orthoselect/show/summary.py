@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings as python_warnings
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ from orthoselect.show.separation import find_separation
 from orthoselect.show.verdicts import judge, weigh_evidence
 
 MOST_CORRELATED = 40
+# Methods by which a column adds one at most, and all together as many as the response has.
+_CORRELATIONS = ("socc", "socc_discretized")
 
 
 def summarize(
@@ -78,6 +81,9 @@ def summarize(
 
         ``kind, title, created, target, task, sentence, method_summary, method_source``
             In words.
+        ``reachable``
+            The most that the features up to each step can reach: as many as they have columns,
+            and the ceiling at most. None for methods that have no such bound.
         ``set``
             Canonical correlations R of the selected set and the response; for classes Fisher's
             criteria R^2/(1 - R^2), None where R is 1; for one numeric response R^2.
@@ -124,6 +130,7 @@ def summarize(
         "task": problem.response.task,
         "sentence": answer(path, problem, names, whys.reached),
         **path.to_dict(),
+        "reachable": _reachable(walked, path),
         "method_summary": method.summary,
         "method_source": method.source,
         "set": _set(problem, whys.squares),
@@ -135,6 +142,17 @@ def summarize(
         "data": data_facts(problem, features, left_out or {}, warnings),
         "reproduce": reproduction(path, data, target, command),
     }
+
+
+def _reachable(walked: Replay, path: SelectionPath) -> list[float] | None:
+    """Return the most that the features up to each step can reach, min(t, m) for t columns.
+
+    None for methods whose gains are not squared correlations.
+    """
+    if path.method not in _CORRELATIONS:
+        return None
+    columns = accumulate(len(walked.design.columns_of(f)) for f in walked.places)
+    return [min(float(t), path.ceiling) for t in columns]
 
 
 def _title(data: Any, names: list[str]) -> str:
