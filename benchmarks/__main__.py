@@ -10,6 +10,7 @@ from typing import Any
 
 from benchmarks import (
     environment,
+    footprint,
     importtime,
     information,
     information_peers,
@@ -24,14 +25,15 @@ from benchmarks import (
 from benchmarks.methods import METHODS
 
 RESULTS = Path(__file__).parent / "results"
+CHECKS = {"importtime": importtime.check, "footprint": footprint.check}
 
 
 def main() -> int:
     """Run the page that was asked for."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that cells are ended too
     options = _parser().parse_args()
-    if options.page == "importtime":
-        return importtime.check()
+    if options.page in CHECKS:
+        return CHECKS[options.page]()
     if options.quick:
         options.repeats = 1
     if options.quick or options.page != "table":
@@ -123,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
     names = list(dict.fromkeys([*(method.name for method in METHODS), *peers]))
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     add = parser.add_argument
-    add("page", nargs="?", choices=[*PAGES, "importtime"], default="table")
+    add("page", nargs="?", choices=[*PAGES, *CHECKS], default="table")
     add("--rows", nargs="+", metavar="NAME", help="rows to measure; all by default")
     add("--methods", nargs="+", choices=names, default=names, help="peers to compare with")
     add("--threads", nargs="+", type=int, default=[2, 1], metavar="COUNT")

@@ -66,7 +66,9 @@ def transcripts():
 
 @pytest.mark.parametrize(("typed", "printed"), list(transcripts()))
 def test_what_a_page_shows_is_what_is_printed(typed, printed, run, tmp_path):
-    shutil.copy(ROOT / "docs/files/rentals.csv", tmp_path)
+    (tmp_path / "docs/files").mkdir(parents=True)
+    for folder in (tmp_path, tmp_path / "docs/files"):
+        shutil.copy(ROOT / "docs/files/rentals.csv", folder)
     ran = run(*shlex.split(typed)[1:])
     said = squeezed(ran.err) + squeezed(ran.out)
     pattern = re.escape("\n".join(squeezed(printed))).replace(r"\.\.\.", ".*")
