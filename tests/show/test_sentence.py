@@ -73,6 +73,12 @@ def test_several_responses_are_listed(table):
     assert "separates the classes of y0, y1, y2 and 3 more;" in sentence(X, labels, 2)
 
 
+def test_classes_may_be_steps_of_a_scale(table):
+    X, y = table
+    told = sentence(X, np.digitize(y, [-2, 2]), 1, response_encoding="ordinal")
+    assert told.endswith(" % of the variance of y, classes taken as steps of a scale.")
+
+
 def test_a_search_that_stopped_says_why(table):
     X, y = table
     X = np.column_stack([X[:, 0], 2 * X[:, 0]])

@@ -57,7 +57,7 @@ def _selected(path: SelectionPath, problem: Problem, names: list[str], reached: 
             f"nothing to explain."
         )
     first, all_ = _shares(path, problem, reached)
-    what = _whole(path.method, response, names)
+    what = _whole(path, response, names)
     by = "" if path.method == "socc" else f", selected by {path.method},"
     if t == 1:
         return f"{of}, {path[0].name}{by or ','} explains {percent(all_)} of {what}."
@@ -87,11 +87,13 @@ def _features(n: int) -> str:
     return "1 feature" if n == 1 else f"{n} features"
 
 
-def _whole(method: str, response: Response, names: list[str]) -> str:
+def _whole(path: SelectionPath, response: Response, names: list[str]) -> str:
     """Say what shares are shares of."""
     listed = _listed(names)
-    if method in _SQUARES:
-        return f"the {_SQUARES[method]} of {listed}"
+    if path.method in _SQUARES:
+        return f"the {_SQUARES[path.method]} of {listed}"
+    if path.options.get("response_encoding") == "ordinal":
+        return f"the variance of {listed}, classes taken as steps of a scale"
     if all(isinstance(part, Labels) for part in response.parts):
         if len(names) > 1:
             return f"what separates the classes of {listed}"
