@@ -24,7 +24,11 @@ ColumnSpec = Any  # names, indices or a boolean mask; one of them may stand alon
 
 
 def find_columns(
-    spec: ColumnSpec, names: Sequence[str], argument: str, groups: Mapping[str, Sequence[int]] = {}
+    spec: ColumnSpec,
+    names: Sequence[str],
+    argument: str,
+    groups: Mapping[str, Sequence[int]] = {},
+    places: Mapping[str, int] | None = None,
 ) -> list[int]:
     """Turn names, indices or a mask into column indices, in the order given.
 
@@ -36,6 +40,8 @@ def find_columns(
         What to call it in an error.
     groups : mapping of str to columns
         Names that stand for several columns.
+    places : mapping of str to int, optional
+        Where each name stands, for those who ask often.
 
     Examples
     --------
@@ -54,7 +60,9 @@ def find_columns(
                 f"columns; it has {len(items)}."
             )
         return np.flatnonzero(items).tolist()
-    place = {name: at for at, name in enumerate(names)} if _any_names(items) else {}
+    place = places or {}
+    if places is None and _any_names(items):
+        place = {name: at for at, name in enumerate(names)}
     found, unknown = [], []
     for item in items:
         if _is_index(item) and -len(names) <= int(item) < len(names):
@@ -106,18 +114,20 @@ def find_groups(groups: Any, names: Sequence[str]) -> dict[str, list[int]]:
     if groups is None:
         return {}
     if isinstance(groups, Mapping):
+        places = {name: at for at, name in enumerate(names)}
         found = {
-            str(name): find_columns(spec, names, f"groups[{name!r}]")
+            str(name): find_columns(spec, names, f"groups[{name!r}]", places=places)
             for name, spec in groups.items()
         }
         if len(found) < len(groups):
             raise InputError(f"`groups` should have unlike names; got {listing(groups)}.")
     else:
         found = _groups_from_labels(_items(groups, "groups"), names)
+    taken = set(names)
     clashing = [
         name
         for name, columns in found.items()
-        if name in names and name not in {names[column] for column in columns}
+        if name in taken and name not in {names[column] for column in columns}
     ]
     if clashing:
         raise InputError(

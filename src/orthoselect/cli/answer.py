@@ -86,8 +86,8 @@ class Answer:
 def annotated(summary: dict[str, Any], loaded: Loaded, terminal: Terminal) -> dict[str, Any]:
     """Return the summary with what only the command knows."""
     dataset = loaded.dataset
-    left_out = [{"name": name, "reason": reason} for name, reason in dataset.left_out.items()]
     data = {"rows": dataset.n_rows, "columns": len(dataset.names), **summary.get("data", {})}
+    left_out = [{"name": name, "reason": reason} for name, reason in loaded.reasons.items()]
     return {
         **summary,
         "title": dataset.name,

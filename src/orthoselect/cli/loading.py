@@ -54,6 +54,8 @@ class Loaded:
     weights : array or None
     target_columns : list of str
         The columns that the target was taken from.
+    reasons : dict
+        Why columns are no candidates.
     """
 
     dataset: Dataset
@@ -62,6 +64,7 @@ class Loaded:
     options: dict[str, Any]
     weights: Any
     target_columns: list[str]
+    reasons: dict[str, str]
 
 
 def load(asked: Asked) -> Loaded:
@@ -93,7 +96,15 @@ def load(asked: Asked) -> Loaded:
         "exclude": roles.never_taken or None,
     }
     weights = None if roles.weights is None else np.asarray(dataset.column(roles.weights))
-    return Loaded(dataset, target, target_name, options, weights, roles.targets)
+    return Loaded(
+        dataset,
+        target,
+        target_name,
+        options,
+        weights,
+        roles.targets,
+        {**dataset.left_out, **roles.reasons},
+    )
 
 
 class _Roles:
@@ -135,6 +146,14 @@ class _Roles:
         weights = [] if self.weights is None else [self.weights]
         targets = self.targets if len(self.targets) > 1 else []
         return [*self.exclude, *weights, *targets]
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Why columns are no candidates that the user has spoken of."""
+        reasons = dict.fromkeys(self.exclude, "named in `--exclude`")
+        if len(self.targets) > 1:
+            reasons.update(dict.fromkeys(self.targets, "a target"))
+        return reasons if self.weights is None else {**reasons, self.weights: "the row weights"}
 
     def _check(self) -> None:
         roles = {
