@@ -68,6 +68,7 @@ def selection(X, y, names, size, labels=None, *, title="made up", target="target
         "sentence": f"{len(chosen)} of {X.shape[1]} features tell most about {target}: {listed}.",
         **made,
         "options": {"task": task, "exclude": None, "search": "forward"},
+        "reachable": [min(t, path.ceiling) for t in range(1, len(chosen) + 1)],
         "method_summary": METHODS["socc"].summary,
         "method_source": METHODS["socc"].source,
         "set": {
@@ -306,7 +307,7 @@ def bare():
     """Return a summary in which everything that may be None or empty is."""
     summary = selection_of("iris", 1)
     summary |= {"steps": [], "ceiling": None, "stopped": "the response is constant.", "stats": {}}
-    summary |= {"substitutes": [], "separation": None, "distributions": []}
+    summary |= {"substitutes": [], "separation": None, "distributions": [], "reachable": None}
     summary["set"] = {
         "canonical_correlations": [],
         "fisher": None,

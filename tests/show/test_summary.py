@@ -17,7 +17,7 @@ from orthoselect.show.summary import summarize
 KEYS = {
     "kind", "title", "created", "target", "task", "sentence", "method", "ceiling", "n_candidates",
     "stopped", "stats", "options", "steps", "method_summary", "method_source", "set", "features",
-    "substitutes", "separation", "distributions", "correlations", "data", "reproduce",
+    "substitutes", "reachable", "separation", "distributions", "correlations", "data", "reproduce",
 }  # fmt: skip
 FEATURE = {
     "feature", "name", "kind", "verdict", "step", "relevance", "gain", "remains", "explained_by",
@@ -343,3 +343,14 @@ def test_other_rows_or_another_target_do_not_fit(table):
         summarize(path, X[:80], y[:80])
     with pytest.raises(InputError, match="step 1"):
         summarize(path, X, y[::-1])
+
+
+def test_so_many_columns_reach_so_much(rng):
+    X = rng.normal(size=(60, 4))
+    y = np.repeat(np.arange(4), 15)
+    summary = summarize(select(X, y, 4), X, y)
+    assert summary["reachable"] == [1, 2, 3, 3]
+    groups = {"pair": [0, 1]}
+    path = select(X, y, 2, groups=groups, include=["pair"])
+    assert summarize(path, X, y)["reachable"] == [2, 3]
+    assert summarize(select(X, y, 2, "mim", bins=3), X, y)["reachable"] is None
