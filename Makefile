@@ -33,13 +33,14 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 
 test-newest: $(VENV)/.installed-test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 # The lower bounds of pyproject.toml, really installed and tested, and NumPy without our kernels.
-# A page looks the same there; what the docs show is what the newest versions print.
+# A page looks the same there; examples and what the docs show are for the newest versions.
 test-oldest: $(OLDEST)/.installed-test
-	ORTHOSELECT_NATIVE=0 $(OLDEST)/bin/python -m pytest tests \
-		--ignore tests/show/test_browser.py --ignore tests/cli/test_docs.py
+	ORTHOSELECT_NATIVE=0 $(OLDEST)/bin/python -m pytest --numprocesses auto tests \
+		--ignore tests/show/test_browser.py --ignore tests/cli/test_docs.py \
+		--ignore tests/test_examples.py
 
 # Warnings are errors. Examples of the gallery that did not change since are not run again.
 docs: $(VENV)/.installed-docs
