@@ -64,7 +64,7 @@ class Figure:
                 "`pip install 'orthoselect[report]'`."
             ) from None
         files = {}
-        look = {"svg.fonttype": "none", "svg.hashsalt": self.name, "font.size": 9.0}
+        look: dict[Any, Any] = {"svg.fonttype": "none", "svg.hashsalt": self.name, "font.size": 9.0}
         with rc_context(look):
             canvas = Canvas(figsize=self.size, layout="constrained")
             self.draw(canvas)
@@ -108,6 +108,7 @@ def curves(
                     handles[method] = place.plot(sizes, scores, **look(method))[0]
                 place.set_title(f"{title}, {part}", loc="left")
                 place.set_xlabel("features")
+                place.xaxis.get_major_locator().set_params(integer=True)
                 place.grid(alpha=0.25)
                 place.spines[["top", "right"]].set_visible(False)
             line[0].set_ylabel(score)
@@ -144,7 +145,7 @@ def counts(
         place.plot([], [], "o", color="black", label="ours: mean of the batches, 2 standard errors")
         place.plot([], [], ".", color="black", alpha=0.4, label="ours: each batch")
         place.plot([], [], "D", color="black", markersize=4, label="paper")
-        place.legend(frameon=False, fontsize=8)
+        canvas.legend(loc="outside upper center", ncols=3, frameon=False, fontsize=8)
         place.set_xticks(range(len(ours)), list(ours), rotation=35, ha="right")
         place.set_ylabel(label)
         place.grid(alpha=0.25, axis="y")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from orthoselect.study import paper
 from orthoselect.study.records import mean
@@ -24,21 +25,31 @@ class Standing:
     dataset : str
     measure : str
         What the numbers are, in words.
-    scores : mapping of method to number
-    errors : mapping of method to its standard error
+    samples : mapping of method to numbers
+        What the score is the mean of: tables, folds, or one number. The n-th of each method are
+        of the same table or fold.
+    errors : mapping of method to the standard error of its score
+    kind : {"last", "mean", "both"}
+        Whether the score is that of the last size, the mean over sizes, or there is one size only.
     """
 
     dataset: str
     measure: str
-    scores: Mapping[str, float]
+    samples: Mapping[str, Sequence[float]]
     errors: Mapping[str, float]
+    kind: str = "both"
+
+    @cached_property
+    def scores(self) -> dict[str, float]:
+        """The score of each method."""
+        return {name: mean(values) for name, values in self.samples.items()}
 
     def ranks(self) -> dict[str, int]:
         """Return the rank of each method; equals share the better one.
 
         Examples
         --------
-        >>> Standing("a", "accuracy", {"OLS": 0.9, "MIM": 0.8, "JMI": 0.9}, {}).ranks()
+        >>> Standing("a", "accuracy", {"OLS": [0.9], "MIM": [0.8], "JMI": [0.9]}, {}).ranks()
         {'OLS': 1, 'MIM': 3, 'JMI': 1}
         """
         return {
@@ -49,6 +60,19 @@ class Standing:
     def ordered(self) -> list[str]:
         """Return the methods, the best first."""
         return sorted(self.scores, key=lambda name: -self.scores[name])
+
+    def error_of_difference(self, one: str, other: str) -> float:
+        """Return the standard error of the difference of two scores.
+
+        From the differences table by table or fold by fold where there are some; else as if the
+        two scores were independent, which overrates it.
+        """
+        pairs = list(zip(self.samples[one], self.samples[other]))
+        if len(pairs) < 2 or len(self.samples[one]) != len(self.samples[other]):
+            return math.hypot(self.errors.get(one, math.nan), self.errors.get(other, math.nan))
+        gaps = [a - b for a, b in pairs]
+        center = mean(gaps)
+        return math.sqrt(sum((gap - center) ** 2 for gap in gaps) / (len(gaps) - 1) / len(gaps))
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -67,64 +91,69 @@ def listed(parts: Sequence[str]) -> str:
 def standing_sentences(standing: Standing) -> list[str]:
     """Say who leads, and where the paper's method stands."""
     ranks, order = standing.ranks(), standing.ordered()
-    n = len(order)
     first = order[0]
     best = [name for name in order if ranks[name] == 1]
-    sentences = [
-        f"{standing.dataset}: best {standing.measure} by {listed(best)} "
-        f"({standing.scores[first]:.4f})."
-    ]
-    if _OURS not in ranks or n < 2 or _OURS in best:
-        return sentences
-    gap = standing.scores[first] - standing.scores[_OURS]
-    sentences.append(
-        f"{standing.dataset}: {_OURS} is number {ranks[_OURS]} of {n} "
-        f"({standing.scores[_OURS]:.4f}), {gap:.4f} behind the best"
-        f"{_compared(gap, standing, first)}."
+    lead = (
+        f"{standing.dataset}, {standing.measure}: best is {listed(best)} "
+        f"({standing.scores[first]:.4f})"
     )
-    return sentences
+    if _OURS not in ranks or len(order) < 2 or _OURS in best:
+        return [f"{lead}."]
+    return [
+        f"{lead}; {_OURS} is number {ranks[_OURS]} of {len(order)} "
+        f"({standing.scores[_OURS]:.4f}), {_behind(standing, first)}."
+    ]
 
 
-def _compared(gap: float, standing: Standing, other: str) -> str:
-    error = math.hypot(standing.errors.get(_OURS, math.nan), standing.errors.get(other, math.nan))
-    if not math.isfinite(error) or error == 0:
-        return ""
-    verdict = "more" if gap > BEYOND_CHANCE * error else "not more"
-    return f", {verdict} than two standard errors of a difference ({2 * error:.4f})"
+def _behind(standing: Standing, other: str) -> str:
+    gap = standing.scores[other] - standing.scores[_OURS]
+    error = standing.error_of_difference(_OURS, other)
+    if not math.isfinite(error):
+        return f"{gap:.4f} behind"
+    verdict = "more than" if gap > BEYOND_CHANCE * error else "within"
+    return f"{gap:.4f} behind, {verdict} two standard errors of the difference ({2 * error:.4f})"
 
 
-def claim_sentences(standings: Iterable[Standing]) -> list[str]:
-    """Say whether the paper's method is always among the first five of twelve."""
+def claim_sentences(standings: Iterable[Standing], by: str) -> list[str]:
+    """Say whether the paper's method is always among the first five of twelve.
+
+    Parameters
+    ----------
+    standings : iterable of Standing
+    by : str
+        What they are ranked by, in words.
+    """
     full = [s for s in standings if _OURS in s.scores and len(s.scores) >= paper.OF]
+    claim = f"always among the first {paper.FIRST} of {paper.OF}"
     if not full:
         return [
-            f"The paper's claim, always among the first {paper.FIRST} of {paper.OF}, was not "
-            f"tested: no data set has results of all {paper.OF} methods."
+            f"By {by}: the paper's claim, {claim}, was not tested: no data set has results of all "
+            f"{paper.OF} methods."
         ]
     places = {s.dataset: s.ranks()[_OURS] for s in full}
     shown = listed([f"{name} {place}" for name, place in places.items()])
     beyond = {name: place for name, place in places.items() if place > paper.FIRST}
-    sentences = [f"Place of {_OURS} among {paper.OF}: {shown}; mean {mean(places.values()):.1f}."]
+    sentences = [
+        f"By {by}: place of {_OURS} among {paper.OF}: {shown}; mean {mean(places.values()):.1f}."
+    ]
     if not beyond:
         sentences.append(
-            f"The paper's claim holds here: {_OURS} is among the first {paper.FIRST} of {paper.OF} "
-            f"on all {len(places)} data sets."
+            f"By {by}: the paper's claim, {claim}, holds on all {len(places)} data sets."
         )
         return sentences
+    where = listed([f"{name} (number {place})" for name, place in beyond.items()])
     sentences.append(
-        f"The paper's claim does not hold here on {len(beyond)} of {len(places)} data sets: "
-        f"{_OURS} is {listed([f'number {place} on {name}' for name, place in beyond.items()])}."
+        f"By {by}: the paper's claim, {claim}, does not hold on {len(beyond)} of {len(places)} "
+        f"data sets: {where}."
     )
-    sentences += [_behind_fifth(s) for s in full if s.dataset in beyond]
-    return sentences
+    return sentences + [_behind_fifth(s) for s in full if s.dataset in beyond]
 
 
 def _behind_fifth(standing: Standing) -> str:
     fifth = standing.ordered()[paper.FIRST - 1]
-    gap = standing.scores[fifth] - standing.scores[_OURS]
     return (
-        f"{standing.dataset}: the fifth, {fifth}, has {standing.scores[fifth]:.4f}; {_OURS} is "
-        f"{gap:.4f} behind it{_compared(gap, standing, fifth)}."
+        f"{standing.dataset}: the fifth, {fifth}, has {standing.scores[fifth]:.4f}, {_OURS} "
+        f"{standing.scores[_OURS]:.4f}: {_behind(standing, fifth)}."
     )
 
 

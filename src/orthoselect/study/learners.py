@@ -6,7 +6,8 @@ Notation: N rows, k columns in order of selection, c classes.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,16 +77,17 @@ def _inverse(S: Floats) -> Floats:
 
 
 def svm_aucs(
-    A: Floats, y: NDArray, judged: Sequence[tuple[Floats, NDArray]]
+    A: Floats, y: NDArray, judged: Sequence[tuple[Floats, NDArray]], sizes: Iterable[int]
 ) -> tuple[list[list[float]], list[str]]:
-    """Return the area under the ROC curve of a linear SVM by the first 1, 2, ..., k columns.
+    """Return the area under the ROC curve of a linear SVM by the first so many columns.
 
-    Columns are standardized by the training rows; C is 1, the loss the squared hinge.
+    C is 1, the loss the squared hinge; columns are taken as they are.
 
     Parameters
     ----------
     A, y, judged
         As in `lda_accuracies`; two classes.
+    sizes : iterable of int
 
     Returns
     -------
@@ -94,18 +96,44 @@ def svm_aucs(
     caught : list of str
         What the solver warned of.
     """
-    from sklearn.metrics import roc_auc_score
     from sklearn.svm import LinearSVC
 
-    mean, scale = A.mean(axis=0), A.std(axis=0)
-    scale[scale == 0] = 1.0
-    tables = [((B - mean) / scale, labels) for B, labels in judged]
-    A = (A - mean) / scale
+    return _areas(LinearSVC(C=1.0, dual=False), A, y, judged, sizes)
+
+
+def tuned_svm_auc(
+    A: Floats, y: NDArray, judged: tuple[Floats, NDArray], chance: int
+) -> tuple[float, float]:
+    """Return the area under the ROC curve of a linear SVM whose C is chosen by cross-validation.
+
+    Returns
+    -------
+    area, C : float
+    """
+    from sklearn.model_selection import GridSearchCV, StratifiedKFold
+    from sklearn.svm import LinearSVC
+
+    folds = StratifiedKFold(5, shuffle=True, random_state=chance)
+    grid = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
+    model = GridSearchCV(LinearSVC(dual=False), grid, scoring="roc_auc", cv=folds)
+    areas, _ = _areas(model, A, y, [judged], [A.shape[1]])
+    return areas[0][0], float(model.best_params_["C"])
+
+
+def _areas(
+    model: Any,
+    A: Floats,
+    y: NDArray,
+    judged: Sequence[tuple[Floats, NDArray]],
+    sizes: Iterable[int],
+) -> tuple[list[list[float]], list[str]]:
+    from sklearn.metrics import roc_auc_score
+
     areas: list[list[float]] = [[] for _ in judged]
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        for size in range(1, A.shape[1] + 1):
-            model = LinearSVC(C=1.0, dual=False).fit(A[:, :size], y)
-            for found, (B, labels) in zip(areas, tables):
+        for size in sizes:
+            model.fit(A[:, :size], y)
+            for found, (B, labels) in zip(areas, judged):
                 found.append(float(roc_auc_score(labels, model.decision_function(B[:, :size]))))
     return areas, list(dict.fromkeys(str(w.message) for w in caught))

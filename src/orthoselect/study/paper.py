@@ -1,6 +1,4 @@
-"""What the paper printed: S. Zhang and Z.-Q. Lang, "Orthogonal least squares based fast feature
-selection for linear classification", Pattern Recognition 123, 2022, Section 6.
-"""
+"""What the paper printed in its worked example and in Section 6."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import orthoselect
@@ -150,7 +151,19 @@ class Results:
         [1.0]
         """
         fields = list(wanted.items())
-        return [row for row in self.rows if all(getattr(row, k) == v for k, v in fields)]
+        rows: Sequence[Row] = self.rows
+        if "measure" in wanted:
+            rows = self._by_measure.get((wanted["measure"], wanted.get("method")), [])
+        return [row for row in rows if all(getattr(row, k) == v for k, v in fields)]
+
+    @cached_property
+    def _by_measure(self) -> dict[tuple[str, str | None], list[Row]]:
+        """Rows by measure and method, and by measure alone."""
+        found: dict[tuple[str, str | None], list[Row]] = {}
+        for row in self.rows:
+            found.setdefault((row.measure, row.method), []).append(row)
+            found.setdefault((row.measure, None), []).append(row)
+        return found
 
     def methods(self) -> list[str]:
         """Return the methods that have results, in the order of the plan."""

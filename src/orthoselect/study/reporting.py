@@ -9,6 +9,7 @@ from typing import Any
 from orthoselect.errors import InputError
 from orthoselect.output import replacing
 from orthoselect.study import figures, findings, paper
+from orthoselect.study.datasets import DATASETS
 from orthoselect.study.experiments import EXPERIMENTS, Experiment
 from orthoselect.study.findings import Standing
 from orthoselect.study.methods import TWELVE
@@ -93,7 +94,7 @@ def _part(
             f"is from those; the same run again does the rest."
         )
     if not results.rows:
-        missing = [f"{name} is missing: {why}." for name, why in results.missing.items()]
+        missing = [f"{DATASETS[n].title} is missing: {why}." for n, why in results.missing.items()]
         part["findings"] += ["There are no results.", *missing]
         return part
     tables = [_data_table(experiment, results), *experiment.tables(results)]
@@ -122,7 +123,8 @@ def _data_table(experiment: Experiment, results: Results) -> Table | None:
                 "; ".join([*facts["notes"], facts["citation"]]),
             ]
         )
-    rows += [[name, "missing", None, None, None, why] for name, why in results.missing.items()]
+    for name, why in results.missing.items():
+        rows.append([DATASETS[name].title, "missing", None, None, None, why])
     columns = ["data", "rows", "features", "classes", "probes", "notes"]
     return Table(f"{experiment.name}_data", "Data", columns, rows)
 
@@ -133,26 +135,37 @@ def _written(table: Table, folder: Path) -> dict[str, Any]:
     return table.to_dict()
 
 
+_RANKED = {
+    "last": "the score with all features of the experiment",
+    "mean": "the mean score over 1, 2, ... features",
+}
+
+
 def _overall(standings: Sequence[Standing], folder: Path) -> dict[str, Any]:
-    full = [s for s in standings if set(TWELVE) <= set(s.scores)]
+    """Return ranks over all data sets, by the last size and by the mean over sizes."""
     told: dict[str, Any] = {"tables": [], "figures": [], "findings": []}
-    told["findings"] = findings.claim_sentences(full)
-    if not full:
-        return told
-    averages = findings.mean_ranks(full)
-    order = sorted(TWELVE, key=lambda name: averages[name])
-    rows: list[list[Any]] = [[s.dataset, *(s.ranks()[m] for m in order)] for s in full]
-    rows.append(["mean rank", *(f"{averages[m]:.1f}" for m in order)])
-    title = f"Rank of every method on every data set, of {len(TWELVE)}"
-    note = "By the score on rows that were not trained on, with all features of the experiment."
-    told["tables"] = [_written(Table("ranks", title, ["data", *order], rows, note), folder)]
-    grid = {s.dataset: s.ranks() for s in full}
-    size = (9.0, 1.2 + 0.32 * len(grid))
-    told["figures"] = [
-        figures.Figure("ranks", title, figures.ranks(grid, order), size).save(folder)
-    ]
-    best = findings.listed([f"{name} {averages[name]:.1f}" for name in order[:3]])
-    told["findings"].append(f"Best mean ranks over {len(full)} data sets: {best}.")
+    for kind, by in _RANKED.items():
+        ranked = [s for s in standings if s.kind in (kind, "both")]
+        full = [s for s in ranked if set(TWELVE) <= set(s.scores)]
+        told["findings"] += findings.claim_sentences(full, by)
+        if not full:
+            continue
+        averages = findings.mean_ranks(full)
+        order = sorted(TWELVE, key=lambda name: averages[name])
+        rows: list[list[Any]] = [[s.dataset, *(s.ranks()[m] for m in order)] for s in full]
+        rows.append(["mean rank", *(f"{averages[m]:.1f}" for m in order)])
+        title = f"Rank of every method on every data set, by {by}"
+        note = "Rows that were not trained on. Equals share the better rank."
+        if kind == "last":
+            note += " Sets of which all features are taken are left out: all methods are equal."
+        table = Table(f"ranks_{kind}", title, ["data", *order], rows, note)
+        told["tables"].append(_written(table, folder))
+        grid = {s.dataset: s.ranks() for s in full}
+        size = (9.0, 1.2 + 0.32 * len(grid))
+        figure = figures.Figure(f"ranks_{kind}", title, figures.ranks(grid, order), size)
+        told["figures"].append(figure.save(folder))
+        best = findings.listed([f"{name} {averages[name]:.1f}" for name in order[:3]])
+        told["findings"].append(f"By {by}: best mean ranks over {len(full)} sets: {best}.")
     return told
 
 
@@ -168,15 +181,23 @@ def _page(told: dict[str, Any]) -> str:
         for figure in part["figures"]:
             lines += [f"![{figure['title']}]({figure['png']})", ""]
         lines += ["What this shows:", "", *(f"- {text}" for text in part["findings"]), ""]
-    return "\n".join(lines)
+    return "\n".join([*lines, "## Versions", "", *_versions(told["experiments"]), ""])
 
 
 def _about(part: dict[str, Any]) -> str:
     settings = part["settings"]
     quick = " A quick run, with smaller numbers than the paper's." if settings["quick"] else ""
-    versions = ", ".join(f"{name} {number}" for name, number in part["versions"].items())
     about = part["about"][0].upper() + part["about"][1:]
     return (
         f"{about}.{quick} Seed {settings['seed']}; {part['complete']} of {part['tasks']} tasks, "
-        f"{part['seconds']:.0f} s of work; {versions}."
+        f"{part['seconds']:.0f} s of work; {part['written']}."
     )
+
+
+def _versions(parts: Sequence[dict[str, Any]]) -> list[str]:
+    """Return a line for each set of versions that experiments were run with."""
+    used: dict[str, list[str]] = {}
+    for part in parts:
+        versions = ", ".join(f"{name} {number}" for name, number in part["versions"].items())
+        used.setdefault(versions, []).append(part["name"])
+    return [f"- {', '.join(names)}: {versions}" for versions, names in used.items()]

@@ -149,8 +149,8 @@ class _Run:
         alone = [t for t in self._open if self._experiments[t.experiment].alone]
         for task, outcome in self._outcomes(together):
             self._keep(task, outcome)
-        for task in alone:  # measured times: nothing beside them, and all threads
-            self._keep(task, _attempt(self._experiments[task.experiment].work, task))
+        for task in alone:  # times are measured: nothing runs beside them
+            self._keep(task, _single_threaded(self._experiments[task.experiment].work, task))
         manifests = {name: self._write(name) for name in self._plans}
         if self._failures:
             raise StudyFailed(self._failures)
@@ -162,7 +162,7 @@ class _Run:
             for work, task in jobs:
                 yield task, _single_threaded(work, task)
             return
-        from joblib import Parallel, delayed
+        from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
         # Large arrays are shared by the processes, not copied; results come as they are ready.
         pool = Parallel(n_jobs=self._settings.jobs, return_as="generator_unordered", batch_size=1)

@@ -72,7 +72,7 @@ def shown(cell: Cell) -> str:
     if cell is None or (isinstance(cell, float) and math.isnan(cell)):
         return "-"
     if isinstance(cell, float):
-        return f"{cell:.4f}" if abs(cell) < 10 else f"{cell:.1f}"
+        return f"{cell:.4f}"
     return str(cell)
 
 

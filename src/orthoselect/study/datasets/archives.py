@@ -180,7 +180,7 @@ def lymphography(source: DataSource) -> StudyData:
 
 
 def flags(source: DataSource) -> StudyData:
-    """Flags of nations, and the religion of their people."""
+    """Return the flags of nations, and the religion of their people."""
     if source.folder is None:
         X, y, nominal = openml.flags()
     else:

@@ -71,7 +71,7 @@ class StudyData:
     y: NDArray
     kinds: tuple[str, ...]
     citation: str
-    held_X: Any = None
+    held_X: Any = None  # noqa: N815 - the paper's capital letter
     held_y: NDArray | None = None
     held_name: str = "validation"
     is_real: NDArray[np.bool_] | None = None

@@ -23,7 +23,7 @@ _FISHER = "Fisher, Annals of Eugenics 7, 1936"
 
 
 def iris(source: DataSource) -> StudyData:
-    """The seven rows of iris of the paper's worked example."""
+    """Return the seven rows of iris of the paper's worked example."""
     y = np.array(WORKED_CLASSES)
     notes = ("seven of its 150 rows",)
     return StudyData("iris", "Iris", WORKED_EXAMPLE, y, ("numeric",) * 4, _FISHER, notes=notes)

@@ -1,6 +1,6 @@
 """Gisette, whose copy is checked, and a stand-in for it made from MNIST.
 
-The stand-in follows the organizers' recipe, not their draws: it is not Gisette, and is not called so.
+The stand-in follows the organizers' recipe, not their draws: it is not Gisette, nor called so.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _rows(labels: NDArray, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
 def _pairs(
     pixels: NDArray, used: NDArray, count: int, rng: np.random.Generator
 ) -> list[tuple[int, int]]:
-    """Draw pairs of pixels of the region whose product is not always zero, upper ones more often."""
+    """Draw pairs of pixels whose product is not always zero, upper ones more often."""
     row, column = used // _SIDE, used % _SIDE
     inside = (row >= _TOP) & (row < _BOTTOM) & (column >= _LEFT) & (column < _RIGHT)
     weights = np.where(inside, _BOTTOM - row, 0.0)

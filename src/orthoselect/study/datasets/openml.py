@@ -75,7 +75,7 @@ def mnist() -> tuple[NDArray, NDArray, NDArray, NDArray]:
 
 
 def mfeat() -> tuple[NDArray, NDArray]:
-    """The six views of Mfeat side by side, in UCI's order of columns."""
+    """Return the six views of Mfeat side by side, in UCI's order of columns."""
     bunches = [fetch(number) for number in (*_MFEAT.values(), _MORPHOLOGICAL)]
     y = _whole(bunches[0].target, _MFEAT["fourier"])
     for bunch in bunches[1:]:
@@ -103,7 +103,7 @@ def lymphography() -> tuple[NDArray, NDArray]:
 
 
 def flags() -> tuple[NDArray, NDArray, list[int]]:
-    """Flags without the names of the countries, and which columns have no order."""
+    """Return flags without the names of the countries, and which columns have no order."""
     bunch = fetch(285)
     names = list(bunch.feature_names)
     kept = [j for j, name in enumerate(names) if name != "name"]

@@ -85,59 +85,71 @@ class Curves(Experiment):
             size = row.n_features or 0
             if size >= ends.get(row.fold, (0, 0.0))[0]:
                 ends[row.fold] = (size, row.value)
-        return [value for _, value in ends.values()]
+        return [ends[fold][1] for fold in sorted(ends, key=str)]
 
     @abstractmethod
     def error(self, scores: list[float], facts: dict[str, Any]) -> float:
         """Return the standard error of the mean of some scores."""
 
     def standings(self, results: Results) -> list[Standing]:
-        found = []
-        for facts in results.data:
-            name = facts["name"]
-            ends = {m: self.last(results, name, m, HELD) for m in results.methods()}
-            ends = {m: scores for m, scores in ends.items() if scores}
-            if ends:
-                scores = {m: mean(v) for m, v in ends.items()}
-                errors = {m: self.error(v, facts) for m, v in ends.items()}
-                found.append(Standing(facts["title"], self._measure(facts), scores, errors))
-        return found
+        return [
+            standing
+            for facts in results.data
+            for standing in (self._last_standing(results, facts), self._mean_of(results, facts))
+            if standing is not None
+        ]
 
-    def _measure(self, facts: dict[str, Any]) -> str:
-        return f"{facts['held_name'] or 'validation'} {self.score} by {facts['selected']} features"
+    def _last_standing(self, results: Results, facts: dict[str, Any]) -> Standing | None:
+        if facts["selected"] == facts["features"]:
+            return None  # with all features every method has the same set
+        name = facts["name"]
+        ends = {m: self.last(results, name, m, HELD) for m in results.methods()}
+        ends = {m: scores for m, scores in ends.items() if scores}
+        errors = {m: self.error(v, facts) for m, v in ends.items()}
+        measure = f"{_held(facts)} {self.score} by {facts['selected']} features"
+        return Standing(facts["title"], measure, ends, errors, "last") if ends else None
+
+    def _mean_of(self, results: Results, facts: dict[str, Any]) -> Standing | None:
+        samples = {}
+        for method in results.methods():
+            folds: dict[int | None, list[float]] = {}
+            for row in results.where(dataset=facts["name"], method=method, measure=HELD):
+                folds.setdefault(row.fold, []).append(row.value)
+            if folds:
+                samples[method] = [mean(folds[fold]) for fold in sorted(folds, key=str)]
+        errors = {m: self.error(v, facts) for m, v in samples.items()}
+        measure = f"mean {_held(facts)} {self.score} by 1 to {facts['selected']} features"
+        return Standing(facts["title"], measure, samples, errors, "mean") if samples else None
 
     def tables(self, results: Results) -> list[Table]:
-        tables = []
-        for measure in (HELD, TRAIN):
-            tables.append(self._final(results, measure))
-        return tables
+        return [self._final(results, HELD), self._final(results, TRAIN)]
 
     def _final(self, results: Results, measure: str) -> Table:
-        columns, facts = ["method"], list(results.data)
-        columns += [f"{f['title']} ({f['selected']})" for f in facts]
+        facts = list(results.data)
+        columns = ["method", *(f"{f['title']} ({f['selected']})" for f in facts)]
         columns += [DATASETS[name].title for name in results.missing]
         rows: list[list[Any]] = []
         for method in results.methods():
             cells = [self._cell(results, f, method, measure) for f in facts]
             rows.append([method, *cells, *["missing"] * len(results.missing)])
-        parts = {f["held_name"] or "validation" for f in facts} or {"validation"}
-        part = "training" if measure == TRAIN else " and ".join(sorted(parts))
-        title = f"{self.score.capitalize() if self.score != 'AUC' else 'AUC'}, {part} rows"
-        return Table(f"{self.name}_{measure}", title, columns, rows, self._missing_note(results))
+        parts = sorted({_held(f) for f in facts}) or ["validation"]
+        part = "training" if measure == TRAIN else " and ".join(parts)
+        score = self.score[0].upper() + self.score[1:]
+        note = "In brackets: the number of features."
+        if measure == HELD:
+            note = f"± one standard error. {note}"
+        return Table(f"{self.name}_{measure}", f"{score}, {part} rows", columns, rows, note)
 
     def _cell(self, results: Results, facts: dict[str, Any], method: str, measure: str) -> Any:
         scores = self.last(results, facts["name"], method, measure)
-        return f"{mean(scores):.4f} ± {self.error(scores, facts):.4f}" if scores else None
-
-    def _missing_note(self, results: Results) -> str:
-        notes = ["± one standard error. In brackets: the number of features."]
-        notes += [f"{DATASETS[n].title} is missing: {why}." for n, why in results.missing.items()]
-        return " ".join(notes)
+        if not scores or measure == TRAIN:
+            return mean(scores) if scores else None
+        return f"{mean(scores):.4f} ± {self.error(scores, facts):.4f}"
 
     def figures(self, results: Results) -> list[figures.Figure]:
         panels: dict[str, dict[str, dict[str, Curve]]] = {}
         for facts in results.data:
-            parts = {"training": TRAIN, facts["held_name"] or "validation": HELD}
+            parts = {"training": TRAIN, _held(facts): HELD}
             row = {
                 part: {m: self.curve(results, facts["name"], m, measure) for m in results.methods()}
                 for part, measure in parts.items()
@@ -160,6 +172,10 @@ class Curves(Experiment):
         ]
         short = sorted({(r.dataset, r.method, r.note) for r in results.where(measure="warning")})
         return sentences + [f"{d}, {m}: {note}" for d, m, note in short if "selected" in note]
+
+
+def _held(facts: dict[str, Any]) -> str:
+    return facts["held_name"] or "validation"
 
 
 def score_rows(at: Row, trained: list[float], held: list[float]) -> list[Row]:

@@ -1,14 +1,13 @@
-"""Simulated tables in which three features make the class: how often are they found?
+"""Simulated tables in which three features make the class, and how often they are found.
 
 The mean of each of n features is drawn from a normal distribution (0, 0.1); their covariance is
-Wishart(diag(u), N) / N with u uniform on (0, 1); the class depends on features 5, 10 and 15, counted
-from 1. A batch is one run of the paper's experiment; there are several, because the counts of one
-have a standard error of about 3 in 100.
+Wishart(diag(u), N) / N with u uniform on (0, 1); the class depends on features 5, 10 and 15,
+counted from 1. A batch is one run of the paper's experiment; there are several, because the counts
+of one have a standard error of about 3 in 100.
 """
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -110,15 +109,11 @@ class Simulated(Experiment):
 
     def counts(self, results: Results) -> dict[str, list[float]]:
         """Return for each method how many of 100 tables of each batch were solved."""
-        found: dict[tuple[str, int], list[float]] = {}
+        found: dict[str, dict[int, list[float]]] = {}
         for row in results.where(measure="found"):
-            found.setdefault((row.method, row.batch or 0), []).append(row.value)
+            found.setdefault(row.method, {}).setdefault(row.batch or 0, []).append(row.value)
         return {
-            name: [
-                100 * mean(values)
-                for (method, _), values in sorted(found.items())
-                if method == name
-            ]
+            name: [100 * mean(values) for _, values in sorted(found[name].items())]
             for name in results.methods()
         }
 
@@ -186,13 +181,12 @@ class Simulated(Experiment):
         return [figures.Figure(self.name, f"{self.title}: how often", draw, (9.0, 3.8))]
 
     def standings(self, results: Results) -> list[Standing]:
-        counts = self.counts(results)
-        scores = {name: mean(c) / 100 for name, c in counts.items()}
-        errors = {
-            name: share_error(share, self._n_tables(results, name))
-            for name, share in scores.items()
-        }
-        return [Standing(self.name, "share of tables solved", scores, errors)] if scores else []
+        samples = {}
+        for name in results.methods():
+            rows = results.where(measure="found", method=name)
+            samples[name] = [r.value for r in sorted(rows, key=lambda r: (r.batch, r.repeat))]
+        errors = {name: share_error(mean(v), len(v)) for name, v in samples.items()}
+        return [Standing(self.name, "share of tables solved", samples, errors)] if samples else []
 
     def findings(self, results: Results) -> list[str]:
         standing = self.standings(results)[0]
@@ -220,12 +214,14 @@ class Simulated(Experiment):
             sentences.append(
                 f"OLS finds the three features in {100 * share:.1f} of 100 tables (standard error "
                 f"{100 * standing.errors['OLS']:.1f}; batches from {min(batches):.0f} to "
-                f"{max(batches):.0f}); the paper printed {printed['OLS']}, "
-                f"{apart['OLS']:+.1f} standard errors away in our terms: {verdict}."
+                f"{max(batches):.0f}); the paper printed {printed['OLS']}. Ours is "
+                f"{apart['OLS']:+.1f} standard errors from that: {verdict}."
             )
         if beyond:
             shown = listed([f"{n} ({100 * standing.scores[n]:.1f}, {printed[n]})" for n in beyond])
-            sentences.append(f"Ours and the paper's differ by more than chance for {shown}.")
+            sentences.append(
+                f"Ours and the paper's (in this order) differ by more than chance for {shown}."
+            )
         elif apart:
             sentences.append(
                 f"No count of the {len(apart)} differs from the paper's by more than chance."
@@ -250,11 +246,12 @@ class Simulated(Experiment):
             )
         if "OLS" in standing.scores and "LASSO" in standing.scores:
             gap = standing.scores["OLS"] - standing.scores["LASSO"]
-            error = math.hypot(standing.errors["OLS"], standing.errors["LASSO"])
+            error = standing.error_of_difference("OLS", "LASSO")
             verdict = "tie" if abs(gap) <= BEYOND_CHANCE * error else "differ"
             sentences.append(
                 f"OLS and a LASSO that takes its first three features {verdict}: "
-                f"{100 * standing.scores['OLS']:.1f} and {100 * standing.scores['LASSO']:.1f}."
+                f"{100 * standing.scores['OLS']:.1f} and {100 * standing.scores['LASSO']:.1f}, "
+                f"{100 * gap:+.1f} where {200 * error:.1f} would be chance."
             )
         return sentences
 
@@ -298,7 +295,7 @@ def _beside_information(standing: Standing) -> list[str]:
         return []
     best = max(others, key=lambda name: others[name])
     ours = standing.scores["OLS"]
-    gap, error = ours - others[best], math.hypot(standing.errors["OLS"], standing.errors[best])
+    gap, error = ours - others[best], standing.error_of_difference("OLS", best)
     all_below = all(share < ours for share in others.values())
     text = "above each" if all_below else "not above each"
     return [
