@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+import warnings
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -147,8 +149,9 @@ class _Run:
         self._tell("")
         together = [t for t in self._open if not self._experiments[t.experiment].alone]
         alone = [t for t in self._open if self._experiments[t.experiment].alone]
-        for task, outcome in self._outcomes(together):
-            self._keep(task, outcome)
+        with closing(self._outcomes(together)) as outcomes:
+            for task, outcome in outcomes:
+                self._keep(task, outcome)
         for task in alone:  # times are measured: nothing runs beside them
             self._keep(task, _single_threaded(self._experiments[task.experiment].work, task))
         manifests = {name: self._write(name) for name in self._plans}
@@ -156,7 +159,7 @@ class _Run:
             raise StudyFailed(self._failures)
         return manifests
 
-    def _outcomes(self, tasks: list[Task]) -> Iterator[tuple[Task, Outcome]]:
+    def _outcomes(self, tasks: list[Task]) -> Generator[tuple[Task, Outcome], None, None]:
         jobs = [(self._experiments[task.experiment].work, task) for task in tasks]
         if self._settings.jobs == 1 or len(jobs) < 2:
             for work, task in jobs:
@@ -168,8 +171,15 @@ class _Run:
         pool = Parallel(n_jobs=self._settings.jobs, return_as="generator_unordered", batch_size=1)
         by_name = {task.name: task for task in tasks}
         calls = (delayed(_named)(work, task) for work, task in jobs)
-        for name, outcome in pool(calls):
-            yield by_name[name], outcome
+        outcomes = pool(calls)
+        try:
+            for name, outcome in outcomes:
+                yield by_name[name], outcome
+        finally:
+            with warnings.catch_warnings():
+                # After Ctrl-C joblib says which tasks it canceled; the next run does them.
+                warnings.filterwarnings("ignore", ".*tasks", UserWarning)
+                outcomes.close()
 
     def _keep(self, task: Task, outcome: Outcome) -> None:
         if outcome.error is None:

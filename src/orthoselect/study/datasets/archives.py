@@ -26,6 +26,18 @@ _MNIST_COUNTS = {
     "test": [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009],
 }
 _METASTASES, _MALIGN = 2, 3
+# What reading raises: a single array is no context manager (TypeError, AttributeError).
+_DAMAGED = (
+    OSError,
+    ValueError,
+    EOFError,
+    KeyError,
+    TypeError,
+    AttributeError,
+    NotImplementedError,
+    zipfile.BadZipFile,
+    zlib.error,
+)
 
 
 def read_archive(folder: Path, file: str, arrays: Iterable[str]) -> dict[str, NDArray]:
@@ -42,12 +54,13 @@ def read_archive(folder: Path, file: str, arrays: Iterable[str]) -> dict[str, ND
     if not path.exists():
         raise Missing(f"there is no `{file}` in the folder of data")
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        # Opened here: NumPy does not close a file that turns out to be no archive.
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             lacking = [name for name in arrays if name not in archive.files]
             if not lacking:
                 return {name: archive[name] for name in arrays}
             held = ", ".join(archive.files)
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except _DAMAGED as error:
         raise InputError(
             f"`{path}` should be an .npz archive of plain arrays; it is damaged: {error}. "
             f"Get another copy, or take the file away to go on without this set."
@@ -70,9 +83,10 @@ def _table(file: str, X: NDArray, y: NDArray, n_columns: int) -> None:
 
 def dexter(source: DataSource) -> StudyData:
     """Dexter: word counts of news; 10054 of the 20000 features are probes."""
+    is_real: NDArray | None = None
+    notes: tuple[str, ...] = ("which features are probes is not known of this copy",)
     if source.folder is None:
         X, y, held_X, held_y = openml.dexter()
-        is_real, notes = None, ("which features are probes is not known of this copy",)
     else:
         parts = [f"X_{p}_{a}" for p in ("train", "valid") for a in ("data", "indices", "indptr")]
         labels = ["y_train", "y_valid", "feature_is_real"]
@@ -185,9 +199,9 @@ def flags(source: DataSource) -> StudyData:
         X, y, nominal = openml.flags()
     else:
         d = read_archive(source.folder, "flags.npz", ["X", "y", "nominal_columns"])
-        X, y, nominal = d["X"].astype(float), d["y"], d["nominal_columns"]
+        X, y, nominal = d["X"].astype(float), d["y"], d["nominal_columns"].tolist()
     _table("flags.npz", X, y, 28)
-    named = set(np.asarray(nominal).tolist())
+    named = set(nominal)
     kinds = tuple("categorical" if j in named else "numeric" for j in range(28))
     citation = f"Forsyth, Flags, 1990, doi 10.24432/C52C7Z; {UCI}"
     notes = (
