@@ -11,6 +11,7 @@ from orthoselect.study.experiments.folds import split
 from orthoselect.study.experiments.simulated import RELEVANT, draw, exact_supports
 from orthoselect.study.experiments.speed import by_definition, gram_schmidt
 from orthoselect.study.methods import INFORMATION, TWELVE, apply
+from orthoselect.study.records import Results, Row
 from orthoselect.study.reporting import _results
 from orthoselect.study.store import Store
 
@@ -180,6 +181,21 @@ def test_three_ways_to_the_same_features():
     assert seconds > 0
     _, agrees = by_definition(data.X, data.y, order[::-1], 30, rng)
     assert not agrees
+
+
+def test_an_svm_by_which_the_claim_fails_is_a_caveat():
+    facts = {"name": "dexter", "title": "Dexter", "held": 20}
+    rows = [
+        Row("dexter", name, n_features=3, measure=measure, value=value)
+        for at, name in enumerate(TWELVE)
+        for measure, value in (
+            ("held, standardized", 0.5 + at / 100),
+            ("held, tuned", 0.9 - at / 100),
+        )
+    ]
+    found = Results(rows, {"methods": list(TWELVE)}, [facts], {}, {}, 1, 1)
+    (caveat,) = EXPERIMENTS["challenge"].caveats(found)
+    assert "standardized OLS is number 12 of 12" in caveat
 
 
 # On the real data

@@ -190,6 +190,11 @@ def test_numbers_out_of_range_are_told_by_name(tmp_path, option, value):
         Settings(tmp_path, **{option: value})
 
 
+def test_no_method_at_all_is_told(tmp_path):
+    with pytest.raises(InputError, match="at least one method"):
+        Settings(tmp_path, methods=())
+
+
 def test_a_folder_of_data_that_is_none_is_told(tmp_path):
     with pytest.raises(InputError, match="there is no folder"):
         Settings(tmp_path, data=tmp_path / "nowhere")

@@ -31,6 +31,7 @@ _LOOKS: dict[str, tuple[str, str]] = {
     "Shapley": ("#edad08", "-"),
 }
 _OTHER = ("#444444", ":")
+_BARS = ("#73767a", "#1d6996", "#e17c05", "#c1121f")
 
 
 @dataclass(frozen=True)
@@ -176,7 +177,8 @@ def maps(orders: Mapping[str, Sequence[int]], shape: tuple[int, int]) -> Callabl
             place.set_yticks([])
             place.set_title(method)
         if image is not None:
-            canvas.colorbar(image, ax=axes, label="step", shrink=0.7)
+            bar = canvas.colorbar(image, ax=axes, label="step", shrink=0.7)
+            bar.ax.set_ylim(1, max(2, *map(len, orders.values())))
 
     return draw
 
@@ -193,8 +195,8 @@ def bars(
         for k, name in enumerate(names):
             at = [i + (k - (len(names) - 1) / 2) * width for i in range(len(groups))]
             heights = [group.get(name, np.nan) for group in groups.values()]
-            drawn = place.bar(at, heights, width, label=name)
-            place.bar_label(drawn, [f"{h:.3g}" if h == h else "" for h in heights], fontsize=7)
+            drawn = place.bar(at, heights, width, label=name, color=_BARS[k % len(_BARS)])
+            place.bar_label(drawn, [_short(height) for height in heights], fontsize=7)
         if logarithmic:
             place.set_yscale("log")
         place.set_xticks(range(len(groups)), list(groups))
@@ -203,6 +205,13 @@ def bars(
         place.spines[["top", "right"]].set_visible(False)
 
     return draw
+
+
+def _short(height: float) -> str:
+    """Return a number as it stands on a bar; nothing for no number."""
+    if height != height:
+        return ""
+    return f"{height:,.0f}" if height >= 100 else f"{height:.3g}"
 
 
 def ranks(table: Mapping[str, Mapping[str, int]], methods: Sequence[str]) -> Callable[[Any], None]:

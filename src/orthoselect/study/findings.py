@@ -180,7 +180,7 @@ def difference_in_errors(ours: float, n_ours: int, theirs: float, n_theirs: int)
     Examples
     --------
     >>> round(difference_in_errors(0.91, 500, 0.95, 100), 2)
-    -1.31
+    -1.32
     """
     pooled = (ours * n_ours + theirs * n_theirs) / (n_ours + n_theirs)
     error = math.sqrt(pooled * (1.0 - pooled) * (1.0 / n_ours + 1.0 / n_theirs))

@@ -38,7 +38,9 @@ def report(output: str | Path) -> dict[str, Any]:
     folder = Path(output)
     if not folder.is_dir():
         raise InputError(f"`output` should be the folder of a run; there is no folder `{folder}`.")
-    parts, standings = [], []
+    parts: list[dict[str, Any]] = []
+    standings: list[Standing] = []
+    caveats: list[str] = []
     for experiment in EXPERIMENTS.values():
         store = Store(folder, experiment.name)
         manifest = store.manifest()
@@ -46,15 +48,18 @@ def report(output: str | Path) -> dict[str, Any]:
             continue
         results = _results(store, manifest)
         parts.append(_part(experiment, results, manifest, folder))
-        standings += list(experiment.standings(results))
+        standings += experiment.standings(results)
+        caveats += experiment.caveats(results)
     if not parts:
         raise InputError(f"`output` should be the folder of a run; `{folder}` has no results.")
+    overall = _overall(standings, folder)
+    overall["findings"] += caveats
     told = {
         "kind": "study",
         "title": "The paper's empirical study, run again",
         "paper": paper.CITATION,
         "experiments": parts,
-        "overall": _overall(standings, folder),
+        "overall": overall,
     }
     with replacing(folder / _PAGE) as temporary:
         temporary.write_text(_page(told))

@@ -80,6 +80,8 @@ class Settings:
                 raise InputError(
                     f"`{name}` should be a whole number of at least {least}; got {value!r}."
                 )
+        if self.methods is not None and not self.methods:
+            raise InputError("`methods` should name at least one method; it is empty.")
         if self.data is not None and not Path(self.data).is_dir():
             raise InputError(
                 f"`data` should be a folder of .npz files; there is no folder `{self.data}`."

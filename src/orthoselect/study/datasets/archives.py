@@ -55,7 +55,7 @@ def read_archive(folder: Path, file: str, arrays: Iterable[str]) -> dict[str, ND
         raise Missing(f"there is no `{file}` in the folder of data")
     try:
         # Opened here: NumPy does not close a file that turns out to be no archive.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
+        with path.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
             lacking = [name for name in arrays if name not in archive.files]
             if not lacking:
                 return {name: archive[name] for name in arrays}

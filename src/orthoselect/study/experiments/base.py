@@ -54,6 +54,10 @@ class Experiment(ABC):
     def findings(self, results: Results) -> list[str]:
         """Return what the results show, in sentences."""
 
+    def caveats(self, results: Results) -> list[str]:
+        """Return what the ranks over all data sets hang on."""
+        return []
+
     def standings(self, results: Results) -> Sequence[Standing]:
         """Return how the methods did on each data set, for the ranks over all of them."""
         return []
