@@ -74,6 +74,7 @@ class Figure:
                 with replacing(file) as temporary:
                     canvas.savefig(temporary, format=kind, dpi=_DPI, metadata=metadata)
                 files[kind] = file.name
+                canvas.set_layout_engine("none")  # places are found: the second file keeps them
         return {"name": self.name, "title": self.title, **files}
 
 

@@ -300,6 +300,6 @@ def _beside_information(standing: Standing) -> list[str]:
     text = "above each" if all_below else "not above each"
     return [
         f"OLS is {text} of the {len(others)} information criteria; the best of them, {best}, finds "
-        f"{100 * others[best]:.1f}, {100 * gap:+.1f} from OLS ({2 * 100 * error:.1f} would be "
+        f"{100 * others[best]:.1f}, {100 * gap:.1f} fewer than OLS ({200 * error:.1f} would be "
         f"chance)."
     ]
