@@ -25,7 +25,8 @@ def lda_accuracies(
 
     One table of sums serves all sizes: means of the classes and the scatter within them are those
     of all columns, of which the first few rows and columns are taken. The same as scikit-learn's
-    `LinearDiscriminantAnalysis`.
+    `LinearDiscriminantAnalysis` with the covariance of maximum likelihood (`solver="lsqr"`), and
+    it copes with columns that depend on others.
 
     Parameters
     ----------
