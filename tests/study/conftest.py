@@ -1,0 +1,41 @@
+"""Small settings, the folder of real data, and made data sets in the place of the real ones."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import made_sets
+from orthoselect.study import Settings
+from orthoselect.study.datasets import DataSource
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """Return settings that take seconds."""
+
+    def make(name="out", **options):
+        return Settings(tmp_path / name, **{"repeats": 4, "batches": 2, **options})
+
+    return make
+
+
+@pytest.fixture
+def data_folder():
+    """The folder of the real data sets, where there is one."""
+    folder = os.environ.get("ORTHOSELECT_DATA")
+    if not folder:
+        pytest.skip("ORTHOSELECT_DATA is not set: it names the folder of the real data sets")
+    return Path(folder)
+
+
+@pytest.fixture
+def with_made_sets(monkeypatch):
+    """Put made sets in the place of the real ones; Gisette is missing."""
+    made_sets.replace_all(monkeypatch)
+
+
+@pytest.fixture
+def source():
+    """No folder."""
+    return DataSource()
