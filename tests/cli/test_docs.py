@@ -11,7 +11,18 @@ import typer
 from orthoselect.cli import app
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = typer.main.get_command(app).commands
+
+
+def commands(group, before=""):
+    """Return all commands by the words that call them."""
+    found = {}
+    for name, command in group.commands.items():
+        nested = hasattr(command, "commands")
+        found |= commands(command, f"{name} ") if nested else {before + name: command}
+    return found
+
+
+COMMANDS = commands(typer.main.get_command(app))
 PAGES = ["README.md", "docs/tutorial.md", "docs/command.md", "docs/index.md"]
 
 
@@ -48,7 +59,7 @@ def test_every_command_has_help(name, run):
     command = COMMANDS[name]
     assert command.help
     assert all(parameter.help for parameter in command.params)
-    ran = run(name, "--help")
+    ran = run(*name.split(), "--help")
     assert ran.code == 0
     assert command.help.splitlines()[0] in ran.out
 

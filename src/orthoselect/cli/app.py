@@ -12,6 +12,7 @@ from orthoselect.cli.compare import compare_command
 from orthoselect.cli.listings import datasets_command, methods_command
 from orthoselect.cli.running import INTERRUPTED, MENDABLE
 from orthoselect.cli.select import select_command
+from orthoselect.cli.study import study_app
 from orthoselect.cli.terminal import Terminal
 from orthoselect.versions import __version__
 
@@ -26,6 +27,7 @@ app.command("select")(select_command)
 app.command("compare")(compare_command)
 app.command("methods")(methods_command)
 app.command("datasets")(datasets_command)
+app.add_typer(study_app, name="study")
 
 # Typer's own complaints about what was typed; their base class has no public name there.
 _Complaint: type[Any] = typer.BadParameter.__mro__[2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 import typer
@@ -18,13 +18,20 @@ INTERRUPTED = 130  # as shells count Ctrl-C
 
 
 @contextmanager
-def ending_well(terminal: Terminal) -> Iterator[None]:
-    """Turn what the user can mend into one line and exit code 2, and Ctrl-C into 130."""
+def ending_well(terminal: Terminal, own: Mapping[str, str] = {}) -> Iterator[None]:
+    """Turn what the user can mend into one line and exit code 2, and Ctrl-C into 130.
+
+    Parameters
+    ----------
+    terminal : Terminal
+    own : mapping of str to str
+        What this command calls arguments that others call otherwise.
+    """
     try:
         with terminal.listening():
             yield
     except InputError as error:
-        terminal.error(in_command_words(str(error)))
+        terminal.error(in_command_words(str(error), own))
         raise typer.Exit(MENDABLE) from None
     except MemoryError:
         terminal.error("there is not enough memory for this table; drop columns or rows.")

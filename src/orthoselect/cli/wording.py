@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 # What a message of the library calls an argument, and what the command calls it.
 _OPTIONS = {
@@ -14,18 +15,22 @@ _OPTIONS = {
     "n_jobs": "--jobs",
     "groups": "--group",
     "methods": "--method",
+    "names": "NAME",
     "sizes": "-k",
     **{
         name: f"--{name}"
         for name in (
+            "data",
             "delimiter",
             "encoding",
             "estimator",
             "exclude",
+            "features",
             "folds",
             "include",
             "method",
             "missing",
+            "output",
             "repeats",
             "scoring",
             "target",
@@ -38,8 +43,14 @@ _SETTING = re.compile(r"`(\w+)='([^'`]*)'`")
 _NAME = re.compile(r"(^|\bin |\btake |\bset )`(\w+)`")
 
 
-def in_command_words(message: str) -> str:
+def in_command_words(message: str, own: Mapping[str, str] = {}) -> str:
     """Name options as the command has them, and keep to one line.
+
+    Parameters
+    ----------
+    message : str
+    own : mapping of str to str
+        What a command calls arguments that others call otherwise.
 
     Examples
     --------
@@ -50,8 +61,9 @@ def in_command_words(message: str) -> str:
     >>> in_command_words("there is no column `target`.")
     'there is no column `target`.'
     """
+    names = {**_OPTIONS, **own}
     message = _SETTING.sub(_setting, message)
-    message = _NAME.sub(lambda found: f"{found[1]}`{_OPTIONS.get(found[2], found[2])}`", message)
+    message = _NAME.sub(lambda found: f"{found[1]}`{names.get(found[2], found[2])}`", message)
     return " ".join(message.split())
 
 

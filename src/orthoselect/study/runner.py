@@ -165,7 +165,7 @@ class _Run:
             for work, task in jobs:
                 yield task, _single_threaded(work, task)
             return
-        from joblib import Parallel, delayed  # type: ignore[import-untyped]
+        from joblib import Parallel, delayed
 
         # Large arrays are shared by the processes, not copied; results come as they are ready.
         pool = Parallel(n_jobs=self._settings.jobs, return_as="generator_unordered", batch_size=1)
