@@ -8,12 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
-from orthoselect.errors import InputError
+from orthoselect.result.frames import Backend, build_frame
 from orthoselect.result.text import as_csv, as_table
 
-_BACKENDS = ("pandas", "polars", "pyarrow")
 _ROUNDING = 1e-9  # the same features in another order give scores this close
 
 
@@ -281,7 +280,7 @@ class Comparison:
             "reproduce": dict(s.reproduce),
         }
 
-    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return the scores as a dataframe, one row for each method, fold and number of features.
 
         Parameters
@@ -294,15 +293,8 @@ class Comparison:
         frame : dataframe
             Columns method, repeat, fold, n_features, train, validation, seconds.
         """
-        import narwhals as nw
-
-        if backend not in _BACKENDS:
-            raise InputError(
-                f"`backend` should be one of {', '.join(map(repr, _BACKENDS))}; got {backend!r}."
-            )
-        kinds = {name: getattr(nw, kind)() for name, kind in _TIDY.items()}
-        columns = {name: [record[name] for record in self.records] for name in kinds}
-        return nw.from_dict(columns, schema=kinds, backend=backend).to_native()
+        columns = {name: [record[name] for record in self.records] for name in _TIDY}
+        return build_frame(columns, _TIDY, backend)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curves: score against the number of features, a line for each method.

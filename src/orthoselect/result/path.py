@@ -7,9 +7,9 @@ import math
 import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, overload
+from typing import Any, overload
 
-from orthoselect.errors import InputError
+from orthoselect.result.frames import Backend, build_frame
 from orthoselect.result.text import as_csv, as_table, bar
 
 _NAMED_IN_PLOT = 30
@@ -163,7 +163,7 @@ class SelectionPath(Sequence[SelectionStep]):
             "steps": steps,
         }
 
-    def to_frame(self, backend: Literal["pandas", "polars", "pyarrow"] = "pandas") -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return the path as a dataframe, one row a step.
 
         Parameters
@@ -176,12 +176,6 @@ class SelectionPath(Sequence[SelectionStep]):
         frame : dataframe
             Columns step, feature, name, gain, total.
         """
-        import narwhals as nw
-
-        if backend not in ("pandas", "polars", "pyarrow"):
-            raise InputError(
-                f"`backend` should be one of 'pandas', 'polars', 'pyarrow'; got {backend!r}."
-            )
         columns: dict[str, list[Any]] = {
             "step": list(range(1, len(self) + 1)),
             "feature": self.features,
@@ -189,9 +183,8 @@ class SelectionPath(Sequence[SelectionStep]):
             "gain": self.gains,
             "total": [step.total for step in self],
         }
-        kinds = (nw.Int64(), nw.Int64(), nw.String(), nw.Float64(), nw.Float64())
-        schema = dict(zip(columns, kinds))
-        return nw.from_dict(columns, schema=schema, backend=backend).to_native()
+        kinds = ("Int64", "Int64", "String", "Float64", "Float64")
+        return build_frame(columns, dict(zip(columns, kinds)), backend)
 
     def to_csv(self) -> str:
         r"""Return the path as comma-separated values, one line a step.
