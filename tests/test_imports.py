@@ -32,7 +32,50 @@ def test_imports_follow_the_contract():
 def test_plain_import_brings_no_optional_library():
     """Nor scikit-learn, which looks for dataframe libraries itself; selectors load it."""
     code = "import sys, orthoselect; print([m for m in {} if m in sys.modules])"
-    assert run(code.format([*OPTIONAL, "sklearn"])).strip() == "[]"
+    others = ["sklearn", "typer", "rich", "jinja2"]
+    assert run(code.format([*OPTIONAL, *others])).strip() == "[]"
+
+
+def test_the_command_starts_light():
+    """Asked for its methods it loads neither scikit-learn nor what reports and files need."""
+    code = """
+import sys
+from orthoselect.cli import main
+try:
+    main(["methods"])
+except SystemExit:
+    print([m for m in {} if m in sys.modules])
+"""
+    said = run(code.format([*OPTIONAL, "sklearn", "jinja2", "joblib"]))
+    assert said.splitlines()[-1] == "[]"
+
+
+def test_the_command_needs_no_extra_for_arrays():
+    """Built-in data sets are selected from without pyarrow and matplotlib."""
+    code = f"""
+import sys
+
+class Forbidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {OPTIONAL}:
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Forbidden())
+from orthoselect.cli import main
+try:
+    main(["select", "iris", "-k", "1", "-f", "csv"])
+except SystemExit as left:
+    print(left.code)
+try:
+    main(["select", "iris", "-k", "1", "-q", "--report", "never.html"])
+except SystemExit as left:
+    print(left.code)
+"""
+    lines = run(code).splitlines()
+    assert lines[1].startswith("1,2,petal length (cm),")
+    assert lines[2] == "0"
+    assert lines[-1] == "2"
+    assert not Path("never.html").exists()
 
 
 def test_modules_import_no_optional_library_when_imported():

@@ -14,7 +14,6 @@ from orthoselect.errors import InputError
 from orthoselect.output import check_place
 from orthoselect.read import write_columns
 from orthoselect.result import SelectionPath
-from orthoselect.show import summarize, write_report
 
 _REPORTS = (".html", ".htm", ".json")
 
@@ -64,11 +63,15 @@ class Answer:
             )
             self._terminal.note(f"wrote {len(columns)} columns and the target to {output}")
         if report is not None:
+            from orthoselect.show import write_report
+
             with self._terminal.working("writing the report"):
                 write_report(self._summary(), report)
             self._terminal.note(f"wrote the report to {report}")
 
     def _summary(self) -> dict[str, Any]:
+        from orthoselect.show import summarize
+
         loaded = self._loaded
         summary = summarize(
             self._path,

@@ -13,10 +13,8 @@ from orthoselect.cli.answer import annotated, check_writable
 from orthoselect.cli.loading import Asked, Loaded, load
 from orthoselect.cli.running import INTERRUPTED, ending_well
 from orthoselect.cli.terminal import Terminal
-from orthoselect.comparison import compare
 from orthoselect.errors import ComparisonInterrupted
 from orthoselect.result import Comparison
-from orthoselect.show import write_report
 
 _SMALL = 1_000_000  # numbers in a table that one process compares in seconds
 
@@ -103,6 +101,8 @@ def _compare(
     loaded: Loaded, settings: Mapping[str, Any], terminal: Terminal
 ) -> tuple[Comparison, bool]:
     """Return the comparison as far as it came, and whether it was interrupted."""
+    from orthoselect.comparison import compare  # with scikit-learn, which other commands spare
+
     columns = {k: v for k, v in loaded.options.items() if k != "include"}
     try:
         with terminal.working("comparing") as bar:
@@ -131,5 +131,7 @@ def _answer(
     else:
         print(comparison.to_text())
     if report is not None:
+        from orthoselect.show import write_report
+
         write_report(summary, report)
         terminal.note(f"wrote the report to {report}")
