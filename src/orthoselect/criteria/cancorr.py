@@ -46,7 +46,7 @@ from orthoselect.criteria.lookahead import likely_winners
 from orthoselect.criteria.steps import remove_row, row_from_gram, score_columns
 from orthoselect.criteria.uncertainty import Uncertainty, block_gains, single_gains
 from orthoselect.encode import Design, Response
-from orthoselect.matrix import Basis, CenteredMatrix, center
+from orthoselect.matrix import CenteredMatrix, center
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
 
@@ -68,9 +68,7 @@ _HEALTHY_FLOAT32 = 3e-2
 _PLENTY = 1e-3
 # Usual error of an inner product of unit vectors, in roundings.
 _PRODUCT_ROUNDINGS = 8.0
-_BATCH_BYTES = 1 << 25
 _LARGE, _HUGE = 1 << 20, 1 << 22  # bytes
-_KEPT = 4  # residuals kept of the columns measured last, should one of them be taken
 
 
 class SquaredCanonicalCorrelations(Criterion):
@@ -123,7 +121,8 @@ class CanonicalState(State):
         self._noise = float(X.noise[X.alive].max(initial=0.0))
         self._uncertainty = Uncertainty(self._product_error + X.noise)
         self._measured = 0
-        blocks = {f: independent_columns(X, J) for f, J in design.wide.items()}
+        self._geometry = X.geometry(V)
+        blocks = independent_columns(X, self._geometry, design.wide)
         wide = {f: J for f, (J, _) in blocks.items()}
         # From here on a feature is its place among those that are not constant.
         self._names = np.flatnonzero(~constant_features(design, X, wide))
@@ -133,8 +132,6 @@ class CanonicalState(State):
         self._wide_columns = {int(self._place[f]): J for f, J in wide.items() if len(J)}
         self._wide = blocks_by_width({int(self._place[f]): b for f, b in blocks.items()})
         self._spent = np.zeros(len(self._names), dtype=bool)
-        self._basis = Basis(X.shape[0])
-        self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
         self._by_rows = plan.rows_pay(X.shape, size)
         self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
@@ -287,10 +284,7 @@ class CanonicalState(State):
         if R.diagonal().min() ** 2 >= HEALTHY:
             C = solve_triangular(R, VtX.T, trans="T", check_finite=False)  # (t, m)
             return (C * C).sum(axis=1)
-        self._extend_basis()
-        rest = J[self._basis.k :]
-        self._basis.extend(self._X.columns(rest), self._X.sizes[rest])
-        return ((self._V.T @ self._basis.Q) ** 2).sum(axis=0)
+        return self._geometry.gains_together(self._columns, J)
 
     def _settle(self) -> None:
         """Orthogonalize to the feature taken last; put off until somebody asks what remains.
@@ -397,53 +391,30 @@ class CanonicalState(State):
     def _measure(self, features: Indices) -> None:
         """Replace what the state knows of these features by what their real columns say."""
         self._measured += len(features)
-        self._extend_basis()
         alone = features[self._single[features] >= 0]
-        width = max(1, _BATCH_BYTES // (8 * self._X.shape[0]))
-        for start in range(0, len(alone), width):
-            self._measure_single(alone[start : start + width])
+        if alone.size:
+            self._measure_single(alone)
         for f in features[self._single[features] < 0]:
             self._measure_wide(int(f))
 
     def _measure_single(self, features: Indices) -> None:
         J = self._single[features]
-        W, H = self._basis.residual(self._X.columns(J))
-        d = np.einsum("ij,ij->j", W, W)
-        if len(J) <= _KEPT:
-            self._residuals = {int(j): (W[:, i], H[:, i]) for i, j in enumerate(J)}
-        self._spent[features] = np.sqrt(d) <= self._basis.floors(H, self._X.sizes[J])
-        self._C[:, J], self._d[J] = self._V.T @ W, d
-        self._uncertainty.measured(J, d)
-        gain = (self._C[:, J] ** 2).sum(axis=0) / np.maximum(d, EPS**3)
+        found = self._geometry.measure(self._columns, J)
+        self._spent[features] = found.depends
+        self._C[:, J], self._d[J] = found.C, found.d
+        self._uncertainty.measured(J, found.d)
+        gain = (found.C**2).sum(axis=0) / np.maximum(found.d, EPS**3)
         self._set_measured(features, np.minimum(gain, 1.0))
 
     def _measure_wide(self, f: int) -> None:
-        Q = self._directions(self._columns_of(f))
-        self._spent[f] = Q.shape[1] == 0
-        self._set_measured(np.array([f]), ((self._V.T @ Q) ** 2).sum())
+        rank, gain = self._geometry.block_gain(self._columns, self._columns_of(f))
+        self._spent[f] = rank == 0
+        self._set_measured(np.array([f]), np.array([gain]))
 
     def _set_measured(self, features: Indices, gains: Floats) -> None:
         self._gains[features] = np.where(self._spent[features], -1.0, gains)
         self._slack[features] = 0.0
         self._fresh[features] = True
-
-    def _directions(self, J: Indices) -> Floats:
-        """Return an orthonormal basis of what columns J add to the selected ones, (N, rank)."""
-        before = self._basis.k
-        for column, j in zip(self._X.columns(J).T, J):
-            self._basis.append(column, self._X.sizes[j])
-        Q = self._basis.Q[:, before:].copy()
-        self._basis.truncate(before)
-        return Q
-
-    def _extend_basis(self) -> None:
-        """Bring the real basis Q up to the columns that were taken by their Gram columns."""
-        new = np.array(self._columns[self._basis.k :], dtype=np.intp)
-        if len(new) == 1 and int(new[0]) in self._residuals:  # measured just before it was taken
-            self._basis.push(*self._residuals[int(new[0])], self._X.sizes[new[0]])
-            return
-        if len(new):
-            self._basis.extend(self._X.columns(new), self._X.sizes[new])
 
     # Taking columns
 
@@ -457,16 +428,11 @@ class CanonicalState(State):
         self._append_row(r, self._C[:, j] / left, j, error)
 
     def _take_by_columns(self, J: Indices) -> None:
-        self._extend_basis()
-        before, kept = self._basis.k, []
-        for column, j in zip(self._X.columns(J).T, J):
-            if self._basis.append(column, self._X.sizes[j]):
-                kept.append(int(j))
-        Q = self._basis.Q[:, before:]
+        new = self._geometry.take(self._columns, J, self._L[: len(self._columns)])
         error = _PRODUCT_ROUNDINGS * self._X.matrix.arithmetic + self._noise
-        for products, c, j in zip(self._X.cross(Q), np.ascontiguousarray((self._V.T @ Q).T), kept):
+        for row, c, j in zip(new.rows, new.along, new.columns):
             r = self._next_row()
-            r[:] = products
+            r[:] = row
             self._append_row(r, c, j, error)
 
     def _next_row(self) -> Floats:

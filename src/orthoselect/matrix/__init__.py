@@ -4,6 +4,7 @@ from orthoselect.matrix.base import Matrix
 from orthoselect.matrix.basis import Basis, orthonormalize
 from orthoselect.matrix.centered import CenteredMatrix, NonFiniteColumns, center
 from orthoselect.matrix.dense import DenseMatrix
+from orthoselect.matrix.geometry import Geometry
 from orthoselect.matrix.normed import NormedMatrix, normalize
 from orthoselect.matrix.sparse import SparseMatrix
 from orthoselect.matrix.stacked import StackedMatrix
@@ -12,6 +13,7 @@ __all__ = [
     "Basis",
     "CenteredMatrix",
     "DenseMatrix",
+    "Geometry",
     "Matrix",
     "NonFiniteColumns",
     "NormedMatrix",

@@ -7,6 +7,7 @@ basis; Z is any array of N rows; J is a list of columns; root are square roots o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -116,6 +117,10 @@ class Matrix(ABC):
         With V, (N, m), below them their weighted sums, and their products with root * V.
         """
         return block_products(self.columns(J), root, V)
+
+    def block_grams(self, blocks: Sequence[Indices], root: Floats | None) -> list[Floats]:
+        """Return the exact inner products among the columns of each block."""
+        return [self.block_gram(J, root) for J in blocks]
 
     def pilot(self, rows: Indices) -> Floats | None:
         """Return a few rows, (len(rows), n), to guess offsets from; None if none are likely."""

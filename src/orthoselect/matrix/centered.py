@@ -7,6 +7,7 @@ formed.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan
 from orthoselect.matrix.basis import ROUNDINGS
+from orthoselect.matrix.geometry import Geometry, RowGeometry
 
 # Removing a mean of so many spreads after the product costs its square in roundings (a thousand
 # of sixteen digits' worth here); columns further off are shifted before the product.
@@ -129,14 +131,25 @@ class CenteredMatrix:
 
     def block_gram(self, J: Indices) -> Floats:
         """Return the inner products among columns J, (len(J), len(J))."""
+        return self.block_grams([J])[0]
+
+    def block_grams(self, blocks: Sequence[Indices]) -> list[Floats]:
+        """Return the inner products among the columns of each block."""
         if self.whole is not None:
-            return self.whole[np.ix_(J, J)]
-        self.work.columns += len(J)
+            return [self.whole[np.ix_(J, J)] for J in blocks]
+        self.work.columns += sum(map(len, blocks))
         weight = float(self.shape[0]) if self.root is None else float(self.root @ self.root)
-        G = self.matrix.block_gram(J, self.root)
-        G -= weight * np.outer(self.means[J], self.means[J])
+        grams = self.matrix.block_grams(blocks, self.root)
+        return [self._center_gram(G, J, weight) for G, J in zip(grams, blocks)]
+
+    def _center_gram(self, G: Floats, J: Indices, weight: float) -> Floats:
+        G = G - weight * np.outer(self.means[J], self.means[J])
         inverse = self._inverse_norms(J)
         return G * inverse[:, None] * inverse
+
+    def geometry(self, V: Floats) -> Geometry:
+        """Return what the real columns say, and of the response basis V, (N, m)."""
+        return RowGeometry(self, V)
 
     def exact_products(self, J: Indices, V: Floats) -> tuple[Floats, Floats]:
         """Return the inner products among columns J, (t, t), and with V, (m, t), in float64.
