@@ -3,7 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
-from orthoselect.matrix import DenseMatrix, SparseMatrix, StackedMatrix
+from orthoselect.matrix import BlockMatrix, DenseMatrix, SparseMatrix, StackedMatrix
 
 
 def read_only(X):
@@ -34,6 +34,24 @@ def stacked(X):
     return StackedMatrix([DenseMatrix(X[:, :cut]), SparseMatrix(sp.csr_array(X[:, cut:]))])
 
 
+def edges(N, seed=0):
+    """Where to cut N rows into blocks: of one row, of some, of none."""
+    rng = np.random.default_rng(seed)
+    inner = rng.integers(0, N + 1, min(N, 7))
+    return [0, *sorted({0, 1, *inner.tolist()} & set(range(N + 1))), N]
+
+
+def blocks(X, make, cuts=None):
+    """The rows of X in blocks of the kind that `make` gives."""
+    cuts = edges(len(X)) if cuts is None else cuts
+    pairs = list(zip(cuts[:-1], cuts[1:]))
+    return BlockMatrix(lambda J: (make(X[a:b]) for a, b in pairs), len(X), make(X[:0]))
+
+
+def one_by_one(X):
+    return blocks(X, DenseMatrix, range(len(X) + 1))
+
+
 STORAGES = {
     "C order": lambda X: np.ascontiguousarray(X),
     "Fortran order": lambda X: np.asfortranarray(X),
@@ -53,4 +71,8 @@ MATRICES = {
     "dense shifted": shifted,
     "sparse": lambda X: SparseMatrix(sp.csr_array(X)),
     "stacked": stacked,
+    "blocks of one row": one_by_one,
+    "dense blocks": lambda X: blocks(X, DenseMatrix),
+    "sparse blocks": lambda X: blocks(X, lambda B: SparseMatrix(sp.csr_array(B))),
+    "stacked blocks": lambda X: blocks(X, stacked),
 }

@@ -49,6 +49,7 @@ from orthoselect.encode import Design, Response
 from orthoselect.matrix import CenteredMatrix, center
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
+from orthoselect.matrix.rows import Rows
 
 # Gains whose relative uncertainty exceeds this are measured again on the real columns.
 _TRUSTED = 1e-10
@@ -82,7 +83,7 @@ class SquaredCanonicalCorrelations(Criterion):
         """Return the state in which nothing is selected."""
         design = without_empty(design)
         unowned = np.flatnonzero(~design.owned)
-        whole = plan.whole_gram_pays(design.matrix.shape, size)
+        whole = plan.whole_gram_pays(design.matrix.shape, size, design.matrix.memory)
         X, VtX = center(design.matrix, response.V, weights, ignored=unowned, gram=whole)
         return CanonicalState(*without_constants(design, X, VtX), response.V, size)
 
@@ -101,14 +102,14 @@ class CanonicalState(State):
     X : CenteredMatrix
         The design's matrix, centered and at norm one.
     VtX : array of shape (m, n)
-    V : array of shape (N, m)
+    V : rows of shape (N, m)
         Orthonormal response basis.
     size : int
         About how many features will be taken.
     """
 
     def __init__(
-        self, design: Design, X: CenteredMatrix, VtX: Floats, V: Floats, size: int = 1
+        self, design: Design, X: CenteredMatrix, VtX: Floats, V: Rows, size: int = 1
     ) -> None:
         n = X.shape[1]
         self._X, self._V = X, V
@@ -132,7 +133,7 @@ class CanonicalState(State):
         self._wide_columns = {int(self._place[f]): J for f, J in wide.items() if len(J)}
         self._wide = blocks_by_width({int(self._place[f]): b for f, b in blocks.items()})
         self._spent = np.zeros(len(self._names), dtype=bool)
-        self._by_rows = plan.rows_pay(X.shape, size)
+        self._by_rows = plan.rows_pay(X.shape, size, X.matrix.memory)
         self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._size, self._taken = size, 0  # features
@@ -307,14 +308,7 @@ class CanonicalState(State):
 
     def stats(self) -> dict[str, Any]:
         """Return the strategy, and what was asked of the table."""
-        work = self._X.work
-        return {
-            "strategy": self._strategy(),
-            "passes": work.passes,
-            "products": work.products,
-            "columns_read": work.columns,
-            "measured": self._measured,
-        }
+        return {"strategy": self._strategy(), **self._X.stats(), "measured": self._measured}
 
     def _strategy(self) -> str:
         if self._by_rows:
@@ -463,12 +457,12 @@ class CanonicalState(State):
 
     def _likely(self, wanted: list[int]) -> list[int]:
         """Return columns that have not been fetched and are likely to be taken soon."""
-        shape = self._X.shape
-        count = plan.columns_ahead(shape, self._size, self._taken) - len(wanted)
+        shape, memory = self._X.shape, self._X.matrix.memory
+        count = plan.columns_ahead(shape, self._size, self._taken, memory) - len(wanted)
         if count < 1:
             return []
         alone = len(wanted) == 1 and not self._wide_columns
-        if alone and self._fetched and plan.guessing_pays(shape, self._X.matrix.n_stored):
+        if alone and self._fetched and plan.guessing_pays(shape, self._X.matrix.n_stored, memory):
             gains = np.full(self._X.shape[1], -1.0)
             gains[self._single] = self._gains
             L = self._L[: len(self._columns)]

@@ -2,6 +2,7 @@
 
 from orthoselect.matrix.base import Matrix
 from orthoselect.matrix.basis import Basis, orthonormalize
+from orthoselect.matrix.blocks import BlockMatrix
 from orthoselect.matrix.centered import CenteredMatrix, NonFiniteColumns, center
 from orthoselect.matrix.dense import DenseMatrix
 from orthoselect.matrix.geometry import Geometry
@@ -11,6 +12,7 @@ from orthoselect.matrix.stacked import StackedMatrix
 
 __all__ = [
     "Basis",
+    "BlockMatrix",
     "CenteredMatrix",
     "DenseMatrix",
     "Geometry",

@@ -57,6 +57,10 @@ class DenseMatrix(Matrix):
         self.precision = storage_precision(X.dtype, X.shape[1])
         self.arithmetic = max(EPS, float(np.finfo(self._dtype).eps))
 
+    @property
+    def nbytes(self) -> int:
+        return self._X.nbytes
+
     def columns(self, J: Indices) -> Floats:
         return self._present(self._X[:, J], J, np.float64, copy=True)
 

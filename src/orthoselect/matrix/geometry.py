@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.basis import Basis, orthonormalize
+from orthoselect.matrix.rows import Rows
 
 if TYPE_CHECKING:
     from orthoselect.matrix.centered import CenteredMatrix
@@ -102,8 +103,8 @@ class RowGeometry(Geometry):
     V : array of shape (N, m)
     """
 
-    def __init__(self, X: CenteredMatrix, V: Floats) -> None:
-        self._X, self._V = X, V
+    def __init__(self, X: CenteredMatrix, V: Rows) -> None:
+        self._X, self._V = X, V[:]
         self._basis = Basis(X.shape[0])
         self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
 

@@ -50,6 +50,10 @@ class SparseMatrix(Matrix):
     def n_stored(self) -> int:
         return int(self._X.nnz)
 
+    @property
+    def nbytes(self) -> int:
+        return int(sum(part.nbytes for part in (self._X.data, self._X.indices, self._X.indptr)))
+
     def columns(self, J: Indices) -> Floats:
         X = self._X
         A = np.zeros((self.shape[0], len(J)))
@@ -78,9 +82,12 @@ class SparseMatrix(Matrix):
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         X = self._X
         filled = np.diff(X.indptr)
-        shift = np.where(filled == self.shape[0], shift, 0.0)
+        shift = np.where(self.movable(), shift, 0.0)
         data = (X.data - np.repeat(shift, filled)) * np.repeat(scale, filled)
         return self._with(data, X.indptr, self.precision)
+
+    def movable(self) -> NDArray[np.bool_]:
+        return np.diff(self._X.indptr) == self.shape[0]
 
     def filled(self) -> Indices:
         return np.flatnonzero(np.diff(self._X.indptr))

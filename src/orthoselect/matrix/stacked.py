@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthoselect.matrix.base import Floats, Indices, Matrix, Scan
 
@@ -35,6 +36,10 @@ class StackedMatrix(Matrix):
     def n_stored(self) -> int:
         return sum(part.n_stored for part in self._parts)
 
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in self._parts)
+
     def columns(self, J: Indices) -> Floats:
         J = np.asarray(J)
         result = np.empty((self.shape[0], len(J)))
@@ -63,6 +68,9 @@ class StackedMatrix(Matrix):
                 for part, a, b in zip(self._parts, self._edges[:-1], self._edges[1:])
             ]
         )
+
+    def movable(self) -> NDArray[np.bool_]:
+        return np.concatenate([part.movable() for part in self._parts])
 
     def pilot(self, rows: Indices) -> Floats:
         samples = (part.pilot(rows) for part in self._parts)
