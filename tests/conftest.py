@@ -66,13 +66,25 @@ def rng():
     return np.random.default_rng(20220301)
 
 
-@pytest.fixture(params=["as planned", "whole gram", "gram columns", "rows"])
-def strategy(request, monkeypatch):
-    """Every way to find the rows of the factor, forced."""
-    from orthoselect.criteria import plan
+WAYS = ["as planned", "whole gram", "gram columns", "rows"]
 
-    if request.param != "as planned":
-        monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: request.param == "whole gram")
-        monkeypatch.setattr(plan, "rows_pay", lambda *_: request.param == "rows")
+
+@pytest.fixture(params=[*WAYS, *(f"{way}, in blocks" for way in WAYS)])
+def strategy(request, monkeypatch):
+    """Every way to find the rows of the factor, forced, in memory and in blocks of rows."""
+    from orthoselect.criteria import cancorr, plan
+
+    way, *blocks = request.param.split(", ")
+    if blocks:
+        from dataclasses import replace
+
+        from matrices import in_blocks
+
+        monkeypatch.setattr(
+            cancorr, "without_empty", lambda design: replace(design, matrix=in_blocks(design.matrix))
+        )
+    if way != "as planned":
+        monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: way == "whole gram")
+        monkeypatch.setattr(plan, "rows_pay", lambda *_: way == "rows")
         monkeypatch.setattr(plan, "guessing_pays", lambda *_: True)
     return request.param

@@ -76,3 +76,22 @@ MATRICES = {
     "sparse blocks": lambda X: blocks(X, lambda B: SparseMatrix(sp.csr_array(B))),
     "stacked blocks": lambda X: blocks(X, stacked),
 }
+
+
+def rows_of(matrix, rows):
+    """The same matrix with some of its rows."""
+    if isinstance(matrix, StackedMatrix):
+        return StackedMatrix([rows_of(part, rows) for part in matrix._parts])
+    cut = type(matrix)(matrix._X[rows])
+    cut.precision = matrix.precision
+    return cut
+
+
+def in_blocks(matrix, seed=0):
+    """The same matrix in blocks of rows."""
+    cuts = edges(matrix.shape[0], seed)
+    slices = [slice(a, b) for a, b in zip(cuts[:-1], cuts[1:])]
+    template = rows_of(matrix, slice(0, 0))
+    return BlockMatrix(
+        lambda J: (rows_of(matrix, rows) for rows in slices), matrix.shape[0], template
+    )
