@@ -72,19 +72,25 @@ WAYS = ["as planned", "whole gram", "gram columns", "rows"]
 @pytest.fixture(params=[*WAYS, *(f"{way}, in blocks" for way in WAYS)])
 def strategy(request, monkeypatch):
     """Every way to find the rows of the factor, forced, in memory and in blocks of rows."""
-    from orthoselect.criteria import cancorr, plan
+    from orthoselect.criteria import plan
 
     way, *blocks = request.param.split(", ")
     if blocks:
-        from dataclasses import replace
-
-        from matrices import in_blocks
-
-        monkeypatch.setattr(
-            cancorr, "without_empty", lambda design: replace(design, matrix=in_blocks(design.matrix))
-        )
+        _feed_in_blocks(monkeypatch)
     if way != "as planned":
         monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: way == "whole gram")
         monkeypatch.setattr(plan, "rows_pay", lambda *_: way == "rows")
         monkeypatch.setattr(plan, "guessing_pays", lambda *_: True)
     return request.param
+
+
+def _feed_in_blocks(monkeypatch):
+    """Let `select` get every array or sparse table in blocks of rows of many sizes."""
+    from matrices import row_blocks
+    from orthoselect import problem, selection
+
+    monkeypatch.setattr(
+        selection,
+        "open_problem",
+        lambda data, *args, **kwargs: problem.open_problem(row_blocks(data), *args, **kwargs),
+    )

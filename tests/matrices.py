@@ -1,8 +1,11 @@
 """Every way to store the same numbers; tests run over all of them."""
 
+from itertools import pairwise
+
 import numpy as np
 import scipy.sparse as sp
 
+from orthoselect import RowBlocks
 from orthoselect.matrix import BlockMatrix, DenseMatrix, SparseMatrix, StackedMatrix
 
 
@@ -44,7 +47,7 @@ def edges(N, seed=0):
 def blocks(X, make, cuts=None):
     """The rows of X in blocks of the kind that `make` gives."""
     cuts = edges(len(X)) if cuts is None else cuts
-    pairs = list(zip(cuts[:-1], cuts[1:]))
+    pairs = list(pairwise(cuts))
     return BlockMatrix(lambda J: (make(X[a:b]) for a, b in pairs), len(X), make(X[:0]))
 
 
@@ -78,20 +81,8 @@ MATRICES = {
 }
 
 
-def rows_of(matrix, rows):
-    """The same matrix with some of its rows."""
-    if isinstance(matrix, StackedMatrix):
-        return StackedMatrix([rows_of(part, rows) for part in matrix._parts])
-    cut = type(matrix)(matrix._X[rows])
-    cut.precision = matrix.precision
-    return cut
-
-
-def in_blocks(matrix, seed=0):
-    """The same matrix in blocks of rows."""
-    cuts = edges(matrix.shape[0], seed)
-    slices = [slice(a, b) for a, b in zip(cuts[:-1], cuts[1:])]
-    template = rows_of(matrix, slice(0, 0))
-    return BlockMatrix(
-        lambda J: (rows_of(matrix, rows) for rows in slices), matrix.shape[0], template
-    )
+def row_blocks(X, seed=0):
+    """A source of the rows of X, array or sparse, in blocks: of one row, of some, of none."""
+    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    cuts = edges(X.shape[0], seed)
+    return RowBlocks([X[a:b] for a, b in pairwise(cuts)])

@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from orthoselect import encode, methods, statistics
+from orthoselect.read import RowBlocks
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.selection import select
 
@@ -18,6 +19,7 @@ __all__ = [
     "MutualInformationSelector",
     "OrthogonalSelector",
     "RandomBinarizer",
+    "RowBlocks",
     "SelectionPath",
     "SelectionStep",
     "__version__",

@@ -16,7 +16,14 @@ from orthoselect.arguments import (
 )
 from orthoselect.encode import Response, Table, build_response
 from orthoselect.matrix.base import Floats
-from orthoselect.read import Source, open_source, read_file, read_target
+from orthoselect.read import (
+    BlockSource,
+    Source,
+    is_block_source,
+    open_source,
+    read_file,
+    read_target,
+)
 
 
 @dataclass(frozen=True)
@@ -71,29 +78,28 @@ def open_problem(
     keep_whole_weights : bool
         Whether weights that are whole numbers stay as they are.
     """
-    source = open_source(read_file(data) if isinstance(data, (str, Path)) else data)
+    source = _open(data)
     names = source.names
-    target, taken = _target_values(source, target)
+    taken = find_columns(target, names, "target") if isinstance(target, str) else []
     grouped = find_groups(groups, names)
     left_out = find_columns(exclude, names, "exclude", grouped)
     first = find_columns(include, names, "include", grouped)
     check_disjoint(first, [*left_out, *taken], names)
     skip = {*left_out, *taken}
-    table = source.read(_categorical(source, categorical_features, skip), skip)
+    table = source.read(_categorical(source, categorical_features, skip), skip, taken)
     weights = check_weights(sample_weight, source.n_rows, keep_whole=keep_whole_weights)
-    response = build_response(read_target(target, source.n_rows), task, response_encoding, weights)
+    columns = read_target(source.column(taken[0]) if taken else target, source.n_rows)
+    response = build_response(columns, task, response_encoding, weights, in_blocks=table.in_blocks)
     return Problem(table, response, weights, grouped, first, left_out, skip)
 
 
-def _target_values(source: Source, target: Any) -> tuple[Any, list[int]]:
-    """Return the response's values, and the columns they were taken from."""
-    if not isinstance(target, str):
-        return target, []
-    columns = find_columns(target, source.names, "target")
-    return source.column(columns[0]), columns
+def _open(data: Any) -> Source | BlockSource:
+    if is_block_source(data):
+        return BlockSource(data)
+    return open_source(read_file(data) if isinstance(data, (str, Path)) else data)
 
 
-def _categorical(source: Source, spec: ColumnSpec, skip: set[int]) -> set[int]:
+def _categorical(source: Source | BlockSource, spec: ColumnSpec, skip: set[int]) -> set[int]:
     if spec is None:
         return set()
     if isinstance(spec, str) and spec == "all":

@@ -76,6 +76,7 @@ class SquaredCanonicalCorrelations(Criterion):
     """Sum of squared canonical correlations between the selected features and the response."""
 
     name = "socc"
+    takes_blocks = True
 
     def start(
         self, design: Design, response: Response, weights: Floats | None = None, size: int = 1

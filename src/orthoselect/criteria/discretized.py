@@ -29,6 +29,7 @@ class DiscretizedCanonicalCorrelations(SquaredCanonicalCorrelations):
 
     name = "socc_discretized"
     keeps_whole_weights = True
+    takes_blocks = False
 
     def __init__(self, *, bins: Any = "mean_std_3") -> None:
         check_bins(bins)

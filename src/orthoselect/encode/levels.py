@@ -14,9 +14,15 @@ from numpy.typing import NDArray
 
 from orthoselect.counts import DenseCodes, SparseCodes
 from orthoselect.encode.coded import Bins, build_codes
-from orthoselect.encode.design import Design, arrange, find_features, indicators
+from orthoselect.encode.design import (
+    Design,
+    arrange,
+    check_labels,
+    find_features,
+    indicators,
+)
 from orthoselect.encode.table import Table
-from orthoselect.matrix import Matrix, SparseMatrix
+from orthoselect.matrix import Matrix, SparseMatrix, StackedMatrix
 from orthoselect.matrix.base import Floats, Indices
 
 
@@ -60,12 +66,13 @@ def build_level_design(
         widths[at] = levels - 1
         starts[at] = np.cumsum([0, *(levels - 1)])[:-1]
     if table.labels:
-        made, block_widths = indicators(table)
+        check_labels(table)
+        block_widths = [len(labels.levels) - 1 for labels in table.labels.values()]
         at = np.array(list(table.labels), dtype=np.intp)
         starts[at] = np.cumsum([sum(part.shape[1] for part in parts), *block_widths])[:-1]
         widths[at] = block_widths
-        parts.append(SparseMatrix(made))
-    return arrange(parts, starts, widths, find_features(table, groups, exclude))
+        parts.append(SparseMatrix(indicators(table)))
+    return arrange(StackedMatrix.of(parts), starts, widths, find_features(table, groups, exclude))
 
 
 def _indicators_of_codes(
