@@ -73,6 +73,8 @@ def independent_columns(
     X: CenteredMatrix, geometry: Geometry, wide: Mapping[int, Indices]
 ) -> dict[int, tuple[Indices, Floats]]:
     """Return the columns of each block that do not depend on those before them, and their Gram."""
+    if not wide:
+        return {}
     columns = {f: J[X.alive[J]] for f, J in wide.items()}
     grams = dict(zip(columns, X.block_grams(list(columns.values()))))
     doubtful = [f for f, J in columns.items() if len(J) > 1 and not _is_healthy(grams[f])]

@@ -50,7 +50,8 @@ class BlockTable(Table):
     def in_blocks(self) -> bool:
         return True
 
-    def matrix(self, make: Callable[[Table], Matrix], owners: Indices) -> Matrix:
+    def matrix(self, make: Callable[[Table], Matrix], starts: Indices, widths: Indices) -> Matrix:
+        owners = _owners(starts, widths)
         n = len(owners)
 
         def matrices(J: Indices | None) -> Iterator[Matrix]:
@@ -74,3 +75,10 @@ class BlockTable(Table):
             reading=self.reading,
             memory=self.memory,
         )
+
+
+def _owners(starts: Indices, widths: Indices) -> Indices:
+    """Return the input column that owns each design column, (n,)."""
+    used = np.flatnonzero(widths > 0)
+    used = used[np.argsort(starts[used], kind="stable")]
+    return np.repeat(used, widths[used])

@@ -118,15 +118,8 @@ def build_design(table: Table, groups: Mapping[str, Sequence[int]], exclude: set
     """
     check_labels(table)
     starts, widths = _layout(table)
-    matrix = table.matrix(_matrix, owners_of(starts, widths))
+    matrix = table.matrix(_matrix, starts, widths)
     return arrange(matrix, starts, widths, find_features(table, groups, exclude))
-
-
-def owners_of(starts: Indices, widths: Indices) -> Indices:
-    """Return the input column that owns each design column; see `arrange`."""
-    used = np.flatnonzero(widths > 0)
-    used = used[np.argsort(starts[used], kind="stable")]
-    return np.repeat(used, widths[used])
 
 
 def arrange(matrix: Matrix, starts: Indices, widths: Indices, features: Features) -> Design:

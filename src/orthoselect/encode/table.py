@@ -68,14 +68,14 @@ class Table:
         """Whether the rows come in blocks, and this table itself has none."""
         return False
 
-    def matrix(self, make: Callable[[Table], Matrix], owners: Indices) -> Matrix:
+    def matrix(self, make: Callable[[Table], Matrix], starts: Indices, widths: Indices) -> Matrix:
         """Return the design's matrix of all rows.
 
         Parameters
         ----------
         make : callable
             Gives the matrix of a table, whose columns may be some of these only.
-        owners : array of shape (n,)
-            The input column that owns each column of the matrix.
+        starts, widths : arrays of shape (number of input columns,)
+            Where the columns of the matrix that an input column owns start, and how many they are.
         """
         return make(self)
