@@ -12,6 +12,7 @@ from typing import Any
 from orthoselect.criteria.cancorr import SquaredCanonicalCorrelations
 from orthoselect.encode import Design, Table, build_level_design
 from orthoselect.encode.coded import check_bins
+from orthoselect.encode.levels import build_block_level_design
 from orthoselect.matrix.base import Floats
 
 
@@ -29,7 +30,6 @@ class DiscretizedCanonicalCorrelations(SquaredCanonicalCorrelations):
 
     name = "socc_discretized"
     keeps_whole_weights = True
-    takes_blocks = False
 
     def __init__(self, *, bins: Any = "mean_std_3") -> None:
         check_bins(bins)
@@ -43,4 +43,6 @@ class DiscretizedCanonicalCorrelations(SquaredCanonicalCorrelations):
         weights: Floats | None = None,
     ) -> Design:
         """Return the indicators of all columns."""
+        if table.in_blocks:
+            return build_block_level_design(table, groups, exclude, self._bins, weights)
         return build_level_design(table, groups, exclude, self._bins, weights)

@@ -14,7 +14,7 @@ import numpy as np
 from orthoselect.encode.table import Table
 from orthoselect.matrix import BlockMatrix, Matrix
 from orthoselect.matrix.base import Indices
-from orthoselect.matrix.blocks import ProjectedMatrix
+from orthoselect.matrix.blocks import ProjectedMatrix, changed
 from orthoselect.matrix.reading import Reading
 
 _SAMPLE = 16  # rows that offsets are guessed from
@@ -50,6 +50,22 @@ class BlockTable(Table):
     def in_blocks(self) -> bool:
         return True
 
+    def _without_rows(self) -> Table:
+        """Return the table of no rows that this one is, if nobody asks for blocks."""
+        return Table(0, self.names, self.numeric, self.numeric_at, self.labels, self.precision)
+
+    def walk(self, columns: Indices | None = None) -> Iterator[tuple[slice, Table]]:
+        """Yield the blocks of some input columns, or of all, in a pass; and which rows they are."""
+        start = 0
+        for table in self.reading.walk(self.blocks(columns)):
+            rows = slice(start, start + table.n_rows)
+            if rows.stop > self.n_rows:
+                raise changed(self.n_rows, f"at least {rows.stop}")
+            start = rows.stop
+            yield rows, table
+        if start < self.n_rows:
+            raise changed(self.n_rows, str(start))
+
     def matrix(self, make: Callable[[Table], Matrix], starts: Indices, widths: Indices) -> Matrix:
         owners = _owners(starts, widths)
         n = len(owners)
@@ -70,7 +86,7 @@ class BlockTable(Table):
         return BlockMatrix(
             matrices,
             self.n_rows,
-            make(self),
+            make(self._without_rows()),
             sample=np.zeros((1, n)) if sample is None else sample,
             reading=self.reading,
             memory=self.memory,

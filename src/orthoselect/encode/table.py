@@ -64,6 +64,12 @@ class Table:
     precision: NDArray[np.float64] | None = None
 
     @property
+    def nbytes(self) -> int:
+        """How many bytes the numbers and codes take."""
+        stored = self.numeric.data if hasattr(self.numeric, "format") else self.numeric
+        return int(stored.nbytes) + sum(labels.codes.nbytes for labels in self.labels.values())
+
+    @property
     def in_blocks(self) -> bool:
         """Whether the rows come in blocks, and this table itself has none."""
         return False

@@ -75,12 +75,12 @@ class BlockMatrix(Matrix):
         for block in self.reading.walk(self._blocks(J)):
             stop = start + block.shape[0]
             if stop > N:
-                raise _changed(N, f"at least {stop}")
+                raise changed(N, f"at least {stop}")
             if stop > start:
                 yield slice(start, stop), _present(block, self._moves)
             start = stop
         if start < N:
-            raise _changed(N, str(start))
+            raise changed(N, str(start))
 
     def total(self, work: Work, J: Indices | None = None) -> list[Floats]:
         """Add up what the work on each block gives."""
@@ -263,7 +263,8 @@ def _scan_with_gram(block: Matrix, V: Floats, root: Floats | None) -> list[Float
     return [products[n], products[:n].diagonal(), products[n + 1 :], products[:n]]
 
 
-def _changed(expected: int, got: str) -> InputError:
+def changed(expected: int, got: str) -> InputError:
+    """Return the error of a table that has another number of rows than before."""
     return InputError(
         f"a table that is read in blocks should stay the same from pass to pass; it had {expected} "
         f"rows first, and now has {got}. Give every pass the same blocks, and write to no file "

@@ -221,14 +221,14 @@ class BlockSource:
 
     def open_all(self, columns: Indices | None) -> Iterator[_Opened]:
         """Yield the blocks that have rows, with some columns or all, looked at and checked."""
-        start = 0
+        start = number = 0
         asked = None if columns is None else columns.tolist()
-        for number, block in enumerate(self._data.blocks(asked)):
+        for block in self._data.blocks(asked):
             source = self._open(block, number, start, columns)
             rows = slice(start, start + source.n_rows)
-            start = rows.stop
             if source.n_rows:  # dtypes of nothing tell nothing
                 yield _Opened(source, name_of_block(number, rows), _bytes_of(block))
+                start, number = rows.stop, number + 1
 
     def _open(self, block: Any, number: int, start: int, columns: Indices | None) -> Source:
         """Look at a block; it should have the columns that were asked for."""
