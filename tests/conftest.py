@@ -69,7 +69,7 @@ def rng():
 WAYS = ["as planned", "whole gram", "gram columns", "rows"]
 
 
-@pytest.fixture(params=[*WAYS, *(f"{way}, in blocks" for way in WAYS)])
+@pytest.fixture(params=[*WAYS, "whole gram, in blocks", "gram columns, in blocks"])
 def strategy(request, monkeypatch):
     """Every way to find the rows of the factor, forced, in memory and in blocks of rows."""
     from orthoselect.criteria import plan
@@ -84,8 +84,16 @@ def strategy(request, monkeypatch):
     return request.param
 
 
+@pytest.fixture(params=["in memory", "in blocks"])
+def rows_come(request, monkeypatch):
+    """Tables as they are, and the same tables in blocks of rows."""
+    if request.param == "in blocks":
+        _feed_in_blocks(monkeypatch)
+    return request.param
+
+
 def _feed_in_blocks(monkeypatch):
-    """Let `select` get every array or sparse table in blocks of rows of many sizes."""
+    """Let `select` get every table in blocks of rows of many sizes."""
     from matrices import row_blocks
     from orthoselect import problem, selection
 

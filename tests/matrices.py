@@ -2,6 +2,7 @@
 
 from itertools import pairwise
 
+import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
@@ -82,7 +83,9 @@ MATRICES = {
 
 
 def row_blocks(X, seed=0):
-    """A source of the rows of X, array or sparse, in blocks: of one row, of some, of none."""
+    """A source of the rows of a table of any kind, in blocks: of one row, of some, of none."""
+    if nw.dependencies.is_into_dataframe(X):
+        X = nw.from_native(X, eager_only=True)
+        return RowBlocks([X[a:b].to_native() for a, b in pairwise(edges(X.shape[0], seed))])
     X = X.tocsr() if sp.issparse(X) else np.asarray(X)
-    cuts = edges(X.shape[0], seed)
-    return RowBlocks([X[a:b] for a, b in pairwise(cuts)])
+    return RowBlocks([X[a:b] for a, b in pairwise(edges(X.shape[0], seed))])
