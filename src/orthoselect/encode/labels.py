@@ -37,6 +37,11 @@ class Labels:
             return self.most_frequent
         return int(np.bincount(self.codes).argmax())
 
+    def small(self) -> Labels:
+        """Return the same labels with codes of as few bytes as will do."""
+        kind = np.min_scalar_type(max(len(self.levels) - 1, 0))
+        return Labels(self.codes.astype(kind, copy=False), self.levels, self.most_frequent)
+
     def present(self, rows: NDArray[np.bool_]) -> Labels:
         """Return the same rows with only the levels that occur where `rows` is True."""
         used = np.flatnonzero(np.bincount(self.codes[rows], minlength=len(self.levels)))

@@ -105,7 +105,9 @@ def build_response(
         if rows is not None:
             labels = labels.present(rows)
         n_rows = len(column.values) if rows is None else int(rows.sum())
-        _check_classes(column, labels, n_rows, warn=task == "auto")
+        if in_blocks:
+            labels = labels.small()
+        _check_classes(column, labels, n_rows, warn=task == "auto", in_blocks=in_blocks)
         coded.append(labels)
     classes = [part.levels for part in coded if isinstance(part, Labels)]
     V = _basis(coded, encoding, weights)
@@ -161,9 +163,12 @@ def _quantity(column: TargetColumn) -> Floats:
     return values[:, None]
 
 
-def _check_classes(column: TargetColumn, labels: Labels, n_rows: int, *, warn: bool) -> None:
+def _check_classes(
+    column: TargetColumn, labels: Labels, n_rows: int, *, warn: bool, in_blocks: bool
+) -> None:
     c = len(labels.levels)
-    if 8 * c * len(labels.codes) > _MAX_RESPONSE_BYTES:
+    n_written = c if in_blocks else len(labels.codes)  # rows of V in memory at a time, at least
+    if 8 * c * n_written > _MAX_RESPONSE_BYTES:
         raise InputError(
             f"{column.name} has {c} classes in {len(labels.codes)} rows, too many to code. "
             f"If it is a quantity pass `task='regression'`; else merge rare classes."

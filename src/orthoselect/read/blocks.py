@@ -100,8 +100,12 @@ class RowBlocks:
             yield block if columns is None else _part_of(block, slice(None), list(columns))
 
 
+def _is_frame(block: Any) -> bool:
+    return type(block) is not np.ndarray and nw.dependencies.is_into_dataframe(block)
+
+
 def _names_of(block: Any) -> Sequence[str]:
-    if nw.dependencies.is_into_dataframe(block):
+    if _is_frame(block):
         return [str(name) for name in nw.from_native(block, eager_only=True).columns]
     shape = np.shape(block)
     return NumberedNames(shape[1] if len(shape) > 1 else 0)
@@ -109,7 +113,7 @@ def _names_of(block: Any) -> Sequence[str]:
 
 def _part_of(block: Any, rows: Any, columns: Any) -> Any:
     """Return some rows and columns of a block, by their positions."""
-    if nw.dependencies.is_into_dataframe(block):
+    if _is_frame(block):
         return nw.from_native(block, eager_only=True)[rows, columns].to_native()
     block = block if hasattr(block, "shape") else np.asarray(block)
     block = block.tocsr() if hasattr(block, "tocsr") else block  # sparse formats that have no rows
@@ -117,7 +121,7 @@ def _part_of(block: Any, rows: Any, columns: Any) -> Any:
 
 
 def _bytes_of(block: Any) -> int:
-    if nw.dependencies.is_into_dataframe(block):
+    if _is_frame(block):
         return int(nw.from_native(block, eager_only=True).estimated_size())
     if hasattr(block, "nbytes"):
         return int(block.nbytes)
@@ -223,20 +227,20 @@ class BlockSource:
         """Yield the blocks that have rows, with some columns or all, looked at and checked."""
         start = number = 0
         asked = None if columns is None else columns.tolist()
+        names = self.names if asked is None else [self.names[c] for c in asked]
         for block in self._data.blocks(asked):
-            source = self._open(block, number, start, columns)
+            source = self._open(block, number, start, names)
             rows = slice(start, start + source.n_rows)
             if source.n_rows:  # dtypes of nothing tell nothing
                 yield _Opened(source, name_of_block(number, rows), _bytes_of(block))
                 start, number = rows.stop, number + 1
 
-    def _open(self, block: Any, number: int, start: int, columns: Indices | None) -> Source:
-        """Look at a block; it should have the columns that were asked for."""
+    def _open(self, block: Any, number: int, start: int, names: Sequence[str]) -> Source:
+        """Look at a block; it should have the columns of these names."""
         with naming(f"block {number} (from row {start} on)"):
             source = source_of(block)
-        expected = self.names if columns is None else [self.names[c] for c in columns]
-        _check_names(expected, source.names, number)
-        source.names = expected
+        _check_names(names, source.names, number)
+        source.names = names
         return source
 
 
@@ -390,13 +394,14 @@ def _check_names(expected: Sequence[str], found: Sequence[str], number: int) -> 
             f"all blocks should have the same columns; block {number} has {len(found)}, where "
             f"{len(expected)} were expected: {listing(expected)}."
         )
-    unlike = ((a, b) for a, b in zip(expected, found) if a != b)
-    a, b = next(unlike, ("", ""))
-    if a != b and not isinstance(found, NumberedNames):
-        raise InputError(
-            f"all blocks should have the same columns in the same order; block {number} has `{b}` "
-            f"where `{a}` was expected."
-        )
+    if isinstance(found, NumberedNames):
+        return
+    for a, b in zip(expected, found):
+        if a != b:
+            raise InputError(
+                f"all blocks should have the same columns in the same order; block {number} has "
+                f"`{b}` where `{a}` was expected."
+            )
 
 
 @contextmanager
