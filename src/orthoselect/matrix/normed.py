@@ -82,8 +82,11 @@ class NormedMatrix:
         for rows, block in self.matrix.walk(J):
             yield rows, self._norm(block.columns(J), J, rows)
 
-    def cross_of(self, J: Indices, B: Floats, V: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Return the products of Q = X_J B with all columns, X_J, itself and V, in one pass."""
+    def cross_of(self, J: Indices, B: Floats, *others: Floats) -> list[Floats]:
+        """Return the products of Q = X_J B with all columns, X_J, itself and others, in one pass.
+
+        The others, of shape (N, any) or (N,), are cut where the rows are cut.
+        """
         self.work.passes += 1
         self.work.products += B.shape[1]
 
@@ -91,11 +94,11 @@ class NormedMatrix:
             A = self._norm(block.columns(J), J, rows)
             Q = A @ B
             Z = Q if self.root is None else Q * self.root[rows, None]
-            return [block.cross(Z), A.T @ Q, Q.T @ Q, V[rows].T @ Q]
+            return [block.cross(Z), A.T @ Q, Q.T @ Q, *(other[rows].T @ Q for other in others)]
 
         with np.errstate(all="ignore"):  # columns nobody asks for may hold anything
-            QtX, AtQ, QtQ, VtQ = self.matrix.total(work)
-            return self._reduce(QtX), AtQ, QtQ, VtQ
+            QtX, *products = self.matrix.total(work)
+            return [self._reduce(QtX), *products]
 
     def stats(self) -> dict[str, int]:
         """Return what was asked of the table so far, and what that took to read."""

@@ -171,13 +171,13 @@ class StreamedNormedGeometry(NormedGeometry):
         R, h = np.triu(self._L[:, S]), self._L[:, [j]]
         b = solve_triangular(R, h) if k else h
         columns, B = np.array([*S, j], dtype=np.intp), np.concatenate([-b, np.ones((1, 1))])
-        row, AtV, square, along = self._X.cross_of(columns, B, np.column_stack([self._Z, self._u]))
+        row, AtV, square, ZtV, utV = self._X.cross_of(columns, B, self._Z, self._u)
         again = solve_triangular(R, AtV[:k], trans="T")[:, 0] if k else np.zeros(0)
         norm = float(np.sqrt(max(square[0, 0] - again @ again, 0.0)))
         if norm <= dependence_floors(R, sizes[S], h, sizes[[j]])[0]:
             return None
         row = (row[0] - again @ self._L) / norm
-        along = (along[:, 0] - again @ self._along) / norm
+        along = (np.append(ZtV[:, 0], utV) - again @ self._along) / norm
         self._S, self._L = [*S, j], np.concatenate([self._L, row[None]])
         self._along = np.concatenate([self._along, along[None]])
         return Direction(row, along[:-1], float(along[-1]))
