@@ -52,8 +52,9 @@ def select(
 
     Parameters
     ----------
-    data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow) or path of a file
-        The table, N rows by n columns. Files: .csv, .tsv, .parquet, .feather, .arrow.
+    data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow), path of a file, RowBlocks
+        The table, N rows by n columns. Files: .csv, .tsv, .parquet, .feather, .arrow. `RowBlocks`,
+        or what else has `names` and `blocks(columns)`: a table in blocks of rows.
     target : str or array-like
         The response: the name of a column of `data`, or the values themselves (classes, numbers,
         or several of either side by side).

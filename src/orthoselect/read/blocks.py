@@ -144,6 +144,8 @@ class BlockSource:
     Attributes
     ----------
     names : sequence of str
+    first : Source
+        A few rows of the first block.
     n_rows : int
         Known once the table has been read.
     """
@@ -151,9 +153,9 @@ class BlockSource:
     def __init__(self, data: Any) -> None:
         self._data = data
         self._reading = Reading(progress=getattr(data, "progress", None))
-        self._first = self._peek()
-        given = self._first.names if data.names is None else [str(name) for name in data.names]
-        _check_names(given, self._first.names, 0)
+        self.first = self._peek()
+        given = self.first.names if data.names is None else [str(name) for name in data.names]
+        _check_names(given, self.first.names, 0)
         self.names: Sequence[str] = given
         self.n_rows: int = getattr(data, "n_rows", None) or 0
         self._target: dict[int, TargetColumn] = {}
@@ -172,7 +174,7 @@ class BlockSource:
 
     def categorical_columns(self) -> set[int]:
         """Return the columns whose dtype in the first block says that they hold labels."""
-        return self._first.categorical_columns()
+        return self.first.categorical_columns()
 
     def column(self, column: int) -> TargetColumn:
         """Return a column that `read` was told to keep."""
@@ -315,8 +317,7 @@ class _Coder:
             c: {level: at for at, level in enumerate(levels)} for c, levels in self._levels.items()
         }
         self._dtype: Any = None
-        first = source._first
-        self.first = self._table(first, np.arange(self._n))
+        self.first = self._table(source.first, np.arange(self._n))
         self._dtype = None if hasattr(self.first.numeric, "format") else self.first.numeric.dtype
         self.template = _no_rows(self.first)
 
