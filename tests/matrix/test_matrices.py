@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from matrices import MATRICES
-from orthoselect.matrix import DenseMatrix, NonFiniteColumns, SparseMatrix, center
+from orthoselect.matrix import DenseMatrix, NonFiniteColumns, SparseMatrix, base, center
 
 KINDS = list(MATRICES)
 
@@ -29,6 +29,22 @@ def test_columns(matrix, X):
     np.testing.assert_allclose(A, X[:, J], atol=1e-14)
     A[:] = np.nan  # a new array: writing into it harms nobody
     np.testing.assert_allclose(matrix.columns(J), X[:, J], atol=1e-14)
+
+
+@pytest.mark.parametrize("rows", [slice(0, 70), slice(3, 4), slice(20, 55)])
+def test_some_rows_of_columns(matrix, X, rows):
+    J = np.array([7, 0, 3, 3])
+    np.testing.assert_allclose(matrix.columns_at(J, rows), X[rows][:, J], atol=1e-14)
+
+
+def test_tiles_of_columns(matrix, X, monkeypatch):
+    monkeypatch.setattr(base, "_MIN_ROWS", 8)
+    monkeypatch.setattr(base, "_BATCH_BYTES", 1)
+    J = np.array([5, 1])
+    tiles = list(matrix.column_tiles(J))
+    assert max(rows.stop - rows.start for rows, _ in tiles) <= 8
+    assert [rows.start for rows, _ in tiles] == [0, *(rows.stop for rows, _ in tiles[:-1])]
+    np.testing.assert_allclose(np.concatenate([A for _, A in tiles]), X[:, J], atol=1e-14)
 
 
 def test_cross(matrix, X):

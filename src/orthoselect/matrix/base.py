@@ -18,6 +18,7 @@ Indices = NDArray[np.intp]
 
 EPS = float(np.finfo(np.float64).eps)
 _BATCH_BYTES = 1 << 24
+_MIN_ROWS = 1 << 10
 
 
 def storage_precision(dtype: np.dtype, n: int) -> Floats:
@@ -88,6 +89,18 @@ class Matrix(ABC):
     @abstractmethod
     def columns(self, J: Indices) -> Floats:
         """Return the columns X[:, J] as a new array of shape (N, len(J))."""
+
+    def columns_at(self, J: Indices, rows: slice) -> Floats:
+        """Return some rows of the columns J as a new array."""
+        return self.columns(J)[rows]
+
+    def column_tiles(self, J: Indices) -> Iterator[tuple[slice, Floats]]:
+        """Yield the columns J a few rows at a time, in little memory; and which rows."""
+        height = max(_MIN_ROWS, _BATCH_BYTES // (8 * max(len(J), 1)))
+        for start, block in ((rows.start, block) for rows, block in self.walk(J)):
+            for a in range(0, block.shape[0], height):
+                tile = slice(a, min(a + height, block.shape[0]))
+                yield slice(start + tile.start, start + tile.stop), block.columns_at(J, tile)
 
     @abstractmethod
     def cross(self, Z: Floats) -> Floats:

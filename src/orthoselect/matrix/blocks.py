@@ -219,6 +219,9 @@ class ProjectedMatrix(Matrix):
     def columns(self, J: Indices) -> Floats:
         return self._part.columns(self._place[J])
 
+    def columns_at(self, J: Indices, rows: slice) -> Floats:
+        return self._part.columns_at(self._place[J], rows)
+
     def block_gram(self, J: Indices, root: Floats | None, V: Floats | None = None) -> Floats:
         return self._part.block_gram(self._place[J], root, V)
 

@@ -162,8 +162,8 @@ class CenteredMatrix:
     def column_blocks(self, J: Indices) -> Iterator[tuple[slice, Floats]]:
         """Yield the columns J, centered and at norm one, rows by rows; and which rows."""
         self.work.columns += len(J)
-        for rows, block in self.matrix.walk(J):
-            yield rows, self._center(block.columns(J), J, rows)
+        for rows, A in self.matrix.column_tiles(J):
+            yield rows, self._center(A, J, rows)
 
     def cross_of(self, J: Indices, B: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the products of directions Q = X_J B with all columns, X_J and themselves.

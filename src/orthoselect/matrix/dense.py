@@ -64,6 +64,9 @@ class DenseMatrix(Matrix):
     def columns(self, J: Indices) -> Floats:
         return self._present(self._X[:, J], J, np.float64, copy=True)
 
+    def columns_at(self, J: Indices, rows: slice) -> Floats:
+        return self._present(self._X[rows][:, J], J, np.float64, copy=True)
+
     def cross(self, Z: Floats) -> Floats:
         Z = np.ascontiguousarray(Z, dtype=self._dtype)
 

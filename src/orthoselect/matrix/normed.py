@@ -79,8 +79,8 @@ class NormedMatrix:
     def column_blocks(self, J: Indices) -> Iterator[tuple[slice, Floats]]:
         """Yield the columns J at norm one, rows by rows; and which rows."""
         self.work.columns += len(J)
-        for rows, block in self.matrix.walk(J):
-            yield rows, self._norm(block.columns(J), J, rows)
+        for rows, A in self.matrix.column_tiles(J):
+            yield rows, self._norm(A, J, rows)
 
     def cross_of(self, J: Indices, B: Floats, *others: Floats) -> list[Floats]:
         """Return the products of Q = X_J B with all columns, X_J, itself and others, in one pass.

@@ -62,6 +62,15 @@ class SparseMatrix(Matrix):
             A[X.indices[filled], place] = X.data[filled]
         return A
 
+    def columns_at(self, J: Indices, rows: slice) -> Floats:
+        X = self._X
+        A = np.zeros((rows.stop - rows.start, len(J)))
+        for place, j in enumerate(J.tolist()):
+            filled = X.indices[X.indptr[j] : X.indptr[j + 1]]  # rising
+            a, b = X.indptr[j] + np.searchsorted(filled, [rows.start, rows.stop])
+            A[X.indices[a:b] - rows.start, place] = X.data[a:b]
+        return A
+
     def cross(self, Z: Floats) -> Floats:
         X = self._X
         if kernels() is None or Z.shape[1] > _THIN or X.indices.dtype != np.int32:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +41,22 @@ class StackedMatrix(Matrix):
         return sum(part.nbytes for part in self._parts)
 
     def columns(self, J: Indices) -> Floats:
+        return self._gather(J, self.shape[0], lambda part, at: part.columns(at))
+
+    def columns_at(self, J: Indices, rows: slice) -> Floats:
+        height = rows.stop - rows.start
+        return self._gather(J, height, lambda part, at: part.columns_at(at, rows))
+
+    def _gather(
+        self, J: Indices, height: int, columns: Callable[[Matrix, Indices], Floats]
+    ) -> Floats:
         J = np.asarray(J)
-        result = np.empty((self.shape[0], len(J)))
+        result = np.empty((height, len(J)))
         owner = np.searchsorted(self._edges, J, side="right") - 1
         for k, part in enumerate(self._parts):
             mine = owner == k
             if mine.any():
-                result[:, mine] = part.columns(J[mine] - self._edges[k])
+                result[:, mine] = columns(part, J[mine] - self._edges[k])
         return result
 
     def cross(self, Z: Floats) -> Floats:
