@@ -1,12 +1,21 @@
 """Selecting from tables in blocks of rows gives what the whole table gives."""
 
+import time
+import weakref
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from matrices import edges
 from orthoselect import RowBlocks, select
-from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError
+from orthoselect.errors import (
+    InputError,
+    MissingValueError,
+    NonFiniteError,
+    SelectionInterrupted,
+    ShapeError,
+)
 
 N = 240
 
@@ -175,6 +184,58 @@ def test_nan_is_named_by_column_and_block():
     X[25, 1] = np.nan
     with pytest.raises(NonFiniteError, match=r"`x1` has 1 NaN.*block 2 \(rows 20 to 29\)"):
         select(RowBlocks([X[a : a + 10] for a in range(0, 40, 10)]), np.arange(40) % 2, 2)
+
+
+def test_nan_in_the_response_is_named_by_block():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    X[25, 2] = np.inf
+    with pytest.raises(InputError, match=r"y should hold finite.*block 2 \(rows 20 to 29\)"):
+        select(RowBlocks([X[a : a + 10] for a in range(0, 40, 10)]), "x2", 2)
+
+
+@pytest.mark.parametrize("method", ["socc", "obcc", "jmi", "socc_discretized"])
+def test_few_blocks_are_alive_at_once(method):
+    X = np.random.default_rng(0).normal(size=(400, 5))
+    alive, most = set(), [0]
+
+    def blocks():
+        for start in range(0, 400, 20):
+            block = X[start : start + 20].copy()
+            alive.add(id(block))
+            weakref.finalize(block, alive.discard, id(block))
+            most[0] = max(most[0], len(alive))
+            time.sleep(0.002)  # slow enough to be read ahead
+            yield block
+            del block
+
+    select(RowBlocks(blocks), np.arange(400) % 3, 4, method)
+    assert 1 <= most[0] <= 3
+
+
+@pytest.mark.parametrize("method", ["socc", "err", "jmi"])
+def test_an_interruption_in_a_later_pass_keeps_the_path(method):
+    X = np.random.default_rng(0).normal(size=(60, 6))
+    passes = []
+
+    def blocks():
+        passes.append(1)
+        if len(passes) > 5:
+            raise KeyboardInterrupt
+        return [X[:30], X[30:]]
+
+    with pytest.raises(SelectionInterrupted) as stopped:
+        select(RowBlocks(blocks, memory=2000), np.arange(60) % 2, 6, method)
+    assert 1 <= len(stopped.value.path) < 6
+
+
+def test_a_small_budget_takes_more_passes_and_selects_the_same():
+    X = np.random.default_rng(0).normal(size=(200, 12))
+    y = (X[:, 3] + X[:, 5] > 0).astype(int)
+    large, small = (select(RowBlocks([X], memory=m), y, 6) for m in (10**9, 10**3))
+    same(small, large)
+    assert large.stats["strategy"] == "whole gram"
+    assert small.stats["strategy"] == "gram columns"
+    assert small.stats["passes"] > large.stats["passes"]
 
 
 def test_missing_labels_are_named_by_column_and_block(library):

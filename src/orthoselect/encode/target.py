@@ -93,7 +93,7 @@ def build_response(
     if task not in TASKS:
         raise InputError(f"`task` should be one of {', '.join(map(repr, TASKS))}; got {task!r}.")
     check_encoding(encoding)
-    _check_finite(columns)
+    check_finite(columns)
     rows = None if weights is None else weights > 0
     resolved = _resolve(columns, rows) if task == "auto" else [task] * len(columns)
     coded: list[Labels | Floats] = []
@@ -134,7 +134,8 @@ def _has_fractions(values: NDArray) -> bool:
     return values.dtype.kind == "f" and bool((values != np.trunc(values)).any())
 
 
-def _check_finite(columns: Sequence[TargetColumn]) -> None:
+def check_finite(columns: Sequence[TargetColumn]) -> None:
+    """Raise if a response of numbers holds NaN or infinity."""
     for column in columns:
         if column.values.dtype.kind == "f":
             _check_numbers(column.values, column.name)

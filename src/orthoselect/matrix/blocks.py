@@ -269,7 +269,7 @@ def _scan_with_gram(block: Matrix, V: Floats, root: Floats | None) -> list[Float
 def changed(expected: int, got: str) -> InputError:
     """Return the error of a table that has another number of rows than before."""
     return InputError(
-        f"a table that is read in blocks should stay the same from pass to pass; it had {expected} "
-        f"rows first, and now has {got}. Give every pass the same blocks, and write to no file "
-        f"while it is read."
+        f"a table that is read in blocks should stay the same from pass to pass; it was to have "
+        f"{expected} rows, and has {got} now. Give every pass the same blocks, and write to no "
+        f"file while it is read."
     )

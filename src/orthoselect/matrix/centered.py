@@ -367,7 +367,8 @@ def _repairs(
     if J.size:
         constant = matrix.constant(J)
         wanted[J[constant]] = False  # nothing to gain from looking closer at what does not vary
-        shift[J[~constant]] = means[J[~constant]]
+        J = J[~constant & matrix.movable()[J]]
+        shift[J] = means[J]
     return shift, scale
 
 

@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from orthoselect.encode import Labels, NumberedNames, Table, TargetColumn
 from orthoselect.encode.blocks import BlockTable
 from orthoselect.encode.labels import LevelsSeen
+from orthoselect.encode.target import check_finite
 from orthoselect.errors import InputError, ShapeError, listing
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.blocks import name_of_block
@@ -265,7 +266,9 @@ class _Survey:
         for column, seen in enumerate(self.seen):
             seen.add(source.labels(column), source.order(column))
         for k, response in enumerate(self._responses):
-            response.add(read_target(source.column(n_labeled + k), source.n_rows)[0])
+            columns = read_target(source.column(n_labeled + k), source.n_rows)
+            check_finite(columns)
+            response.add(columns[0])
 
     def targets(self) -> list[TargetColumn]:
         """Return the kept columns whole."""
