@@ -1,8 +1,11 @@
 """Random coded tables, easy and nasty, and every kind that counts them."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from orthoselect.counts import DenseCodes, SparseCodes
+from orthoselect.counts.blocks import BlockCounts
 from orthoselect.counts.counted import CodeCounts
 from orthoselect.counts.packed import PackedCounts
 from orthoselect.counts.sparse import SparseCounts
@@ -16,10 +19,27 @@ def sparse_of(codes):
     return SparseCodes(indptr, row, codes.values[feature, row], codes.shape, codes.levels)
 
 
+def in_blocks(codes, y, c, weights=None, memory=None):
+    """The same codes in blocks of rows: of one row, of some, of none."""
+    N = codes.shape[0]
+    cuts = sorted({0, 1, N // 3, N // 2, N} & set(range(N + 1)))
+
+    def blocks():
+        for a, b in pairwise(cuts):
+            keep = np.zeros(N, dtype=bool)
+            keep[a:b] = True
+            yield slice(a, b), codes.rows(keep)
+
+    return BlockCounts(blocks, codes.shape, codes.levels, y, c, weights, None, memory)
+
+
 KINDS = {
     "packed": PackedCounts,
     "counted": CodeCounts,
     "sparse": lambda codes, y, c: SparseCounts(sparse_of(codes), y, c),
+    "blocks": in_blocks,
+    "sparse blocks": lambda codes, y, c: in_blocks(sparse_of(codes), y, c),
+    "blocks in many passes": lambda codes, y, c: in_blocks(codes, y, c, memory=1000),
     "weighted": lambda codes, y, c: WeightedCounts(codes, y, c, np.ones(len(y))),
     "weighted sparse": lambda codes, y, c: WeightedCounts(sparse_of(codes), y, c, np.ones(len(y))),
 }

@@ -66,13 +66,39 @@ def rng():
     return np.random.default_rng(20220301)
 
 
-@pytest.fixture(params=["as planned", "whole gram", "gram columns", "rows"])
+WAYS = ["as planned", "whole gram", "gram columns", "rows"]
+
+
+@pytest.fixture(params=[*WAYS, "whole gram, in blocks", "gram columns, in blocks"])
 def strategy(request, monkeypatch):
-    """Every way to find the rows of the factor, forced."""
+    """Every way to find the rows of the factor, forced, in memory and in blocks of rows."""
     from orthoselect.criteria import plan
 
-    if request.param != "as planned":
-        monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: request.param == "whole gram")
-        monkeypatch.setattr(plan, "rows_pay", lambda *_: request.param == "rows")
+    way, *blocks = request.param.split(", ")
+    if blocks:
+        _feed_in_blocks(monkeypatch)
+    if way != "as planned":
+        monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: way == "whole gram")
+        monkeypatch.setattr(plan, "rows_pay", lambda *_: way == "rows")
         monkeypatch.setattr(plan, "guessing_pays", lambda *_: True)
     return request.param
+
+
+@pytest.fixture(params=["in memory", "in blocks"])
+def rows_come(request, monkeypatch):
+    """Tables as they are, and the same tables in blocks of rows."""
+    if request.param == "in blocks":
+        _feed_in_blocks(monkeypatch)
+    return request.param
+
+
+def _feed_in_blocks(monkeypatch):
+    """Let `select` get every table in blocks of rows of many sizes."""
+    from matrices import row_blocks
+    from orthoselect import problem, selection
+
+    monkeypatch.setattr(
+        selection,
+        "open_problem",
+        lambda data, *args, **kwargs: problem.open_problem(row_blocks(data), *args, **kwargs),
+    )

@@ -1,9 +1,13 @@
 """Every way to store the same numbers; tests run over all of them."""
 
+from itertools import pairwise
+
+import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 
-from orthoselect.matrix import DenseMatrix, SparseMatrix, StackedMatrix
+from orthoselect import RowBlocks
+from orthoselect.matrix import BlockMatrix, DenseMatrix, SparseMatrix, StackedMatrix
 
 
 def read_only(X):
@@ -34,6 +38,24 @@ def stacked(X):
     return StackedMatrix([DenseMatrix(X[:, :cut]), SparseMatrix(sp.csr_array(X[:, cut:]))])
 
 
+def edges(N, seed=0):
+    """Where to cut N rows into blocks: of one row, of some, of none."""
+    rng = np.random.default_rng(seed)
+    inner = rng.integers(0, N + 1, min(N, 7))
+    return [0, *sorted({0, 1, *inner.tolist()} & set(range(N + 1))), N]
+
+
+def blocks(X, make, cuts=None):
+    """The rows of X in blocks of the kind that `make` gives."""
+    cuts = edges(len(X)) if cuts is None else cuts
+    pairs = list(pairwise(cuts))
+    return BlockMatrix(lambda J: (make(X[a:b]) for a, b in pairs), len(X), make(X[:0]))
+
+
+def one_by_one(X):
+    return blocks(X, DenseMatrix, range(len(X) + 1))
+
+
 STORAGES = {
     "C order": lambda X: np.ascontiguousarray(X),
     "Fortran order": lambda X: np.asfortranarray(X),
@@ -53,4 +75,17 @@ MATRICES = {
     "dense shifted": shifted,
     "sparse": lambda X: SparseMatrix(sp.csr_array(X)),
     "stacked": stacked,
+    "blocks of one row": one_by_one,
+    "dense blocks": lambda X: blocks(X, DenseMatrix),
+    "sparse blocks": lambda X: blocks(X, lambda B: SparseMatrix(sp.csr_array(B))),
+    "stacked blocks": lambda X: blocks(X, stacked),
 }
+
+
+def row_blocks(X, seed=0):
+    """A source of the rows of a table of any kind, in blocks: of one row, of some, of none."""
+    if nw.dependencies.is_into_dataframe(X):
+        X = nw.from_native(X, eager_only=True)
+        return RowBlocks([X[a:b].to_native() for a, b in pairwise(edges(X.shape[0], seed))])
+    X = X.tocsr() if sp.issparse(X) else np.asarray(X)
+    return RowBlocks([X[a:b] for a, b in pairwise(edges(X.shape[0], seed))])

@@ -4,6 +4,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from orthoselect import encode, methods, statistics
+from orthoselect.read import RowBlocks
 from orthoselect.result import Comparison, SelectionPath, SelectionStep
 from orthoselect.selection import select
 from orthoselect.versions import __version__
@@ -20,6 +21,7 @@ __all__ = [
     "MutualInformationSelector",
     "OrthogonalSelector",
     "RandomBinarizer",
+    "RowBlocks",
     "SelectionPath",
     "SelectionStep",
     "__version__",

@@ -63,6 +63,17 @@ class _Worded:
 class InputError(_Worded, ValueError):
     """Something about the data or an argument that the user can mend."""
 
+    def at(self, place: str) -> InputError:
+        """Return the same error, with the part of the table that it is about.
+
+        Examples
+        --------
+        >>> InputError("column `a` should hold numbers.").at("block 3 (rows 30 to 39)")
+        InputError('column `a` should hold numbers. This is about block 3 (rows 30 to 39).')
+        """
+        words = f"{self} This is about {place}."
+        return _restore(type(self), (words,), self.__dict__)  # type: ignore[return-value]
+
 
 class ShapeError(InputError):
     """The table or the response has a shape that nothing can be selected from."""
@@ -87,14 +98,15 @@ class UnknownColumnError(InputError):
 class NonFiniteError(InputError):
     """The table holds NaN or infinity."""
 
-    def __init__(self, counts: dict[str, tuple[int, int]]) -> None:
+    def __init__(self, counts: dict[str, tuple[int, int]], place: str | None = None) -> None:
         (name, (n_nan, n_inf)) = next(iter(counts.items()))
         kinds = [f"{n_nan} NaN"] * bool(n_nan) + [f"{n_inf} infinity (inf)"] * bool(n_inf)
         others = len(counts) - 1
         elsewhere = f", and {others} more column(s) likewise" if others else ""
+        first = f", the first in {place}" if place else ""
         super().__init__(
             f"X should hold finite numbers; column `{name}` has {' and '.join(kinds)} "
-            f"value(s){elsewhere}. Drop or fill them, or name the column in `exclude`."
+            f"value(s){first}{elsewhere}. Drop or fill them, or name the column in `exclude`."
         )
 
 

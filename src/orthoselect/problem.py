@@ -16,7 +16,16 @@ from orthoselect.arguments import (
 )
 from orthoselect.encode import Response, Table, build_response
 from orthoselect.matrix.base import Floats
-from orthoselect.read import Dataset, Source, open_source, read_source, read_target, sift
+from orthoselect.read import (
+    BlockSource,
+    Dataset,
+    Source,
+    is_block_source,
+    open_source,
+    read_source,
+    read_target,
+    sift,
+)
 
 
 @dataclass(frozen=True)
@@ -60,10 +69,10 @@ class Opened:
     data : Dataset, array, SciPy sparse or dataframe
     source : Source
         The same, for reading.
-    target : array-like
-        The response's values.
+    target : str or array-like
+        The response: the name of its column, or its values.
     taken : list of int
-        The columns they were taken from.
+        Its column, if the table has it.
     task : str
     groups, include, exclude, skip : as in `Problem`
     categorical : set of int
@@ -71,7 +80,7 @@ class Opened:
     """
 
     data: Any
-    source: Source
+    source: Source | BlockSource
     target: Any
     taken: list[int]
     task: str
@@ -79,6 +88,11 @@ class Opened:
     include: list[int]
     exclude: list[int]
     categorical: set[int]
+
+    @property
+    def values(self) -> Any:
+        """The response's values; a table in blocks has them once it was read."""
+        return self.source.column(self.taken[0]) if self.taken else self.target
 
     @property
     def skip(self) -> set[int]:
@@ -100,13 +114,13 @@ def look_at(
     if isinstance(data, (str, Path)):
         named = {"categorical_features": categorical_features, "include": include}
         data = _read(data, target, {**named, "exclude": exclude}, groups)
-    source = open_source(data)
+    source = _open(data)
     names = source.names
     unfit: list[str] = []
     if isinstance(data, Dataset):
         task, unfit = data.find_task(task, target), list(data.left_out)
         target = data.find_target(target)
-    target, taken = _target_values(source, target)
+    taken = find_columns(target, names, "target") if isinstance(target, str) else []
     grouped = find_groups(groups, names)
     left_out = find_columns(exclude, names, "exclude", grouped)
     left_out += [c for c in find_columns(unfit, names, "exclude") if c not in left_out]
@@ -136,11 +150,13 @@ def open_problem(
         `categorical_features`, `groups`, `include` and `exclude`.
     """
     opened = look_at(data, target, task=task, **columns)
+    table = opened.source.read(opened.categorical, opened.skip, opened.taken)
     n_rows = opened.source.n_rows
-    table = opened.source.read(opened.categorical, opened.skip)
     weights = check_weights(sample_weight, n_rows, keep_whole=keep_whole_weights)
-    values = read_target(opened.target, n_rows)
-    response = build_response(values, opened.task, response_encoding, weights)
+    values = read_target(opened.values, n_rows)
+    response = build_response(
+        values, opened.task, response_encoding, weights, in_blocks=table.in_blocks
+    )
     return Problem(
         table, response, weights, opened.groups, opened.include, opened.exclude, opened.skip
     )
@@ -158,15 +174,11 @@ def _read(source: str | Path, target: Any, named: dict[str, ColumnSpec], groups:
     return sift(dataset, target, [names[column] for column in keep])
 
 
-def _target_values(source: Source, target: Any) -> tuple[Any, list[int]]:
-    """Return the response's values, and the columns they were taken from."""
-    if not isinstance(target, str):
-        return target, []
-    columns = find_columns(target, source.names, "target")
-    return source.column(columns[0]), columns
+def _open(data: Any) -> Source | BlockSource:
+    return BlockSource(data) if is_block_source(data) else open_source(data)
 
 
-def _categorical(source: Source, spec: ColumnSpec, skip: set[int]) -> set[int]:
+def _categorical(source: Source | BlockSource, spec: ColumnSpec, skip: set[int]) -> set[int]:
     if spec is None:
         return set()
     if isinstance(spec, str) and spec == "all":

@@ -52,9 +52,10 @@ def select(
 
     Parameters
     ----------
-    data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow), or str or Path
+    data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow), str or Path, or RowBlocks
         The table, N rows by n columns; or what `orthoselect.read.read_source` reads: a file (.csv,
         .tsv, .parquet, .feather, .arrow, .npz, .svm, .libsvm) or a built-in data set ("iris").
+        `RowBlocks`, or what else has `names` and `blocks(columns)`: a table in blocks of rows.
     target : str or array-like
         The response: the name of a column of `data`, or the values themselves (classes, numbers,
         or several of either side by side). None for a file or data set that knows its target.
@@ -121,6 +122,7 @@ def select(
         **general,
     )
     _check_columns(problem.table, chosen)
+    _check_blocks(problem.table, chosen, criterion)
     design = prepare(criterion, problem)
     included = design.features.places(problem.include)
     size = count_to_select(n_features_to_select, len(design.features), len(included))
@@ -141,7 +143,8 @@ def start(criterion: Criterion, design: Any, problem: Problem, size: int) -> Sta
         return criterion.start(design, problem.response, problem.weights, size)
     except NonFiniteColumns as found:
         counts = {design.name_of_column(j): c for j, c in sorted(found.counts.items())}
-        raise NonFiniteError(counts) from None
+        place = found.places.get(min(found.counts))
+        raise NonFiniteError(counts, place) from None
 
 
 def _asked(general: Mapping[str, Any], problem: Problem, search: str) -> dict[str, Any]:
@@ -168,6 +171,14 @@ def _check_columns(table: Table, method: Method) -> None:
             f"method {method.name!r} takes columns of numbers; {listing(labels)} holds labels. "
             f"Code them as numbers (scikit-learn's OneHotEncoder), name them in `exclude`, or "
             f"choose a method that takes them, 'socc' for one."
+        )
+
+
+def _check_blocks(table: Table, method: Method, criterion: Criterion) -> None:
+    if table.in_blocks and not criterion.takes_blocks:
+        raise InputError(
+            f"method {method.name!r} needs the whole table in memory; this one comes in blocks. "
+            f"Choose a method that takes blocks, 'socc' for one, or put the blocks together."
         )
 
 

@@ -16,6 +16,8 @@ import naive
 from orthoselect import MeanStdDiscretizer, OrthogonalSelector, select
 from orthoselect.errors import InputError, NonFiniteError, SelectionWarning
 
+pytestmark = pytest.mark.usefixtures("rows_come")
+
 
 def levels(X, bins, w=None):
     """Cut by definition, column by column."""

@@ -19,6 +19,8 @@ from orthoselect.encode import NumberedNames, Table, build_codes, build_response
 from orthoselect.errors import InputError, SearchStoppedWarning, SelectionWarning
 from orthoselect.read import read_target
 
+pytestmark = pytest.mark.usefixtures("rows_come")
+
 SEEDS = range(250)
 
 
@@ -64,7 +66,7 @@ def test_storage_changes_nothing(kind, way):
         assert path.gains == expected.gains, seed
 
 
-def test_strategies_are_really_different():
+def test_strategies_are_really_different(rows_come):
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 2, (200, 5)), rng.integers(0, 2, 200)
     kinds = {
@@ -73,7 +75,7 @@ def test_strategies_are_really_different():
         run(coded_problem(0).stored("sparse"), coded_problem(0).y, 1, "jmi").stats["strategy"],
         select(X, y, 2, "jmi", sample_weight=1 + y).stats["strategy"],
     }
-    assert len(kinds) == 4
+    assert len(kinds) == (4 if rows_come == "in memory" else 1)
 
 
 def test_uncapped_cmim_equals_the_definition():
@@ -293,7 +295,7 @@ def test_numbers_as_response_are_refused():
 )
 def test_wrong_options_are_named(options, match):
     with pytest.raises(InputError, match=match):
-        InformationCriterion(options.pop("name"), **options)
+        InformationCriterion(**options)
 
 
 @pytest.mark.parametrize("method", CRITERIA)

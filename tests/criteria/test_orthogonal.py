@@ -11,6 +11,8 @@ from orthoselect import OrthogonalSelector, select
 from orthoselect.errors import InputError, NonFiniteError, SearchStoppedWarning, SelectionWarning
 from problems import random_problem
 
+pytestmark = pytest.mark.usefixtures("rows_come")
+
 METHODS = ["err", "mser", "obcc"]
 
 

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from matrices import MATRICES
-from orthoselect.matrix import DenseMatrix, NonFiniteColumns, SparseMatrix, center
+from orthoselect.matrix import DenseMatrix, NonFiniteColumns, SparseMatrix, base, center
 
 KINDS = list(MATRICES)
 
@@ -29,6 +29,22 @@ def test_columns(matrix, X):
     np.testing.assert_allclose(A, X[:, J], atol=1e-14)
     A[:] = np.nan  # a new array: writing into it harms nobody
     np.testing.assert_allclose(matrix.columns(J), X[:, J], atol=1e-14)
+
+
+@pytest.mark.parametrize("rows", [slice(0, 70), slice(3, 4), slice(20, 55)])
+def test_some_rows_of_columns(matrix, X, rows):
+    J = np.array([7, 0, 3, 3])
+    np.testing.assert_allclose(matrix.columns_at(J, rows), X[rows][:, J], atol=1e-14)
+
+
+def test_tiles_of_columns(matrix, X, monkeypatch):
+    monkeypatch.setattr(base, "_MIN_ROWS", 8)
+    monkeypatch.setattr(base, "_BATCH_BYTES", 1)
+    J = np.array([5, 1])
+    tiles = list(matrix.column_tiles(J))
+    assert max(rows.stop - rows.start for rows, _ in tiles) <= 8
+    assert [rows.start for rows, _ in tiles] == [0, *(rows.stop for rows, _ in tiles[:-1])]
+    np.testing.assert_allclose(np.concatenate([A for _, A in tiles]), X[:, J], atol=1e-14)
 
 
 def test_cross(matrix, X):
@@ -62,7 +78,7 @@ def test_block_gram(matrix, X, weighted):
 
 def test_extremes_and_constants():
     X = np.array([[1.0, np.nan, np.inf, 5.0], [-7.0, 2.0, np.nan, 5.0]])
-    for matrix in (DenseMatrix(X), SparseMatrix(sp.csr_array(X))):
+    for matrix in (MATRICES[kind](X) for kind in KINDS if kind != "dense shifted"):
         peaks, n_nan, n_inf = matrix.extremes(np.arange(4))
         assert peaks.tolist() == [7.0, 2.0, 0.0, 5.0]
         assert n_nan.tolist() == [0, 1, 1, 0]
@@ -90,7 +106,9 @@ def test_centered_products(matrix, X, weighted, gram):
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e9, -1e12])
-@pytest.mark.parametrize("kind", ["dense C", "sparse", "stacked"])
+@pytest.mark.parametrize(
+    "kind", ["dense C", "sparse", "stacked", "dense blocks", "sparse blocks", "stacked blocks"]
+)
 def test_offsets_do_not_cost_digits(kind, offset):
     rng = np.random.default_rng(0)
     stored = rng.normal(size=(500, 4)) + offset  # rounded to what float64 can hold there
@@ -104,7 +122,7 @@ def test_offsets_do_not_cost_digits(kind, offset):
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e170, 1e300])
-@pytest.mark.parametrize("kind", ["dense C", "sparse"])
+@pytest.mark.parametrize("kind", ["dense C", "sparse", "dense blocks", "sparse blocks"])
 def test_scales_at_the_ends_of_the_float_range(kind, scale):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 3))
@@ -119,7 +137,7 @@ def test_constant_columns_are_not_alive():
     rng = np.random.default_rng(0)
     X = np.column_stack([np.full(30, v) for v in (0.0, 0.1, 1e9, 1e-300)] + [rng.normal(size=30)])
     V = np.linalg.qr(np.column_stack([np.ones(30), rng.normal(size=30)]))[0][:, 1:]
-    for matrix in (DenseMatrix(X), SparseMatrix(sp.csr_array(X))):
+    for matrix in (MATRICES[kind](X) for kind in KINDS if kind != "dense shifted"):
         assert center(matrix, V)[0].alive.tolist() == [False] * 4 + [True]
 
 
@@ -127,14 +145,12 @@ def test_nonfinite_columns_are_counted_unless_ignored():
     X = np.ones((6, 3)) * np.arange(6)[:, None]
     X[2, 1], X[3, 1], X[4, 2] = np.nan, np.nan, -np.inf
     V = np.zeros((6, 0))
-    with pytest.raises(NonFiniteColumns) as found:
-        center(DenseMatrix(X), V)
-    assert found.value.counts == {1: (2, 0), 2: (0, 1)}
-    assert center(DenseMatrix(X), V, ignored=np.array([1, 2]))[0].alive.tolist() == [
-        True,
-        False,
-        False,
-    ]
+    for matrix in (MATRICES[kind](X) for kind in KINDS if kind != "dense shifted"):
+        with pytest.raises(NonFiniteColumns) as found:
+            center(matrix, V)
+        assert found.value.counts == {1: (2, 0), 2: (0, 1)}
+        alive = center(matrix, V, ignored=np.array([1, 2]))[0].alive
+        assert alive.tolist() == [True, False, False]
 
 
 def test_sparse_input_is_left_alone():

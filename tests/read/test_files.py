@@ -320,7 +320,11 @@ def test_standard_input_takes_the_options_of_text(pipe_in):
     assert read_source("-", format="libsvm").format == "libsvm"
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1", gzip.compress(b"a,b\n1,2\n")[:-4]])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"PAR1", gzip.compress(b"a,b\n1,2\n")[:-4]],
+    ids=["nothing", "parquet", "gzip cut off"],
+)
 def test_errors_of_standard_input_name_it(pipe_in, content):
     pipe_in(content)
     with pytest.raises(InputError, match="`standard input`"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import narwhals as nw
 import numpy as np
@@ -17,7 +17,7 @@ from orthoselect.encode import Labels, Response, build_response
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Indices
 from orthoselect.problem import look_at
-from orthoselect.read import Dataset, Source, read_target
+from orthoselect.read import Dataset, Source, is_block_source, read_target
 from orthoselect.read.table import as_array
 
 
@@ -97,6 +97,11 @@ def open_problem(
     exclude: ColumnSpec,
 ) -> Problem:
     """Look at the data; the arguments are those of `select`."""
+    if is_block_source(data):
+        raise InputError(
+            "`compare` should have a table in memory, whose rows it cuts into folds; got one in "
+            "blocks. Pass an array, a dataframe or a file."
+        )
     opened = look_at(
         _by_rows(data),
         target,
@@ -105,8 +110,8 @@ def open_problem(
         groups=groups,
         exclude=exclude,
     )
-    source, table = opened.source, _by_rows(opened.data)
-    response = build_response(read_target(opened.target, source.n_rows), opened.task, "dummy", None)
+    source, table = cast(Source, opened.source), _by_rows(opened.data)
+    response = build_response(read_target(opened.values, source.n_rows), opened.task, "dummy", None)
     y, classes = _plain_response(response)
     problem = Problem(
         table=table,

@@ -44,12 +44,16 @@ class Counts(ABC):
     Attributes
     ----------
     kind : str
-        "packed", "counted", "sparse" or "weighted".
+        "packed", "counted", "sparse", "weighted" or "blocks".
     total : int or float
         The number of rows, or the sum of their weights.
     """
 
     kind = ""
+
+    def stats(self) -> dict[str, int]:
+        """Return what reading has taken so far, where it is worth mention."""
+        return {}
 
     def __init__(self, shape: tuple[int, int], levels: NDArray, y: NDArray, n_classes: int) -> None:
         self.shape = shape

@@ -18,7 +18,7 @@ from orthoselect.counts.sparse import SparseCounts
 from orthoselect.counts.tables import Columns, Weights, sum_tables
 from orthoselect.native import kernels
 
-_LARGEST_TABLE = 50_000_000  # of logarithms: 400 MB
+LARGEST_TABLE = 50_000_000  # of logarithms: 400 MB
 _EXACT_BITS = 52  # of sums in float64
 _NS_A_ROW = 2.0
 
@@ -46,7 +46,7 @@ class WeightedCounts(Counts):
             self._sparse = SparseCounts(codes, y, n_classes, self._weights)
 
     def logarithms(self, terms: int) -> AnyLogarithms:
-        if self._weights.exponent == 0 and self.total <= _LARGEST_TABLE:
+        if self._weights.exponent == 0 and self.total <= LARGEST_TABLE:
             return Logarithms(int(self.total), terms)
         return RealLogarithms(float(self.total), terms)
 

@@ -71,10 +71,13 @@ class Criterion(ABC):
     keeps_whole_weights : bool
         Whether row weights that are whole numbers, copies of rows, reach it as they are; others,
         and all weights where it is False, have mean one.
+    takes_blocks : bool
+        Whether the rows of the table may come in blocks.
     """
 
     name: str
     keeps_whole_weights: bool = False
+    takes_blocks: bool = False
 
     def prepare(
         self,

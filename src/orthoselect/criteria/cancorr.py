@@ -46,9 +46,10 @@ from orthoselect.criteria.lookahead import likely_winners
 from orthoselect.criteria.steps import remove_row, row_from_gram, score_columns
 from orthoselect.criteria.uncertainty import Uncertainty, block_gains, single_gains
 from orthoselect.encode import Design, Response
-from orthoselect.matrix import Basis, CenteredMatrix, center
+from orthoselect.matrix import CenteredMatrix, center
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
+from orthoselect.matrix.rows import Rows
 
 # Gains whose relative uncertainty exceeds this are measured again on the real columns.
 _TRUSTED = 1e-10
@@ -68,15 +69,14 @@ _HEALTHY_FLOAT32 = 3e-2
 _PLENTY = 1e-3
 # Usual error of an inner product of unit vectors, in roundings.
 _PRODUCT_ROUNDINGS = 8.0
-_BATCH_BYTES = 1 << 25
 _LARGE, _HUGE = 1 << 20, 1 << 22  # bytes
-_KEPT = 4  # residuals kept of the columns measured last, should one of them be taken
 
 
 class SquaredCanonicalCorrelations(Criterion):
     """Sum of squared canonical correlations between the selected features and the response."""
 
     name = "socc"
+    takes_blocks = True
 
     def start(
         self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
@@ -84,7 +84,7 @@ class SquaredCanonicalCorrelations(Criterion):
         """Return the state in which nothing is selected."""
         design = without_empty(design)
         unowned = np.flatnonzero(~design.owned)
-        whole = plan.whole_gram_pays(design.matrix.shape, size)
+        whole = plan.whole_gram_pays(design.matrix.shape, size, design.matrix.memory)
         X, VtX = center(design.matrix, response.V, weights, ignored=unowned, gram=whole)
         return CanonicalState(*without_constants(design, X, VtX), response.V, size)
 
@@ -103,14 +103,14 @@ class CanonicalState(State):
     X : CenteredMatrix
         The design's matrix, centered and at norm one.
     VtX : array of shape (m, n)
-    V : array of shape (N, m)
+    V : rows of shape (N, m)
         Orthonormal response basis.
     size : int
         About how many features will be taken.
     """
 
     def __init__(
-        self, design: Design, X: CenteredMatrix, VtX: Floats, V: Floats, size: int = 1
+        self, design: Design, X: CenteredMatrix, VtX: Floats, V: Rows, size: int = 1
     ) -> None:
         n = X.shape[1]
         self._X, self._V = X, V
@@ -123,7 +123,8 @@ class CanonicalState(State):
         self._noise = float(X.noise[X.alive].max(initial=0.0))
         self._uncertainty = Uncertainty(self._product_error + X.noise)
         self._measured = 0
-        blocks = {f: independent_columns(X, J) for f, J in design.wide.items()}
+        self._geometry = X.geometry(V)
+        blocks = independent_columns(X, self._geometry, design.wide)
         wide = {f: J for f, (J, _) in blocks.items()}
         # From here on a feature is its place among those that are not constant.
         self._names = np.flatnonzero(~constant_features(design, X, wide))
@@ -133,9 +134,7 @@ class CanonicalState(State):
         self._wide_columns = {int(self._place[f]): J for f, J in wide.items() if len(J)}
         self._wide = blocks_by_width({int(self._place[f]): b for f, b in blocks.items()})
         self._spent = np.zeros(len(self._names), dtype=bool)
-        self._basis = Basis(X.shape[0])
-        self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
-        self._by_rows = plan.rows_pay(X.shape, size)
+        self._by_rows = plan.rows_pay(X.shape, size, X.matrix.memory)
         self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._size, self._taken = size, 0  # features
@@ -287,10 +286,7 @@ class CanonicalState(State):
         if R.diagonal().min() ** 2 >= HEALTHY:
             C = solve_triangular(R, VtX.T, trans="T", check_finite=False)  # (t, m)
             return (C * C).sum(axis=1)
-        self._extend_basis()
-        rest = J[self._basis.k :]
-        self._basis.extend(self._X.columns(rest), self._X.sizes[rest])
-        return ((self._V.T @ self._basis.Q) ** 2).sum(axis=0)
+        return self._geometry.gains_together(self._columns, J)
 
     def _settle(self) -> None:
         """Orthogonalize to the feature taken last; put off until somebody asks what remains.
@@ -313,14 +309,7 @@ class CanonicalState(State):
 
     def stats(self) -> dict[str, Any]:
         """Return the strategy, and what was asked of the table."""
-        work = self._X.work
-        return {
-            "strategy": self._strategy(),
-            "passes": work.passes,
-            "products": work.products,
-            "columns_read": work.columns,
-            "measured": self._measured,
-        }
+        return {"strategy": self._strategy(), **self._X.stats(), "measured": self._measured}
 
     def _strategy(self) -> str:
         if self._by_rows:
@@ -397,53 +386,30 @@ class CanonicalState(State):
     def _measure(self, features: Indices) -> None:
         """Replace what the state knows of these features by what their real columns say."""
         self._measured += len(features)
-        self._extend_basis()
         alone = features[self._single[features] >= 0]
-        width = max(1, _BATCH_BYTES // (8 * self._X.shape[0]))
-        for start in range(0, len(alone), width):
-            self._measure_single(alone[start : start + width])
+        if alone.size:
+            self._measure_single(alone)
         for f in features[self._single[features] < 0]:
             self._measure_wide(int(f))
 
     def _measure_single(self, features: Indices) -> None:
         J = self._single[features]
-        W, H = self._basis.residual(self._X.columns(J))
-        d = np.einsum("ij,ij->j", W, W)
-        if len(J) <= _KEPT:
-            self._residuals = {int(j): (W[:, i], H[:, i]) for i, j in enumerate(J)}
-        self._spent[features] = np.sqrt(d) <= self._basis.floors(H, self._X.sizes[J])
-        self._C[:, J], self._d[J] = self._V.T @ W, d
-        self._uncertainty.measured(J, d)
-        gain = (self._C[:, J] ** 2).sum(axis=0) / np.maximum(d, EPS**3)
+        found = self._geometry.measure(self._columns, J)
+        self._spent[features] = found.depends
+        self._C[:, J], self._d[J] = found.C, found.d
+        self._uncertainty.measured(J, found.d)
+        gain = (found.C**2).sum(axis=0) / np.maximum(found.d, EPS**3)
         self._set_measured(features, np.minimum(gain, 1.0))
 
     def _measure_wide(self, f: int) -> None:
-        Q = self._directions(self._columns_of(f))
-        self._spent[f] = Q.shape[1] == 0
-        self._set_measured(np.array([f]), ((self._V.T @ Q) ** 2).sum())
+        rank, gain = self._geometry.block_gain(self._columns, self._columns_of(f))
+        self._spent[f] = rank == 0
+        self._set_measured(np.array([f]), np.array([gain]))
 
     def _set_measured(self, features: Indices, gains: Floats) -> None:
         self._gains[features] = np.where(self._spent[features], -1.0, gains)
         self._slack[features] = 0.0
         self._fresh[features] = True
-
-    def _directions(self, J: Indices) -> Floats:
-        """Return an orthonormal basis of what columns J add to the selected ones, (N, rank)."""
-        before = self._basis.k
-        for column, j in zip(self._X.columns(J).T, J):
-            self._basis.append(column, self._X.sizes[j])
-        Q = self._basis.Q[:, before:].copy()
-        self._basis.truncate(before)
-        return Q
-
-    def _extend_basis(self) -> None:
-        """Bring the real basis Q up to the columns that were taken by their Gram columns."""
-        new = np.array(self._columns[self._basis.k :], dtype=np.intp)
-        if len(new) == 1 and int(new[0]) in self._residuals:  # measured just before it was taken
-            self._basis.push(*self._residuals[int(new[0])], self._X.sizes[new[0]])
-            return
-        if len(new):
-            self._basis.extend(self._X.columns(new), self._X.sizes[new])
 
     # Taking columns
 
@@ -457,16 +423,11 @@ class CanonicalState(State):
         self._append_row(r, self._C[:, j] / left, j, error)
 
     def _take_by_columns(self, J: Indices) -> None:
-        self._extend_basis()
-        before, kept = self._basis.k, []
-        for column, j in zip(self._X.columns(J).T, J):
-            if self._basis.append(column, self._X.sizes[j]):
-                kept.append(int(j))
-        Q = self._basis.Q[:, before:]
+        new = self._geometry.take(self._columns, J, self._L[: len(self._columns)])
         error = _PRODUCT_ROUNDINGS * self._X.matrix.arithmetic + self._noise
-        for products, c, j in zip(self._X.cross(Q), np.ascontiguousarray((self._V.T @ Q).T), kept):
+        for row, c, j in zip(new.rows, new.along, new.columns):
             r = self._next_row()
-            r[:] = products
+            r[:] = row
             self._append_row(r, c, j, error)
 
     def _next_row(self) -> Floats:
@@ -497,12 +458,12 @@ class CanonicalState(State):
 
     def _likely(self, wanted: list[int]) -> list[int]:
         """Return columns that have not been fetched and are likely to be taken soon."""
-        shape = self._X.shape
-        count = plan.columns_ahead(shape, self._size, self._taken) - len(wanted)
+        shape, memory = self._X.shape, self._X.matrix.memory
+        count = plan.columns_ahead(shape, self._size, self._taken, memory) - len(wanted)
         if count < 1:
             return []
         alone = len(wanted) == 1 and not self._wide_columns
-        if alone and self._fetched and plan.guessing_pays(shape, self._X.matrix.n_stored):
+        if alone and self._fetched and plan.guessing_pays(shape, self._X.matrix.n_stored, memory):
             gains = np.full(self._X.shape[1], -1.0)
             gains[self._single] = self._gains
             L = self._L[: len(self._columns)]

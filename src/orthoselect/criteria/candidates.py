@@ -5,13 +5,14 @@ Notation as in cancorr.py.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode import Design
-from orthoselect.matrix import CenteredMatrix, Matrix, orthonormalize
+from orthoselect.matrix import CenteredMatrix, Geometry, Matrix
 from orthoselect.matrix.base import Floats, Indices
 
 # With at least this much left of a column, a row from Gram columns keeps enough digits.
@@ -68,14 +69,22 @@ def constant_features(
     return constant
 
 
-def independent_columns(X: CenteredMatrix, J: Indices) -> tuple[Indices, Floats]:
-    """Return the columns of a block that do not depend on those before them, and their Gram."""
-    J = J[X.alive[J]]
-    G = X.block_gram(J)
-    if len(J) < 2 or np.linalg.eigvalsh(G)[0] >= HEALTHY:
-        return J, G
-    kept = orthonormalize(X.columns(J), X.sizes[J])[1]
-    return J[kept], G[np.ix_(kept, kept)]
+def independent_columns(
+    X: CenteredMatrix, geometry: Geometry, wide: Mapping[int, Indices]
+) -> dict[int, tuple[Indices, Floats]]:
+    """Return the columns of each block that do not depend on those before them, and their Gram."""
+    if not wide:
+        return {}
+    columns = {f: J[X.alive[J]] for f, J in wide.items()}
+    grams = dict(zip(columns, X.block_grams(list(columns.values()))))
+    doubtful = [f for f, J in columns.items() if len(J) > 1 and not _is_healthy(grams[f])]
+    for f, kept in zip(doubtful, geometry.independent([columns[f] for f in doubtful])):
+        columns[f], grams[f] = columns[f][kept], grams[f][np.ix_(kept, kept)]
+    return {f: (J, grams[f]) for f, J in columns.items()}
+
+
+def _is_healthy(G: Floats) -> bool:
+    return bool(np.linalg.eigvalsh(G)[0] >= HEALTHY)
 
 
 def blocks_by_width(blocks: dict[int, tuple[Indices, Floats]]) -> list[Blocks]:

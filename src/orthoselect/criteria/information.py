@@ -43,9 +43,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.counts import Counts, count
+from orthoselect.counts import Counts
 from orthoselect.criteria.base import Criterion, State
-from orthoselect.encode import CodedDesign, Labels, Response, Table, build_codes
+from orthoselect.encode import (
+    BlockCodedDesign,
+    CodedDesign,
+    Labels,
+    Response,
+    Table,
+    build_block_codes,
+    build_codes,
+)
 from orthoselect.encode.coded import Bins, check_bins, joint_codes
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
@@ -100,6 +108,7 @@ class InformationCriterion(Criterion):
     """
 
     keeps_whole_weights = True
+    takes_blocks = True
     _bins: Bins
     _constant: float
     _capped: bool
@@ -129,24 +138,22 @@ class InformationCriterion(Criterion):
         groups: Mapping[str, Sequence[int]],
         exclude: set[int],
         weights: Floats | None = None,
-    ) -> CodedDesign:
+    ) -> CodedDesign | BlockCodedDesign:
         """Return the features as integer codes."""
+        if table.in_blocks:
+            return build_block_codes(table, groups, exclude, self._bins, weights)
         return build_codes(table, groups, exclude, self._bins, weights)
 
     def start(
         self,
-        design: CodedDesign,
+        design: CodedDesign | BlockCodedDesign,
         response: Response,
         weights: Floats | None = None,
         size: int = 1,
     ) -> InformationState:
         """Return the state in which nothing is selected."""
         y, n_classes = _classes(response, self.name)
-        if design.rows is not None:
-            y = y[design.rows]
-            weights = None if weights is None else weights[design.rows]
-        counts = count(design.codes, y, n_classes, weights)
-        return InformationState(counts, self._score, size)
+        return InformationState(design.count(y, n_classes, weights), self._score, size)
 
     def _score(self, relevance: Numbers, T: Any) -> Score:
         if self.name == "cmim":
@@ -255,7 +262,8 @@ class InformationState(State):
 
     def stats(self) -> dict[str, Any]:
         """Return the kind of counting, and how often all features were counted."""
-        return {"strategy": self._counts.kind, "sweeps": 1 + self._sweeps}
+        sweeps = {"strategy": self._counts.kind, "sweeps": 1 + self._sweeps}
+        return {**sweeps, **self._counts.stats()}
 
     def exhausted(self) -> str:
         """Say that only constants are left."""

@@ -52,7 +52,7 @@ def likely_winners(
     except np.linalg.LinAlgError:  # rounding may leave G_FF indefinite; then there is no guess
         return []
     known = np.isin(I, F)
-    C, d = C[:, I].copy(), d[I].copy()
+    C, d = C[:, I].copy(), np.maximum(d[I], _FLOOR)
     rows = np.concatenate([L[:, I], np.empty((2 * count, len(I)))])  # (k + steps, |I|)
     winners: list[int] = []
     open_ = gains[I] > 0
@@ -63,6 +63,8 @@ def likely_winners(
         left = np.sqrt(max(d[p], _FLOOR))
         r = (M[:, p] @ M - rows[:k, p] @ rows[:k]) / left
         r[p] = np.sqrt(max(d[p], 0.0))
+        most = np.sqrt(d)  # no row has more of a column than is left of it; guesses may
+        np.clip(r, -most, most, out=r)
         C -= np.outer(C[:, p] / left, r)
         d = np.maximum(d - r * r, _FLOOR)
         rows[k] = r

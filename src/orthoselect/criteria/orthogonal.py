@@ -44,7 +44,7 @@ from orthoselect.criteria.uncertainty import Uncertainty, single_gains
 from orthoselect.encode import Design, Labels, Response
 from orthoselect.encode.response import centered_columns
 from orthoselect.errors import InputError
-from orthoselect.matrix import Basis, NormedMatrix, normalize
+from orthoselect.matrix import NormedMatrix, normalize
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
 
@@ -57,13 +57,13 @@ _PRODUCT_ROUNDINGS = 8.0
 _SUM_ROUNDINGS_FLOAT32 = 32.0
 # With more than this left of a column once centered, products show that it is not constant.
 _VARIES = 1e-2
-_BATCH_BYTES = 1 << 25
 
 
 class _Orthogonal(Criterion):
     """What the three have in common: how they start."""
 
     centered = False
+    takes_blocks = True
 
     def start(
         self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
@@ -202,13 +202,13 @@ class OrthogonalState(State):
         *,
         centered: bool,
     ) -> None:
-        self._X, self._Z, self._u, self._single = X, Z, u, single
+        self._X, self._single = X, single
+        self._geometry = X.geometry(Z, u)
         self._C, self._a = ZtX[:-1], ZtX[-1]
         self._d = np.where(X.alive, 1.0, 0.0)
         self._most = float(worth.sum())
         self._shares = worth / self._most if self._most else worth
         self._centered = centered
-        self._basis = Basis(X.shape[0])
         arithmetic = X.matrix.arithmetic
         noise = (4.0 if arithmetic == EPS else _SUM_ROUNDINGS_FLOAT32) * arithmetic
         self._row_error = _PRODUCT_ROUNDINGS * arithmetic
@@ -259,14 +259,7 @@ class OrthogonalState(State):
 
     def stats(self) -> dict[str, Any]:
         """Return what was asked of the table."""
-        work = self._X.work
-        return {
-            "strategy": "rows",
-            "passes": work.passes,
-            "products": work.products,
-            "columns_read": work.columns,
-            "measured": self._measured,
-        }
+        return {"strategy": "rows", **self._X.stats(), "measured": self._measured}
 
     def exhausted(self) -> str:
         """Say why no candidate is left."""
@@ -305,45 +298,28 @@ class OrthogonalState(State):
 
     def _measure(self, features: Indices) -> None:
         """Replace what the state knows of these features by what their real columns say."""
+        if not len(features):
+            return
         self._measured += len(features)
-        width = max(1, _BATCH_BYTES // (8 * self._X.shape[0]))
-        for start in range(0, len(features), width):
-            self._measure_batch(features[start : start + width])
+        J = self._single[features]
+        found = self._geometry.measure(J)
+        self._C[:, J], self._a[J], self._d[J] = found.C, found.a, found.d
+        self._uncertainty.measured(J, found.d)
+        self._spent[features] = np.sqrt(found.d) <= found.floors
+        C, left = (found.C_centered, found.d_centered) if self._centered else (found.C, found.d)
+        # What does not vary beyond its rounding has no correlation, if it is otherwise of use.
+        known = np.sqrt(left) > found.floors
+        gains = np.divide(self._shares @ C**2, left, out=np.zeros_like(left), where=known)
+        self._gains[features] = np.where(self._spent[features], -1.0, np.minimum(gains, 1.0))
         self._fresh[features] = True
         self._slack[features] = 0.0
-
-    def _measure_batch(self, features: Indices) -> None:
-        J = self._single[features]
-        W, H = self._basis.residual(self._X.columns(J))
-        floors = self._basis.floors(H, self._X.sizes[J])
-        self._C[:, J], self._a[J] = self._Z.T @ W, self._u @ W
-        self._d[J] = left = _squares(W)
-        self._uncertainty.measured(J, left)
-        self._spent[features] = np.sqrt(left) <= floors
-        if self._centered:
-            W = self._without_mean(W)
-            left = _squares(W)
-        squares = self._shares @ (self._Z.T @ W) ** 2
-        # What does not vary beyond its rounding has no correlation, if it is otherwise of use.
-        known = np.sqrt(left) > floors
-        gains = np.divide(squares, left, out=np.zeros_like(left), where=known)
-        self._gains[features] = np.where(self._spent[features], -1.0, np.minimum(gains, 1.0))
-
-    def _without_mean(self, W: Floats) -> Floats:
-        for _ in range(2):  # the first mean is itself rounded
-            W = W - self._u[:, None] * (self._u @ W)
-        return W
 
     def _spend_constants(self) -> None:
         """Take columns that do not vary out of the race."""
         left = 1.0 - self._a[self._single] ** 2
         doubtful = np.flatnonzero(~self._spent & (left <= _VARIES))
-        width = max(1, _BATCH_BYTES // (8 * self._X.shape[0]))
-        for start in range(0, len(doubtful), width):
-            features = doubtful[start : start + width]
-            J = self._single[features]
-            norms = np.sqrt(_squares(self._without_mean(self._X.columns(J))))
-            self._spent[features] = norms <= ROUNDINGS * self._X.sizes[J]
+        J = self._single[doubtful]
+        self._spent[doubtful] = self._geometry.spreads(J) <= ROUNDINGS * self._X.sizes[J]
 
     # Taking columns
 
@@ -352,16 +328,10 @@ class OrthogonalState(State):
         j, self._pending = self._pending, None
         if j is None:
             return
-        column = self._X.columns(np.array([j]))[:, 0]
-        if column.any() and self._basis.append(column, float(self._X.sizes[j])):
-            q = self._basis.Q[:, -1:]
-            r = self._X.cross(q)[0]
-            self._C -= (self._Z.T @ q) * r
-            self._a -= float(self._u @ q[:, 0]) * r
-            self._d -= r * r
+        new = self._geometry.take(j)
+        if new is not None:
+            self._C -= np.outer(new.along, new.row)
+            self._a -= new.mean * new.row
+            self._d -= new.row * new.row
             self._uncertainty.grow(self._row_error)
         self._score()
-
-
-def _squares(A: Floats) -> Floats:
-    return np.einsum("ij,ij->j", A, A)

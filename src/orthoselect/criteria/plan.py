@@ -12,6 +12,8 @@ from __future__ import annotations
 from orthoselect.native import available
 
 _READ = 15.0
+# Where the table is not in memory a read means files, decoding, conversion.
+_READ_BLOCKS = 150.0
 _WHOLE, _WHOLE_WITHOUT_KERNELS = 1.3, 0.7  # BLAS takes the whole one, kernels the thin products
 # Threads have Gram matrices of their own, which should be small beside X, or small anyway.
 _GRAM_MEMORY, _SMALL_GRAM = 40, 250
@@ -20,13 +22,16 @@ _READS_PER_STEP = 0.15
 _COLUMNS_PER_STEP = 2.3
 # Kernels take columns by sixes. With fewer rows than columns guesses do not last.
 _AHEAD, _AHEAD_OF_MANY = 12, 6
+_AHEAD_IN_BLOCKS = 48  # a read is dear, and wrong guesses cheap beside it
+# Gram matrices at a time while blocks are added up: threads', sums', those of rounding.
+_GRAM_COPIES, _COLUMN_COPIES = 16, 64
 _MANY = 20  # columns for each step planned: too many compete for guesses to last
 _FEW_ROWS = 128
 # Below so many numbers a read costs less than good guesses.
 _SMALL = 2_000_000
 
 
-def whole_gram_pays(shape: tuple[int, int], size: int) -> bool:
+def whole_gram_pays(shape: tuple[int, int], size: int, memory: int | None) -> bool:
     """Whether to take all n * n inner products at once rather than columns on demand.
 
     Parameters
@@ -35,25 +40,34 @@ def whole_gram_pays(shape: tuple[int, int], size: int) -> bool:
         Rows N and columns n.
     size : int
         Steps planned.
+    memory : int or None
+        Bytes that products may take, if the table comes in blocks; None if it is in memory.
     """
     N, n = shape
-    if n > max(N / _GRAM_MEMORY, _SMALL_GRAM):
+    if not _gram_fits(N, n, memory):
         return False
-    whole = _READ + (_WHOLE if available() else _WHOLE_WITHOUT_KERNELS) * n
-    on_demand = 2 * _READ + (_READ * _READS_PER_STEP + _COLUMNS_PER_STEP) * size
+    read = _READ if memory is None else _READ_BLOCKS
+    whole = read + (_WHOLE if available() else _WHOLE_WITHOUT_KERNELS) * n
+    on_demand = 2 * read + (read * _READS_PER_STEP + _COLUMNS_PER_STEP) * size
     return whole <= on_demand
 
 
-def rows_pay(shape: tuple[int, int], size: int) -> bool:
+def _gram_fits(N: int, n: int, memory: int | None) -> bool:
+    if memory is None:
+        return n <= max(N / _GRAM_MEMORY, _SMALL_GRAM)
+    return 8 * _GRAM_COPIES * n * n <= memory
+
+
+def rows_pay(shape: tuple[int, int], size: int, memory: int | None) -> bool:
     """Whether to make each row r = q'X from the real direction q, one thin read for each step.
 
     With few rows, directions cost next to nothing; with many columns, guesses do not last.
     """
     N, n = shape
-    return N <= _FEW_ROWS and n > _MANY * size
+    return memory is None and N <= _FEW_ROWS and n > _MANY * size
 
 
-def columns_ahead(shape: tuple[int, int], size: int, taken: int) -> int:
+def columns_ahead(shape: tuple[int, int], size: int, taken: int, memory: int | None) -> int:
     """How many Gram columns to fetch with one read of X: the one needed, and likely ones.
 
     Parameters
@@ -64,14 +78,18 @@ def columns_ahead(shape: tuple[int, int], size: int, taken: int) -> int:
         Steps planned.
     taken : int
         Steps made, this one not counted.
+    memory : int or None
+        Bytes that products may take, if the table comes in blocks.
     """
     if size - taken <= 2:  # the next step is the last, and nobody needs what follows from it
         return 1
     N, n = shape
+    if memory is not None:
+        return max(1, min(_AHEAD_IN_BLOCKS, memory // (8 * _COLUMN_COPIES * max(n, 1))))
     return _AHEAD_OF_MANY if n > N else _AHEAD
 
 
-def guessing_pays(shape: tuple[int, int], n_stored: int) -> bool:
+def guessing_pays(shape: tuple[int, int], n_stored: int, memory: int | None) -> bool:
     """Whether to search ahead for likely winners rather than take those that lead now.
 
     Parameters
@@ -80,6 +98,8 @@ def guessing_pays(shape: tuple[int, int], n_stored: int) -> bool:
         Rows N and columns n.
     n_stored : int
         Numbers that a read of the table touches.
+    memory : int or None
+        Bytes that products may take, if the table comes in blocks.
     """
     N, n = shape
-    return n_stored > _SMALL and n <= N
+    return memory is not None or (n_stored > _SMALL and n <= N)

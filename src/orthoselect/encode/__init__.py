@@ -1,5 +1,6 @@
 """Columns and responses of any kind -> numbers that a matrix can hold."""
 
+from orthoselect.encode.block_codes import BlockCodedDesign, build_block_codes
 from orthoselect.encode.coded import CodedDesign, build_codes
 from orthoselect.encode.design import Design, Feature, Features, build_design
 from orthoselect.encode.labels import Labels, find_labels
@@ -9,6 +10,7 @@ from orthoselect.encode.table import NumberedNames, Table
 from orthoselect.encode.target import TargetColumn, build_response
 
 __all__ = [
+    "BlockCodedDesign",
     "CodedDesign",
     "Design",
     "Feature",
@@ -18,6 +20,7 @@ __all__ = [
     "Response",
     "Table",
     "TargetColumn",
+    "build_block_codes",
     "build_codes",
     "build_design",
     "build_level_design",

@@ -62,6 +62,10 @@ class Columns(ABC):
         """Which columns hold whole numbers only, (b,)."""
 
     @abstractmethod
+    def distinct(self, k: int) -> Floats:
+        """Return the distinct values of column k, rising; 257 or more of them if there are more."""
+
+    @abstractmethod
     def take(self, which: NDArray[np.bool_]) -> Any:
         """Return the block of some of the columns."""
 
@@ -133,6 +137,11 @@ class DenseColumns(Columns):
         rest = np.flatnonzero(whole)
         whole[rest] = (self.A[rest] == np.trunc(self.A[rest])).all(axis=1)
         return whole
+
+    def distinct(self, k: int) -> Floats:
+        """Return the distinct values of column k, if they are not too many."""
+        few = np.unique(self.A[k, : 4 * MAX_LEVELS])  # mostly decides
+        return (few if len(few) > MAX_LEVELS else np.unique(self.A[k])).astype(np.float64)
 
     def take(self, which: NDArray[np.bool_]) -> DenseColumns:
         """Return the block of some of the columns."""
@@ -261,6 +270,11 @@ class SparseColumns(Columns):
         fractional = self.owner[self.data != np.trunc(self.data)]
         return np.bincount(fractional, minlength=self.shape[1]) == 0
 
+    def distinct(self, k: int) -> Floats:
+        """Return the distinct values of column k, its zeros included."""
+        values = np.unique(self.data[self.X.indptr[k] : self.X.indptr[k + 1]]).astype(np.float64)
+        return np.union1d(values, [0.0]) if self.filled[k] < self.shape[0] else values
+
     def take(self, which: NDArray[np.bool_]) -> SparseColumns:
         """Return the block of some of the columns."""
         return self if which.all() else SparseColumns(self.X[:, np.flatnonzero(which)])
@@ -330,14 +344,14 @@ def _scale(low: Floats, high: Floats) -> Floats:
     return np.ldexp(1.0, -np.clip(exponents, -1000, 1000))
 
 
-def mean_std_cuts(columns: Columns, n_levels: int, weights: Floats | None = None) -> Floats:
+def mean_std_cuts(columns: Any, n_levels: int, weights: Floats | None = None) -> Floats:
     """Return cuts at one standard deviation s about the mean m, (b, n_levels - 1).
 
     The standard deviation is that of the population (ddof=0).
 
     Parameters
     ----------
-    columns : Columns
+    columns : Columns, or what else has their `moments` and `extremes`
     n_levels : {3, 4}
         3: below m - s, from there to below m + s, the rest. 4: the middle one cut at m.
     weights : array of shape (N,), optional
@@ -364,7 +378,7 @@ def mean_std_cuts(columns: Columns, n_levels: int, weights: Floats | None = None
     return _unreached(columns, cuts)
 
 
-def equal_width_cuts(columns: Columns, n_levels: int) -> Floats:
+def equal_width_cuts(columns: Any, n_levels: int) -> Floats:
     """Return cuts that split the range of each column into equal parts, (b, n_levels - 1).
 
     They are those of scikit-learn's ``KBinsDiscretizer(strategy="uniform")``.
@@ -385,7 +399,7 @@ def equal_width_cuts(columns: Columns, n_levels: int) -> Floats:
     return _unreached(columns, edges[:, 1:-1])
 
 
-def _unreached(columns: Columns, cuts: Floats) -> Floats:
+def _unreached(columns: Any, cuts: Floats) -> Floats:
     """Give constant columns cuts that no value reaches."""
     low, high = columns.extremes
     return np.where((low == high)[:, None], np.inf, cuts)

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.counts import DenseCodes, SparseCodes
+from orthoselect.counts import Counts, DenseCodes, SparseCodes, count
 from orthoselect.encode.bins import (
     MAX_LEVELS,
     Columns,
@@ -63,6 +63,13 @@ class CodedDesign:
     def name_of_column(self, j: int) -> str:
         """Return the name of feature j."""
         return self.features[j].name
+
+    def count(self, y: NDArray, n_classes: int, weights: Floats | None) -> Counts:
+        """Make ready to count the features against each other and the class, y of shape (N,)."""
+        if self.rows is not None:
+            y = y[self.rows]
+            weights = None if weights is None else weights[self.rows]
+        return count(self.codes, y, n_classes, weights)
 
 
 def check_bins(bins: Bins) -> None:
@@ -126,13 +133,11 @@ def build_codes(
     rows = None if weights is None or (weights > 0).all() else weights > 0
     if rows is not None and weights is not None:
         weights = weights[rows]
-    kind = _SparseStore if sp.issparse(table.numeric) else _DenseStore
-    store = kind.of(table.numeric, rows)
-    coder = _Coder(table, features, store, bins, rows, weights)
+    coder = Coder(table, features, store_of(table.numeric, rows), bins, rows, weights)
     return CodedDesign(coder.codes(), features, rows)
 
 
-class _Store(ABC):
+class Store(ABC):
     """Numeric columns, and room for the codes of features of the same kind of storage.
 
     Attributes
@@ -144,7 +149,7 @@ class _Store(ABC):
 
     @classmethod
     @abstractmethod
-    def of(cls, X: Any, rows: NDArray[np.bool_] | None = None) -> _Store:
+    def of(cls, X: Any, rows: NDArray[np.bool_] | None = None) -> Store:
         """Hold X, or some of its rows."""
 
     @abstractmethod
@@ -168,15 +173,15 @@ class _Store(ABC):
         """Keep the levels of a block of columns as features f."""
 
     @abstractmethod
-    def put_column(self, f: int, codes: NDArray) -> None:
-        """Keep codes that are written out, (N,), as feature f."""
+    def put_column(self, f: int, codes: NDArray, usual: int | None = None) -> None:
+        """Keep codes that are written out, (N,), as feature f; `usual` is the most frequent."""
 
     @abstractmethod
     def codes(self, levels: Indices) -> DenseCodes | SparseCodes:
         """Return the codes kept, once all features have some; `levels` are their numbers."""
 
 
-class _DenseStore(_Store):
+class _DenseStore(Store):
     def __init__(self, X: NDArray) -> None:
         self.X = X
 
@@ -200,14 +205,14 @@ class _DenseStore(_Store):
     def put(self, f: Indices, columns: DenseColumns, levels: NDArray) -> None:
         self._values[_as_slice(f)] = levels
 
-    def put_column(self, f: int, codes: NDArray) -> None:
+    def put_column(self, f: int, codes: NDArray, usual: int | None = None) -> None:
         self._values[f] = codes
 
     def codes(self, levels: Indices) -> DenseCodes:
         return DenseCodes(self._values, levels)
 
 
-class _SparseStore(_Store):
+class _SparseStore(Store):
     def __init__(self, X: Any) -> None:
         self.X = X
         self._pieces: list[tuple[Indices, NDArray, NDArray]] = []  # feature, row and code of cells
@@ -243,9 +248,9 @@ class _SparseStore(_Store):
         filled, indices, levels = columns.written(levels)
         self._pieces.append((np.repeat(f, filled), indices, levels))
 
-    def put_column(self, f: int, codes: NDArray) -> None:
+    def put_column(self, f: int, codes: NDArray, usual: int | None = None) -> None:
         """Keep codes; the most frequent one is called 0 instead, to write down few."""
-        usual = np.bincount(codes).argmax()
+        usual = int(np.bincount(codes).argmax()) if usual is None else usual
         rows = np.flatnonzero(codes != usual)
         others = codes[rows] + (codes[rows] < usual)
         small = others.astype(np.min_scalar_type(int(others.max(initial=0))))
@@ -261,6 +266,11 @@ class _SparseStore(_Store):
         return SparseCodes(indptr, indices, codes, (self.X.shape[0], self._n), levels)
 
 
+def store_of(X: Any, rows: NDArray[np.bool_] | None = None) -> Store:
+    """Return the store of numeric columns, or of some of their rows."""
+    return (_SparseStore if sp.issparse(X) else _DenseStore).of(X, rows)
+
+
 def _as_slice(at: Indices) -> Indices | slice:
     """Return neighboring columns as a slice, which needs no copy."""
     if len(at) and at[-1] - at[0] == len(at) - 1 and (np.diff(at) == 1).all():
@@ -268,14 +278,14 @@ def _as_slice(at: Indices) -> Indices | slice:
     return at
 
 
-class _Coder:
+class Coder:
     """Codes features: numeric columns by blocks, groups and categorical columns one by one."""
 
     def __init__(
         self,
         table: Table,
         features: Features,
-        store: _Store,
+        store: Store,
         bins: Bins,
         rows: NDArray[np.bool_] | None,
         weights: Floats | None,
@@ -304,7 +314,7 @@ class _Coder:
         if self._bins == "auto":
             self._warn_of_many(f, levels[f])
         for one, (codes, n_levels) in special.items():
-            self._store.put_column(one, codes)
+            self._store.put_column(one, codes, self._usual(one))
             levels[one] = n_levels
         return self._store.codes(levels)
 
@@ -352,6 +362,10 @@ class _Coder:
         check_levels(f"{what} `{feature.name}`", n_levels, len(codes))
         return codes, n_levels
 
+    def _usual(self, f: int) -> int | None:
+        """Return the most frequent code of a special feature, if these rows cannot tell."""
+        return None
+
     def _code_column(self, column: int) -> tuple[NDArray, int]:
         if column in self._table.labels:
             labels = self._table.labels[column]
@@ -379,7 +393,7 @@ class _Coder:
                 f"shape {numbers.shape}; {type(discretizer).__name__} returned {coded.dtype} of "
                 f"shape {coded.shape}. (KBinsDiscretizer needs `encode='ordinal'`.)"
             )
-        self._store = (_SparseStore if sp.issparse(coded) else _DenseStore).of(coded)
+        self._store = store_of(coded)
         self._place[used] = np.arange(len(used))
         self._bins = "from_data"
 

@@ -116,12 +116,14 @@ def build_design(table: Table, groups: Mapping[str, Sequence[int]], exclude: set
     exclude : set of input columns
         Columns that no feature owns.
     """
-    parts, starts, widths = _matrices(table)
-    return arrange(parts, starts, widths, find_features(table, groups, exclude))
+    check_labels(table)
+    starts, widths = _layout(table)
+    matrix = table.matrix(_matrix, starts, widths)
+    return arrange(matrix, starts, widths, find_features(table, groups, exclude))
 
 
-def arrange(parts: list[Matrix], starts: Indices, widths: Indices, features: Features) -> Design:
-    """Set parts side by side; input column c owns `widths[c]` columns from `starts[c]` on."""
+def arrange(matrix: Matrix, starts: Indices, widths: Indices, features: Features) -> Design:
+    """Say who owns what: input column c owns `widths[c]` columns from `starts[c]` on."""
     heads = features.heads
     single = np.where(widths[heads] == 1, starts[heads], -1)
     wide = {
@@ -134,7 +136,7 @@ def arrange(parts: list[Matrix], starts: Indices, widths: Indices, features: Fea
             wide[f] = np.concatenate(
                 [np.arange(starts[c], starts[c] + widths[c]) for c in group.columns]
             )
-    return Design(StackedMatrix.of(parts), features, single, wide)
+    return Design(matrix, features, single, wide)
 
 
 def find_features(table: Table, groups: Mapping[str, Sequence[int]], exclude: set[int]) -> Features:
@@ -163,46 +165,56 @@ def find_features(table: Table, groups: Mapping[str, Sequence[int]], exclude: se
     return Features(table.names, heads, grouped)
 
 
-def _matrices(table: Table) -> tuple[list[Matrix], Indices, Indices]:
-    """Return the parts of the matrix, and where each input column's design columns are.
+def _layout(table: Table) -> tuple[Indices, Indices]:
+    """Return where each input column's design columns start, and how many they are.
 
-    An input column owns the design columns start, ..., start + width - 1; its width is -1 if it
-    was not read.
+    Numeric columns come first, then the indicators of categorical ones. The width of a column
+    that was not read is -1.
     """
-    kind = SparseMatrix if sp.issparse(table.numeric) else DenseMatrix
-    parts: list[Matrix] = [kind(table.numeric)] if len(table.numeric_at) else []
-    if parts and table.precision is not None:
-        parts[0].precision = table.precision
     n = len(table.numeric_at)
     starts = np.zeros(len(table.names), dtype=np.intp)
     widths = np.full(len(table.names), -1, dtype=np.intp)
     starts[table.numeric_at], widths[table.numeric_at] = np.arange(n), 1
     if table.labels:
-        made, block_widths = indicators(table)
-        parts.append(SparseMatrix(made))
         at = np.array(list(table.labels), dtype=np.intp)
-        starts[at], widths[at] = n + np.cumsum([0, *block_widths[:-1]]), block_widths
+        widths[at] = [len(labels.levels) - 1 for labels in table.labels.values()]
+        starts[at] = n + np.cumsum([0, *widths[at[:-1]]])
+    return starts, widths
+
+
+def _matrix(table: Table) -> Matrix:
+    """Set numeric columns and indicator blocks side by side."""
+    kind = SparseMatrix if sp.issparse(table.numeric) else DenseMatrix
+    parts: list[Matrix] = [kind(table.numeric)] if len(table.numeric_at) else []
+    if parts and table.precision is not None:
+        parts[0].precision = table.precision
+    if table.labels:
+        parts.append(SparseMatrix(indicators(table)))
     if not parts:
         parts.append(DenseMatrix(np.empty((table.n_rows, 0))))
-    return parts, starts, widths
+    return StackedMatrix.of(parts)
 
 
-def indicators(table: Table) -> tuple[sp.csc_array, list[int]]:
+def indicators(table: Table) -> sp.csc_array:
     """Code every categorical column by one indicator for each level but the most frequent.
 
     Without a rare level instead, the others would nearly add up to a constant.
     """
-    blocks, widths = [], []
+    blocks = []
+    for labels in table.labels.values():
+        usual = labels.usual
+        rows = np.flatnonzero(labels.codes != usual)
+        codes = labels.codes[rows]
+        ones = (np.ones(len(rows)), (rows, codes - (codes > usual)))
+        shape = (len(labels.codes), len(labels.levels) - 1)
+        blocks.append(sp.coo_array(ones, shape=shape).tocsc())
+    return sp.csc_array(sp.hstack(blocks, format="csc"))
+
+
+def check_labels(table: Table) -> None:
+    """Raise or warn where a categorical column has too many levels."""
     for at, labels in table.labels.items():
         check_levels(f"categorical column `{table.names[at]}`", len(labels.levels), table.n_rows)
-        width = len(labels.levels) - 1
-        usual = np.bincount(labels.codes).argmax()
-        rows = np.flatnonzero(labels.codes != usual)
-        codes = labels.codes[rows] - (labels.codes[rows] > usual)
-        ones = (np.ones(len(rows)), (rows, codes))
-        blocks.append(sp.coo_array(ones, shape=(table.n_rows, width)).tocsc())
-        widths.append(width)
-    return sp.csc_array(sp.hstack(blocks, format="csc")), widths
 
 
 def check_levels(what: str, n_levels: int, n_rows: int) -> None:

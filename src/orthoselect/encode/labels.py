@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.errors import MissingValueError
+from orthoselect.errors import InputError, MissingValueError
 
 
 @dataclass(frozen=True)
@@ -22,10 +22,25 @@ class Labels:
         Position of each row's label in `levels`.
     levels : tuple
         The distinct labels that occur: in the order of the dtype where it has one, else sorted.
+    most_frequent : int or None
+        Place of the most frequent level in the whole column, if these are only some of its rows.
     """
 
     codes: NDArray[np.intp]
     levels: tuple[Any, ...]
+    most_frequent: int | None = field(default=None, repr=False)
+
+    @property
+    def usual(self) -> int:
+        """Place of the most frequent level."""
+        if self.most_frequent is not None:
+            return self.most_frequent
+        return int(np.bincount(self.codes).argmax())
+
+    def small(self) -> Labels:
+        """Return the same labels with codes of as few bytes as will do."""
+        kind = np.min_scalar_type(max(len(self.levels) - 1, 0))
+        return Labels(self.codes.astype(kind, copy=False), self.levels, self.most_frequent)
 
     def present(self, rows: NDArray[np.bool_]) -> Labels:
         """Return the same rows with only the levels that occur where `rows` is True."""
@@ -92,6 +107,66 @@ def _find_by_count(values: NDArray, order: Sequence[Any] | None) -> Labels:
     return _reorder(codes, [kind(level + low) for level in place.tolist()], order)
 
 
+class LevelsSeen:
+    """The levels of a column that comes in blocks: found block by block, ordered in the end.
+
+    Parameters
+    ----------
+    what : str
+        What to call the column in an error.
+
+    Examples
+    --------
+    >>> seen = LevelsSeen("column `a`")
+    >>> seen.add(find_labels(np.array(["b", "c", "c"])))
+    array([0, 1, 1], dtype=uint8)
+    >>> seen.add(find_labels(np.array(["a", "b"])))
+    array([2, 0], dtype=uint8)
+    >>> seen.levels(), seen.places().tolist(), seen.most_frequent()
+    (('a', 'b', 'c'), [1, 2, 0], 1)
+    """
+
+    def __init__(self, what: str) -> None:
+        self._what = what
+        self._place: dict[Any, int] = {}  # in order of appearance
+        self._counts: list[int] = []
+        self._order: Sequence[Any] | None = None
+
+    def add(self, labels: Labels, order: Sequence[Any] | None = None) -> NDArray:
+        """Take the labels of one more block; return its codes, by order of appearance."""
+        if order is not None and self._order not in (None, order):
+            raise InputError(
+                f"{self._what} should have its categories in the same order in all blocks; got "
+                f"{list(order)!r} after {list(self._order or ())!r}. Give all blocks one dtype."
+            )
+        self._order = order if order is not None else self._order
+        place = self._place
+        mine = np.array([place.setdefault(v, len(place)) for v in labels.levels], dtype=np.intp)
+        self._counts += [0] * (len(place) - len(self._counts))
+        for at, count in zip(mine.tolist(), np.bincount(labels.codes, minlength=len(mine))):
+            self._counts[at] += int(count)
+        return mine.astype(np.min_scalar_type(max(len(place) - 1, 0))).take(labels.codes)
+
+    def _ranking(self) -> list[int]:
+        return _ranking(list(self._place), self._order)
+
+    def levels(self) -> tuple[Any, ...]:
+        """Return all levels, in the order of the dtype where it has one, else sorted."""
+        found = list(self._place)
+        return tuple(found[k] for k in self._ranking())
+
+    def places(self) -> NDArray[np.intp]:
+        """Return the place among `levels` of each level by order of appearance."""
+        ranking = self._ranking()
+        place = np.empty(len(ranking), dtype=np.intp)
+        place[ranking] = np.arange(len(ranking))
+        return place
+
+    def most_frequent(self) -> int:
+        """Return the place among `levels` of the level that most rows have."""
+        return int(np.array(self._counts)[self._ranking()].argmax())
+
+
 def count_missing(values: NDArray) -> int:
     """Count NaN, None, NaT and NA."""
     if values.dtype == object:
@@ -113,16 +188,20 @@ def _find_by_hash(values: list[Any], order: Sequence[Any] | None) -> Labels:
 
 
 def _reorder(codes: NDArray[np.intp], levels: list[Any], order: Sequence[Any] | None) -> Labels:
-    if order is not None:
-        rank = {level: position for position, level in enumerate(order)}
-        ranking = sorted(range(len(levels)), key=lambda k: rank[levels[k]])
-    else:
-        ranking = _sorted_places(levels)
+    ranking = _ranking(levels, order)
     if ranking == list(range(len(levels))):
         return Labels(codes, tuple(levels))
     place = np.empty(len(levels), dtype=np.intp)
     place[ranking] = np.arange(len(levels))
     return Labels(place.take(codes), tuple(levels[k] for k in ranking))
+
+
+def _ranking(levels: list[Any], order: Sequence[Any] | None) -> list[int]:
+    """Return the places of levels in their order."""
+    if order is None:
+        return _sorted_places(levels)
+    rank = {level: position for position, level in enumerate(order)}
+    return sorted(range(len(levels)), key=lambda k: rank[levels[k]])
 
 
 def _sorted_places(levels: list[Any]) -> list[int]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,9 +15,16 @@ from numpy.typing import NDArray
 
 from orthoselect.counts import DenseCodes, SparseCodes
 from orthoselect.encode.coded import Bins, build_codes
-from orthoselect.encode.design import Design, arrange, find_features, indicators
+from orthoselect.encode.design import (
+    Design,
+    arrange,
+    check_labels,
+    find_features,
+    indicators,
+)
+from orthoselect.encode.rules import count_levels, learn_rules, levels_in_order
 from orthoselect.encode.table import Table
-from orthoselect.matrix import Matrix, SparseMatrix
+from orthoselect.matrix import Matrix, SparseMatrix, StackedMatrix
 from orthoselect.matrix.base import Floats, Indices
 
 
@@ -60,12 +68,63 @@ def build_level_design(
         widths[at] = levels - 1
         starts[at] = np.cumsum([0, *(levels - 1)])[:-1]
     if table.labels:
-        made, block_widths = indicators(table)
+        check_labels(table)
+        block_widths = [len(labels.levels) - 1 for labels in table.labels.values()]
         at = np.array(list(table.labels), dtype=np.intp)
         starts[at] = np.cumsum([sum(part.shape[1] for part in parts), *block_widths])[:-1]
         widths[at] = block_widths
-        parts.append(SparseMatrix(made))
-    return arrange(parts, starts, widths, find_features(table, groups, exclude))
+        parts.append(SparseMatrix(indicators(table)))
+    return arrange(StackedMatrix.of(parts), starts, widths, find_features(table, groups, exclude))
+
+
+def build_block_level_design(
+    table: Any,
+    groups: Mapping[str, Sequence[int]],
+    exclude: set[int],
+    bins: Bins,
+    weights: Floats | None = None,
+) -> Design:
+    """Say how to set the indicators of a `BlockTable` side by side; as `build_level_design`.
+
+    Two passes over the numeric columns: one learns the cuts, one counts the levels.
+    """
+    features = find_features(table, groups, exclude)
+    check_labels(table)
+    used = sorted({c for feature in features for c in feature.columns})
+    numeric = np.array([c for c in table.numeric_at.tolist() if c in set(used)], dtype=np.intp)
+    rules = learn_rules(table, numeric, bins, weights)
+    usual = count_levels(table, rules, weights)
+
+    starts = np.zeros(len(table.names), dtype=np.intp)
+    widths = np.full(len(table.names), -1, dtype=np.intp)
+    widths[numeric] = [len(rules[c]) for c in numeric.tolist()]
+    labeled = np.array(list(table.labels), dtype=np.intp)
+    widths[labeled] = [len(labels.levels) - 1 for labels in table.labels.values()]
+    in_order = np.concatenate([numeric, labeled])
+    starts[in_order] = np.cumsum([0, *widths[in_order]])[:-1]
+
+    def matrix(block: Table) -> Matrix:
+        parts = [_indicators_by_rules(block, rules, usual)]
+        if block.labels:
+            parts.append(indicators(block))
+        return SparseMatrix(sp.hstack(parts, format="csc"))
+
+    return arrange(table.matrix(matrix, starts, widths), starts, widths, features)
+
+
+def _indicators_by_rules(
+    block: Table, rules: Mapping[int, Floats], usual: Mapping[int, int]
+) -> sp.csc_array:
+    """Return one indicator for each level but the usual one, column by column."""
+    made = [sp.csc_array((block.n_rows, 0))]
+    for k, c in enumerate(block.numeric_at.tolist()):
+        if c in rules:
+            levels = levels_in_order(block, k, rules[c])
+            rows = np.flatnonzero(levels != usual[c])
+            place = levels[rows] - (levels[rows] > usual[c])
+            ones = (np.ones(len(rows)), (rows, place))
+            made.append(sp.coo_array(ones, shape=(block.n_rows, len(rules[c]))).tocsc())
+    return sp.csc_array(sp.hstack(made, format="csc"))
 
 
 def _indicators_of_codes(

@@ -16,6 +16,7 @@ from orthoselect.encode.labels import Labels, find_labels
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize
+from orthoselect.matrix.rows import CodedRows, Rows
 
 
 def _onehot(labels: Labels) -> Floats:
@@ -118,7 +119,7 @@ class Response:
 
     Attributes
     ----------
-    V : array of shape (N, m)
+    V : array of shape (N, m), or CodedRows where the table comes in blocks
         Orthonormal, orthogonal to sqrt(weights).
     task : {"classification", "regression"}
     classes : list of tuples
@@ -127,7 +128,7 @@ class Response:
         The response column by column, as it was read.
     """
 
-    V: Floats
+    V: Rows
     task: str
     classes: list[tuple[Any, ...]]
     parts: list[Any] = field(default_factory=list)
@@ -152,10 +153,11 @@ def response_basis(Y: Floats, weights: Floats | None = None) -> Floats:
     return orthonormalize(columns, sizes)[0]
 
 
-def class_basis(labels: Labels, encoding: str, weights: Floats | None = None) -> Floats:
+def class_basis(labels: Labels, encoding: str, weights: Floats | None = None) -> CodedRows:
     """Orthonormal basis V of coded classes; as `response_basis`, but worked out class by class.
 
-    Rows of a class are alike, so c rows weighted by the size of their class say all.
+    Rows of a class are alike, so c rows weighted by the size of their class say all. They are not
+    written out: ``[:]`` does.
 
     Parameters
     ----------
@@ -168,8 +170,7 @@ def class_basis(labels: Labels, encoding: str, weights: Floats | None = None) ->
     coding = encode_labels(Labels(np.arange(c), labels.levels), encoding)
     sizes = np.bincount(labels.codes, weights, minlength=c).astype(np.float64)
     V = response_basis(coding, sizes) / np.sqrt(sizes)[:, None]  # (c, m)
-    V = V.take(labels.codes, axis=0)  # (N, m)
-    return V if weights is None else V * np.sqrt(weights)[:, None]
+    return CodedRows(labels.codes, V, None if weights is None else np.sqrt(weights))
 
 
 def centered_columns(A: NDArray, weights: Floats | None = None) -> tuple[Floats, Floats]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode.labels import Labels
+from orthoselect.matrix import Matrix
+from orthoselect.matrix.base import Indices
 
 
 class NumberedNames(Sequence[str]):
@@ -60,3 +62,26 @@ class Table:
     numeric_at: NDArray[np.intp]
     labels: Mapping[int, Labels]
     precision: NDArray[np.float64] | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the numbers and codes take."""
+        stored = self.numeric.data if hasattr(self.numeric, "format") else self.numeric
+        return int(stored.nbytes) + sum(labels.codes.nbytes for labels in self.labels.values())
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the rows come in blocks, and this table itself has none."""
+        return False
+
+    def matrix(self, make: Callable[[Table], Matrix], starts: Indices, widths: Indices) -> Matrix:
+        """Return the design's matrix of all rows.
+
+        Parameters
+        ----------
+        make : callable
+            Gives the matrix of a table, whose columns may be some of these only.
+        starts, widths : arrays of shape (number of input columns,)
+            Where the columns of the matrix that an input column owns start, and how many they are.
+        """
+        return make(self)

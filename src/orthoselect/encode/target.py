@@ -20,6 +20,7 @@ from orthoselect.encode.response import (
 )
 from orthoselect.errors import InputError, LikelyQuantityWarning
 from orthoselect.matrix.base import Floats
+from orthoselect.matrix.rows import Rows
 
 TASKS = ("auto", "classification", "regression")
 _MAX_RESPONSE_BYTES = 1 << 32
@@ -38,12 +39,27 @@ class TargetColumn:
         Its dtype says that it holds labels.
     order : sequence or None
         The order of the labels, if the dtype has one.
+    levels : tuple or None
+        The labels themselves, in order, if `values` are their codes.
     """
 
     name: str
     values: NDArray
     categorical: bool = False
     order: Sequence[Any] | None = None
+    levels: tuple[Any, ...] | None = None
+
+    def labels(self) -> Labels:
+        """Return the column as labels."""
+        if self.levels is not None:
+            return Labels(self.values, self.levels)
+        return find_labels(self.values, self.name, self.order)
+
+    def numbers(self) -> Floats:
+        """Return the column as numbers; ValueError or TypeError if it does not hold any."""
+        if self.levels is not None:
+            return np.array(self.levels, dtype=object).astype(np.float64)[self.values]
+        return self.values.astype(np.float64)
 
     @property
     def is_number(self) -> bool:
@@ -52,7 +68,12 @@ class TargetColumn:
 
 
 def build_response(
-    columns: Sequence[TargetColumn], task: str, encoding: str, weights: Floats | None
+    columns: Sequence[TargetColumn],
+    task: str,
+    encoding: str,
+    weights: Floats | None,
+    *,
+    in_blocks: bool = False,
 ) -> Response:
     """Code the response and find its orthonormal basis.
 
@@ -66,11 +87,13 @@ def build_response(
         See `encode_response`.
     weights : array of shape (N,) or None
         Rows without weight count as absent: their classes are not classes.
+    in_blocks : bool
+        Whether V is asked for by blocks of rows, and need not be written out.
     """
     if task not in TASKS:
         raise InputError(f"`task` should be one of {', '.join(map(repr, TASKS))}; got {task!r}.")
     check_encoding(encoding)
-    _check_finite(columns)
+    check_finite(columns)
     rows = None if weights is None else weights > 0
     resolved = _resolve(columns, rows) if task == "auto" else [task] * len(columns)
     coded: list[Labels | Floats] = []
@@ -78,19 +101,22 @@ def build_response(
         if kind == "regression":
             coded.append(_quantity(column))
             continue
-        labels = find_labels(column.values, column.name, column.order)
+        labels = column.labels()
         if rows is not None:
             labels = labels.present(rows)
         n_rows = len(column.values) if rows is None else int(rows.sum())
-        _check_classes(column, labels, n_rows, warn=task == "auto")
+        if in_blocks:
+            labels = labels.small()
+        _check_classes(column, labels, n_rows, warn=task == "auto", in_blocks=in_blocks)
         coded.append(labels)
     classes = [part.levels for part in coded if isinstance(part, Labels)]
     V = _basis(coded, encoding, weights)
+    V = V if in_blocks else V[:]
     kind = "regression" if "regression" in resolved else "classification"
     return Response(V, kind, classes, list(coded))
 
 
-def _basis(coded: list[Labels | Floats], encoding: str, weights: Floats | None) -> Floats:
+def _basis(coded: list[Labels | Floats], encoding: str, weights: Floats | None) -> Rows:
     if len(coded) == 1 and isinstance(coded[0], Labels):
         return class_basis(coded[0], encoding, weights)
     blocks = [encode_labels(p, encoding) if isinstance(p, Labels) else p for p in coded]
@@ -108,7 +134,8 @@ def _has_fractions(values: NDArray) -> bool:
     return values.dtype.kind == "f" and bool((values != np.trunc(values)).any())
 
 
-def _check_finite(columns: Sequence[TargetColumn]) -> None:
+def check_finite(columns: Sequence[TargetColumn]) -> None:
+    """Raise if a response of numbers holds NaN or infinity."""
     for column in columns:
         if column.values.dtype.kind == "f":
             _check_numbers(column.values, column.name)
@@ -125,9 +152,10 @@ def _check_numbers(values: NDArray, name: str) -> None:
 
 def _quantity(column: TargetColumn) -> Floats:
     try:
-        values = column.values.astype(np.float64)
+        values = column.numbers()
     except (TypeError, ValueError, OverflowError):
-        kind = type(column.values.tolist()[0]).__name__
+        held = column.values.tolist() if column.levels is None else column.levels
+        kind = type(held[0]).__name__
         raise InputError(
             f"{column.name} should hold numbers for `task='regression'`; it holds {kind} values. "
             f"Convert them, or pass `task='classification'`."
@@ -136,9 +164,12 @@ def _quantity(column: TargetColumn) -> Floats:
     return values[:, None]
 
 
-def _check_classes(column: TargetColumn, labels: Labels, n_rows: int, *, warn: bool) -> None:
+def _check_classes(
+    column: TargetColumn, labels: Labels, n_rows: int, *, warn: bool, in_blocks: bool
+) -> None:
     c = len(labels.levels)
-    if 8 * c * len(labels.codes) > _MAX_RESPONSE_BYTES:
+    n_written = c if in_blocks else len(labels.codes)  # rows of V in memory at a time, at least
+    if 8 * c * n_written > _MAX_RESPONSE_BYTES:
         raise InputError(
             f"{column.name} has {c} classes in {len(labels.codes)} rows, too many to code. "
             f"If it is a quantity pass `task='regression'`; else merge rare classes."

@@ -2,16 +2,20 @@
 
 from orthoselect.matrix.base import Matrix
 from orthoselect.matrix.basis import Basis, orthonormalize
+from orthoselect.matrix.blocks import BlockMatrix
 from orthoselect.matrix.centered import CenteredMatrix, NonFiniteColumns, center
 from orthoselect.matrix.dense import DenseMatrix
+from orthoselect.matrix.geometry import Geometry
 from orthoselect.matrix.normed import NormedMatrix, normalize
 from orthoselect.matrix.sparse import SparseMatrix
 from orthoselect.matrix.stacked import StackedMatrix
 
 __all__ = [
     "Basis",
+    "BlockMatrix",
     "CenteredMatrix",
     "DenseMatrix",
+    "Geometry",
     "Matrix",
     "NonFiniteColumns",
     "NormedMatrix",

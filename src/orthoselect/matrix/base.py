@@ -7,6 +7,7 @@ basis; Z is any array of N rows; J is a list of columns; root are square roots o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ Indices = NDArray[np.intp]
 
 EPS = float(np.finfo(np.float64).eps)
 _BATCH_BYTES = 1 << 24
+_MIN_ROWS = 1 << 10
 
 
 def storage_precision(dtype: np.dtype, n: int) -> Floats:
@@ -63,21 +65,42 @@ class Matrix(ABC):
         Relative rounding of products; `columns` is always exact.
     has_gram : bool
         Whether `scan` can take all inner products in the same read.
+    memory : int or None
+        Bytes that products may take, if the table itself is not in memory: reading it is dear,
+        and nothing of N rows and several columns can be kept. None for a table in memory.
     """
 
     shape: tuple[int, int]
     precision: Floats
     arithmetic: float = EPS
     has_gram: bool = False
+    memory: int | None = None
 
     @property
     def n_stored(self) -> int:
         """How many numbers a read of the table touches."""
         return self.shape[0] * self.shape[1]
 
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the stored numbers take."""
+        return 8 * self.n_stored
+
     @abstractmethod
     def columns(self, J: Indices) -> Floats:
         """Return the columns X[:, J] as a new array of shape (N, len(J))."""
+
+    def columns_at(self, J: Indices, rows: slice) -> Floats:
+        """Return some rows of the columns J as a new array."""
+        return self.columns(J)[rows]
+
+    def column_tiles(self, J: Indices) -> Iterator[tuple[slice, Floats]]:
+        """Yield the columns J a few rows at a time, in little memory; and which rows."""
+        height = max(_MIN_ROWS, _BATCH_BYTES // (8 * max(len(J), 1)))
+        for start, block in ((rows.start, block) for rows, block in self.walk(J)):
+            for a in range(0, block.shape[0], height):
+                tile = slice(a, min(a + height, block.shape[0]))
+                yield slice(start + tile.start, start + tile.stop), block.columns_at(J, tile)
 
     @abstractmethod
     def cross(self, Z: Floats) -> Floats:
@@ -90,6 +113,10 @@ class Matrix(ABC):
     @abstractmethod
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         """Return the same kind presenting (X - shift) * scale; shift may be declined (sparse)."""
+
+    def movable(self) -> NDArray[np.bool_]:
+        """Return the columns for which `rescaled` does not decline a shift."""
+        return np.ones(self.shape[1], dtype=bool)
 
     def filled(self) -> Indices | None:
         """Return the columns that hold anything but zeros, if that is known without a look."""
@@ -117,6 +144,10 @@ class Matrix(ABC):
         """
         return block_products(self.columns(J), root, V)
 
+    def block_grams(self, blocks: Sequence[Indices], root: Floats | None) -> list[Floats]:
+        """Return the exact inner products among the columns of each block."""
+        return [self.block_gram(J, root) for J in blocks]
+
     def pilot(self, rows: Indices) -> Floats | None:
         """Return a few rows, (len(rows), n), to guess offsets from; None if none are likely."""
         return None
@@ -126,6 +157,24 @@ class Matrix(ABC):
         answers = [_extremes(self.columns(part)) for part in self._batches(J)]
         peaks, n_nan, n_inf = (np.concatenate(kind) for kind in zip(*answers))
         return peaks, n_nan, n_inf
+
+    def walk(self, J: Indices | None = None) -> Iterator[tuple[slice, Matrix]]:
+        """Yield blocks of rows, and which rows they are; with J, only these columns matter."""
+        yield slice(0, self.shape[0]), self
+
+    def total(
+        self, work: Callable[[slice, Matrix], Sequence[Floats]], J: Indices | None = None
+    ) -> list[Floats]:
+        """Add up the arrays that work on each block of rows gives."""
+        return list(work(slice(0, self.shape[0]), self))
+
+    def stats(self) -> dict[str, int]:
+        """Return what reading has taken so far, where it is worth mention."""
+        return {}
+
+    def locate(self, J: Indices) -> dict[int, str]:
+        """Say where in the table columns J have their first NaN or infinity, if that helps."""
+        return {}
 
     def constant(self, J: Indices) -> NDArray[np.bool_]:
         """Return which of columns J hold one value only."""

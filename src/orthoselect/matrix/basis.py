@@ -61,8 +61,14 @@ class Basis:
     def floors(self, H: Floats, sizes: Floats) -> Floats:
         """Return the norm below which each residual is only rounding."""
         k = self.k
-        b = np.abs(solve_triangular(self._R[:k, :k], H)) if k else np.zeros((0, H.shape[1]))
-        return ROUNDINGS * (sizes + self._sizes[:k] @ b)
+        return dependence_floors(self._R[:k, :k], self._sizes[:k], H, sizes)
+
+    def coefficients(self, start: int) -> Floats:
+        """Return B, (k, k - start), such that the columns taken times B are those of Q from there.
+
+        Q is so known for columns of which these are only the coordinates.
+        """
+        return solve_triangular(self._R[: self.k, : self.k], np.eye(self.k)[:, start:])
 
     def push(self, w: Floats, h: Floats, size: float) -> None:
         """Take a column whose residual w and coefficients h are known."""
@@ -102,6 +108,23 @@ class Basis:
         self._R[k, k] = norm
         self._sizes[k] = size
         self.k = k + 1
+
+
+def dependence_floors(R: Floats, sizes_of_basis: Floats, H: Floats, sizes: Floats) -> Floats:
+    """Return the norm below which what is left of columns is only rounding; see `Basis`.
+
+    Parameters
+    ----------
+    R : array of shape (k, k)
+        Triangular factor of the columns in the basis.
+    sizes_of_basis : array of shape (k,)
+        One rounding of each of those.
+    H : array of shape (k, p)
+        Coefficients of the columns in question.
+    sizes : array of shape (p,)
+    """
+    b = np.abs(solve_triangular(R, H)) if len(R) else np.zeros((0, H.shape[1]))
+    return ROUNDINGS * (sizes + sizes_of_basis @ b)
 
 
 def _squares(A: Floats) -> Floats:

@@ -7,6 +7,7 @@ formed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 
 from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan
 from orthoselect.matrix.basis import ROUNDINGS
+from orthoselect.matrix.geometry import Geometry, RowGeometry
+from orthoselect.matrix.rows import Rows
+from orthoselect.matrix.streamed import StreamedGeometry
 
 # Removing a mean of so many spreads after the product costs its square in roundings (a thousand
 # of sixteen digits' worth here); columns further off are shifted before the product.
@@ -30,11 +34,17 @@ _MAX_LOOKS = 3  # the first, after a scale, after a shift
 
 
 class NonFiniteColumns(Exception):  # noqa: N818  (control flow: the caller knows the names)
-    """Columns with NaN or infinity: column index -> (count of NaN, count of infinity)."""
+    """Columns with NaN or infinity: column index -> (count of NaN, count of infinity).
 
-    def __init__(self, counts: dict[int, tuple[int, int]]) -> None:
+    `places` says of some of them where the first one is.
+    """
+
+    def __init__(
+        self, counts: dict[int, tuple[int, int]], places: dict[int, str] | None = None
+    ) -> None:
         super().__init__(counts)
         self.counts = counts
+        self.places = places or {}
 
 
 @dataclass
@@ -129,16 +139,63 @@ class CenteredMatrix:
 
     def block_gram(self, J: Indices) -> Floats:
         """Return the inner products among columns J, (len(J), len(J))."""
+        return self.block_grams([J])[0]
+
+    def block_grams(self, blocks: Sequence[Indices]) -> list[Floats]:
+        """Return the inner products among the columns of each block."""
         if self.whole is not None:
-            return self.whole[np.ix_(J, J)]
-        self.work.columns += len(J)
+            return [self.whole[np.ix_(J, J)] for J in blocks]
+        self.work.columns += sum(map(len, blocks))
         weight = float(self.shape[0]) if self.root is None else float(self.root @ self.root)
-        G = self.matrix.block_gram(J, self.root)
-        G -= weight * np.outer(self.means[J], self.means[J])
+        grams = self.matrix.block_grams(blocks, self.root)
+        return [self._center_gram(G, J, weight) for G, J in zip(grams, blocks)]
+
+    def _center_gram(self, G: Floats, J: Indices, weight: float) -> Floats:
+        G = G - weight * np.outer(self.means[J], self.means[J])
         inverse = self._inverse_norms(J)
         return G * inverse[:, None] * inverse
 
-    def exact_products(self, J: Indices, V: Floats) -> tuple[Floats, Floats]:
+    def geometry(self, V: Rows) -> Geometry:
+        """Return what can ask the real columns, and those of the response basis V, (N, m)."""
+        return RowGeometry(self, V) if self.matrix.memory is None else StreamedGeometry(self, V)
+
+    def column_blocks(self, J: Indices) -> Iterator[tuple[slice, Floats]]:
+        """Yield the columns J, centered and at norm one, rows by rows; and which rows."""
+        self.work.columns += len(J)
+        for rows, A in self.matrix.column_tiles(J):
+            yield rows, self._center(A, J, rows)
+
+    def cross_of(self, J: Indices, B: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return the products of directions Q = X_J B with all columns, X_J and themselves.
+
+        Q, of shape (N, b), is made and forgotten rows by rows, in one pass.
+        """
+        self._count(B.shape[1])
+
+        def work(rows: slice, block: Matrix) -> list[Floats]:
+            A = self._center(block.columns(J), J, rows)
+            Q = A @ B
+            Z = Q if self.root is None else Q * self.root[rows, None]
+            return [block.cross(Z), Z.sum(axis=0), A.T @ Q, Q.T @ Q]
+
+        with np.errstate(all="ignore"):  # columns nobody asks for may hold anything
+            ZtX, sums, AtQ, QtQ = self.matrix.total(work)
+            return self._reduce(ZtX, sums), AtQ, QtQ
+
+    def _center(self, A: Floats, J: Indices, rows: slice) -> Floats:
+        """Center and scale some rows of the presented columns J, in place."""
+        A -= self.means[J]
+        A *= self._inverse_norms(J)
+        if self.root is not None:
+            A *= self.root[rows, None]
+        return A
+
+    def stats(self) -> dict[str, int]:
+        """Return what was asked of the table so far, and what that took to read."""
+        asked = {"products": self.work.products, "columns_read": self.work.columns}
+        return {"passes": self.work.passes, **asked, **self.matrix.stats()}
+
+    def exact_products(self, J: Indices, V: Rows) -> tuple[Floats, Floats]:
         """Return the inner products among columns J, (t, t), and with V, (m, t), in float64.
 
         Nothing is taken from the first look, whose means and norms may be float32's.
@@ -190,7 +247,7 @@ class CenteredMatrix:
 
 def center(
     matrix: Matrix,
-    V: Floats,
+    V: Rows,
     w: Floats | None = None,
     ignored: Indices | None = None,
     *,
@@ -252,7 +309,7 @@ def center(
 
 def _look(
     matrix: Matrix,
-    V: Floats,
+    V: Rows,
     root: Floats | None,
     total: float,
     wanted: NDArray[np.bool_],
@@ -310,7 +367,8 @@ def _repairs(
     if J.size:
         constant = matrix.constant(J)
         wanted[J[constant]] = False  # nothing to gain from looking closer at what does not vary
-        shift[J[~constant]] = means[J[~constant]]
+        J = J[~constant & matrix.movable()[J]]
+        shift[J] = means[J]
     return shift, scale
 
 
@@ -336,9 +394,8 @@ def scale_into_range(
         peaks, n_nan, n_inf = matrix.extremes(J)
         bad = (n_nan > 0) | (n_inf > 0)
         if bad.any():
-            raise NonFiniteColumns(
-                {int(j): (int(a), int(b)) for j, a, b in zip(J[bad], n_nan[bad], n_inf[bad])}
-            )
+            counts = {int(j): (int(a), int(b)) for j, a, b in zip(J[bad], n_nan[bad], n_inf[bad])}
+            raise NonFiniteColumns(counts, matrix.locate(J[bad][:1]))
         exponents = np.frexp(peaks)[1]
         scale[J] = np.where(peaks > 0, np.ldexp(1.0, np.clip(-exponents, -1000, 1000)), 1.0)
     return scale, extreme

@@ -57,8 +57,15 @@ class DenseMatrix(Matrix):
         self.precision = storage_precision(X.dtype, X.shape[1])
         self.arithmetic = max(EPS, float(np.finfo(self._dtype).eps))
 
+    @property
+    def nbytes(self) -> int:
+        return self._X.nbytes
+
     def columns(self, J: Indices) -> Floats:
         return self._present(self._X[:, J], J, np.float64, copy=True)
+
+    def columns_at(self, J: Indices, rows: slice) -> Floats:
+        return self._present(self._X[rows][:, J], J, np.float64, copy=True)
 
     def cross(self, Z: Floats) -> Floats:
         Z = np.ascontiguousarray(Z, dtype=self._dtype)

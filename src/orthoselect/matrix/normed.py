@@ -6,6 +6,7 @@ root * X / norm; it is never formed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +14,11 @@ from numpy.typing import NDArray
 
 from orthoselect.matrix.base import Floats, Indices, Matrix
 from orthoselect.matrix.centered import Work, scale_into_range
+from orthoselect.matrix.normed_geometry import (
+    NormedGeometry,
+    RowNormedGeometry,
+    StreamedNormedGeometry,
+)
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,47 @@ class NormedMatrix:
         Z = Z if self.root is None else Z * self.root[:, None]
         with np.errstate(all="ignore"):  # columns nobody asks for may hold anything
             return self._reduce(self.matrix.cross(Z))
+
+    def geometry(self, Z: Floats, u: Floats) -> NormedGeometry:
+        """Return what can ask the real columns; Z, (N, q), are responses, u, (N,), the mean."""
+        kind = RowNormedGeometry if self.matrix.memory is None else StreamedNormedGeometry
+        return kind(self, Z, u)
+
+    def column_blocks(self, J: Indices) -> Iterator[tuple[slice, Floats]]:
+        """Yield the columns J at norm one, rows by rows; and which rows."""
+        self.work.columns += len(J)
+        for rows, A in self.matrix.column_tiles(J):
+            yield rows, self._norm(A, J, rows)
+
+    def cross_of(self, J: Indices, B: Floats, *others: Floats) -> list[Floats]:
+        """Return the products of Q = X_J B with all columns, X_J, itself and others, in one pass.
+
+        The others, of shape (N, any) or (N,), are cut where the rows are cut.
+        """
+        self.work.passes += 1
+        self.work.products += B.shape[1]
+
+        def work(rows: slice, block: Matrix) -> list[Floats]:
+            A = self._norm(block.columns(J), J, rows)
+            Q = A @ B
+            Z = Q if self.root is None else Q * self.root[rows, None]
+            return [block.cross(Z), A.T @ Q, Q.T @ Q, *(other[rows].T @ Q for other in others)]
+
+        with np.errstate(all="ignore"):  # columns nobody asks for may hold anything
+            QtX, *products = self.matrix.total(work)
+            return [self._reduce(QtX), *products]
+
+    def stats(self) -> dict[str, int]:
+        """Return what was asked of the table so far, and what that took to read."""
+        asked = {"products": self.work.products, "columns_read": self.work.columns}
+        return {"passes": self.work.passes, **asked, **self.matrix.stats()}
+
+    def _norm(self, A: Floats, J: Indices, rows: slice) -> Floats:
+        """Scale some rows of the presented columns J, in place."""
+        A *= self.inverse[J]
+        if self.root is not None:
+            A *= self.root[rows, None]
+        return A
 
     def _reduce(self, ZtX: Floats) -> Floats:
         ZtX[:, ~self.alive] = 0.0

@@ -50,12 +50,25 @@ class SparseMatrix(Matrix):
     def n_stored(self) -> int:
         return int(self._X.nnz)
 
+    @property
+    def nbytes(self) -> int:
+        return int(sum(part.nbytes for part in (self._X.data, self._X.indices, self._X.indptr)))
+
     def columns(self, J: Indices) -> Floats:
         X = self._X
         A = np.zeros((self.shape[0], len(J)))
         for place, j in enumerate(J.tolist()):
             filled = slice(X.indptr[j], X.indptr[j + 1])
             A[X.indices[filled], place] = X.data[filled]
+        return A
+
+    def columns_at(self, J: Indices, rows: slice) -> Floats:
+        X = self._X
+        A = np.zeros((rows.stop - rows.start, len(J)))
+        for place, j in enumerate(J.tolist()):
+            filled = X.indices[X.indptr[j] : X.indptr[j + 1]]  # rising
+            a, b = X.indptr[j] + np.searchsorted(filled, [rows.start, rows.stop])
+            A[X.indices[a:b] - rows.start, place] = X.data[a:b]
         return A
 
     def cross(self, Z: Floats) -> Floats:
@@ -78,9 +91,12 @@ class SparseMatrix(Matrix):
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         X = self._X
         filled = np.diff(X.indptr)
-        shift = np.where(filled == self.shape[0], shift, 0.0)
+        shift = np.where(self.movable(), shift, 0.0)
         data = (X.data - np.repeat(shift, filled)) * np.repeat(scale, filled)
         return self._with(data, X.indptr, self.precision)
+
+    def movable(self) -> NDArray[np.bool_]:
+        return np.diff(self._X.indptr) == self.shape[0]
 
     def filled(self) -> Indices:
         return np.flatnonzero(np.diff(self._X.indptr))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthoselect.matrix.base import Floats, Indices, Matrix, Scan
 
@@ -35,14 +36,27 @@ class StackedMatrix(Matrix):
     def n_stored(self) -> int:
         return sum(part.n_stored for part in self._parts)
 
+    @property
+    def nbytes(self) -> int:
+        return sum(part.nbytes for part in self._parts)
+
     def columns(self, J: Indices) -> Floats:
+        return self._gather(J, self.shape[0], lambda part, at: part.columns(at))
+
+    def columns_at(self, J: Indices, rows: slice) -> Floats:
+        height = rows.stop - rows.start
+        return self._gather(J, height, lambda part, at: part.columns_at(at, rows))
+
+    def _gather(
+        self, J: Indices, height: int, columns: Callable[[Matrix, Indices], Floats]
+    ) -> Floats:
         J = np.asarray(J)
-        result = np.empty((self.shape[0], len(J)))
+        result = np.empty((height, len(J)))
         owner = np.searchsorted(self._edges, J, side="right") - 1
         for k, part in enumerate(self._parts):
             mine = owner == k
             if mine.any():
-                result[:, mine] = part.columns(J[mine] - self._edges[k])
+                result[:, mine] = columns(part, J[mine] - self._edges[k])
         return result
 
     def cross(self, Z: Floats) -> Floats:
@@ -63,6 +77,9 @@ class StackedMatrix(Matrix):
                 for part, a, b in zip(self._parts, self._edges[:-1], self._edges[1:])
             ]
         )
+
+    def movable(self) -> NDArray[np.bool_]:
+        return np.concatenate([part.movable() for part in self._parts])
 
     def pilot(self, rows: Indices) -> Floats:
         samples = (part.pilot(rows) for part in self._parts)

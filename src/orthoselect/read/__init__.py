@@ -1,5 +1,7 @@
 """Arrays, sparse matrices, dataframes and files -> tables in plain NumPy terms."""
 
+from orthoselect.read.block_source import BlockSource
+from orthoselect.read.blocks import RowBlocks, is_block_source
 from orthoselect.read.builtin import BUILT_IN
 from orthoselect.read.dataset import Dataset, TextFormat
 from orthoselect.read.files import FORMATS, SUFFIXES, read_source
@@ -14,11 +16,14 @@ __all__ = [
     "BUILT_IN",
     "FORMATS",
     "SUFFIXES",
+    "BlockSource",
     "Dataset",
+    "RowBlocks",
     "Source",
     "TextFormat",
     "drop_missing",
     "find_names",
+    "is_block_source",
     "open_source",
     "read_source",
     "read_target",

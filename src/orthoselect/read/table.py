@@ -50,6 +50,10 @@ class Source(ABC):
     def column(self, column: int) -> Any:
         """Return a column as it is, an array or a series."""
 
+    def order(self, column: int) -> Sequence[Any] | None:
+        """Return all labels of a column in their order, if its dtype has one."""
+        return None
+
     def precision(self, columns: NDArray[np.intp]) -> NDArray | None:
         """Return the relative rounding of numeric columns that are stored wider than they were."""
         return None
@@ -58,8 +62,8 @@ class Source(ABC):
         """Return the columns whose dtype says that they hold labels."""
         return {c for c in range(len(self.names)) if self.is_categorical(c)}
 
-    def read(self, categorical: set[int], skip: set[int]) -> Table:
-        """Read all columns but those to skip."""
+    def read(self, categorical: set[int], skip: set[int], keep: Sequence[int] = ()) -> Table:
+        """Read all columns but those to skip; columns to keep can be had later anyway."""
         numeric = np.ones(len(self.names), dtype=bool)
         numeric[[*skip, *categorical]] = False
         numeric_at = np.flatnonzero(numeric)
@@ -80,7 +84,7 @@ def open_source(X: Any) -> Source:
     ----------
     X : array-like, SciPy sparse matrix or array, dataframe (pandas, polars, pyarrow) or Dataset
     """
-    source = _source_of(X)
+    source = source_of(X)
     n_rows, n = source.n_rows, len(source.names)
     if n < 1:
         raise ShapeError(
@@ -94,9 +98,10 @@ def open_source(X: Any) -> Source:
     return source
 
 
-def _source_of(X: Any) -> Source:
+def source_of(X: Any) -> Source:
+    """Look at a table of any kind, and any number of rows."""
     if isinstance(X, Dataset):
-        named = _source_of(X.data)
+        named = source_of(X.data)
         named.names = X.names
         return named
     if type(X) is not np.ndarray and (source := _other_than_array(X)):
@@ -182,10 +187,10 @@ class _ArraySource(Source):
     def numeric(self, columns: NDArray[np.intp]) -> NDArray:
         return self._X if len(columns) == self._X.shape[1] else self._X[:, columns]
 
-    def read(self, categorical: set[int], skip: set[int]) -> Table:
+    def read(self, categorical: set[int], skip: set[int], keep: Sequence[int] = ()) -> Table:
         """Read all columns but those to skip; a few more in the array beat a copy without them."""
         if 2 * len(categorical | skip) > len(self.names):
-            return super().read(categorical, skip)
+            return super().read(categorical, skip, keep)
         labels = {c: self.labels(c) for c in sorted(categorical - skip)}
         return Table(self.n_rows, self.names, self._X, np.arange(len(self.names)), labels)
 
@@ -263,6 +268,9 @@ class _FrameSource(Source):
 
     def column(self, column: int) -> Any:
         return self._series(column).to_native()
+
+    def order(self, column: int) -> Sequence[Any] | None:
+        return series_order(self._series(column))
 
     def labels(self, column: int) -> Labels:
         series, name = self._series(column), self.names[column]

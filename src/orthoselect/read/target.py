@@ -43,6 +43,8 @@ def read_target(y: Any, n_rows: int) -> list[TargetColumn]:
 
 
 def _columns_of(y: Any) -> list[TargetColumn]:
+    if isinstance(y, TargetColumn):  # read already, block by block
+        return [y]
     return _array_columns(y) if type(y) is np.ndarray else _other_columns(_as_series(y))
 
 

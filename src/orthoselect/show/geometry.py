@@ -63,7 +63,7 @@ class Geometry:
         numeric = np.ones(len(problem.table.names), dtype=bool)
         numeric[list(problem.table.labels)] = False
         self.signed = numeric[design.features.heads] & (design.single >= 0)
-        blocks = {f: independent_columns(self._X, J) for f, J in design.wide.items()}
+        blocks = independent_columns(self._X, self._X.geometry(V), design.wide)
         self._wide = {f: J for f, (J, _) in blocks.items()}
         self.ranks = np.append(self._X.alive, False)[self._single].astype(np.intp)
         for f, J in self._wide.items():

@@ -22,6 +22,7 @@ from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import GENERAL, METHODS
 from orthoselect.problem import Problem, open_problem
+from orthoselect.read import is_block_source
 from orthoselect.result import SelectionPath
 from orthoselect.selection import prepare, start
 
@@ -98,6 +99,11 @@ class Replay:
 def replay(path: SelectionPath, data: Any, target: Any, sample_weight: Any = None) -> Replay:
     """Open what the path was found on and walk it again; what does not fit raises."""
     _check_weights(path, sample_weight)
+    if is_block_source(data):
+        raise InputError(
+            "a report should have the table in memory, to draw its rows; got one in blocks. Pass a "
+            "sample of the rows, and the path that was found on it."
+        )
     with warnings.catch_warnings(), single_threaded_blas():
         warnings.simplefilter("ignore")  # whoever made the path has seen them
         criterion, problem = _reopen(path, data, target, sample_weight)

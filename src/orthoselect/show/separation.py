@@ -51,7 +51,7 @@ def _classes(
 
     An axis points to where the feature it is most correlated with grows.
     """
-    V = class_basis(labels, "dummy", problem.weights)
+    V = class_basis(labels, "dummy", problem.weights)[:]
     if not V.shape[1]:
         return None
     directions, R, _ = np.linalg.svd(chosen.Q.T @ V, full_matrices=False)

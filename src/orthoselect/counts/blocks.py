@@ -1,0 +1,212 @@
+"""Features whose codes come in blocks of rows; tables of counts are added up over the blocks.
+
+Counts are whole numbers (of rows, or of units of weight), so that sums over blocks are exact, and
+the same however the rows are cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.counts.base import Counts, Integers, Sums
+from orthoselect.counts.codes import Codes, DenseCodes
+from orthoselect.counts.logarithms import AnyLogarithms, Logarithms, RealLogarithms
+from orthoselect.counts.weighted import LARGEST_TABLE, to_units
+from orthoselect.matrix.reading import Reading
+from orthoselect.native import kernels
+
+_ROWS_AT_ONCE = 1 << 13  # so many stay in a core's own cache
+_MEMORY = 1 << 30
+
+CodeBlocks = Callable[[], Iterator[tuple[slice, Codes]]]
+
+
+class BlockCounts(Counts):
+    """Counts of codes that come in blocks of rows, dense or sparse.
+
+    Parameters
+    ----------
+    blocks : callable
+        Returns an iterator of the blocks in a pass: which rows, and their codes.
+    shape : tuple of int
+        Rows and features, (N, n).
+    levels : array of shape (n,)
+    y : array of shape (N,)
+        Classes.
+    n_classes : int
+    weights : array of shape (N,), optional
+        Rows of weight 0 count for nothing.
+    reading : Reading, optional
+        What counts the passes.
+    memory : int, optional
+        Bytes that tables may take; where all of them take more, features are counted in several
+        passes.
+    """
+
+    kind = "blocks"
+
+    def __init__(
+        self,
+        blocks: CodeBlocks,
+        shape: tuple[int, int],
+        levels: NDArray,
+        y: NDArray,
+        n_classes: int,
+        weights: NDArray | None = None,
+        reading: Reading | None = None,
+        memory: int | None = None,
+    ) -> None:
+        super().__init__(shape, levels, y, n_classes)
+        self._blocks = blocks
+        self._reading = Reading() if reading is None else reading
+        self._memory = _MEMORY if memory is None else memory
+        self._weights = to_units(np.zeros(0) if weights is None else weights)
+        self._is_weighted = weights is not None
+        if weights is not None:
+            units = np.bincount(self._y, self._weights.units, self._n_present).astype(np.int64)
+            self._class_counts = self._weights.counts(units)
+            self.total = self._class_counts.sum().item()
+
+    def logarithms(self, terms: int) -> AnyLogarithms:
+        if self._weights.exponent == 0 and self.total <= LARGEST_TABLE:
+            return Logarithms(int(self.total), terms)
+        return RealLogarithms(float(self.total), terms)
+
+    def stats(self) -> dict[str, int]:
+        return {"passes": self._reading.passes, "bytes_read": self._reading.bytes}
+
+    def margins(self, T: AnyLogarithms) -> Sums:
+        return self._sweep(None, T)
+
+    def pairs(self, j: int, T: AnyLogarithms) -> Sums:
+        return self._sweep(j, T)
+
+    def _sweep(self, j: int | None, T: AnyLogarithms) -> Sums:
+        """Return the sums over the tables of each feature with j, and with j and the class."""
+        dtype = np.float64 if T.table is None else np.int64
+        XJ, XJY = np.empty(self.shape[1], dtype=dtype), np.empty(self.shape[1], dtype=dtype)
+        n_b = 1 if j is None else int(self.levels[j])
+        for slabs in self._passes(n_b * self._n_present):
+            tables = self._count(slabs, j, n_b)
+            for slab, table in zip(slabs, tables):
+                counts = self._weights.counts(table).reshape(len(slab), -1, n_b, self._n_present)
+                XJ[slab] = T.of(counts.sum(axis=3)).sum(axis=(1, 2))
+                XJY[slab] = T.of(counts).sum(axis=(1, 2, 3))
+        return XJ, XJY
+
+    def _passes(self, n_z: int) -> list[list[NDArray[np.intp]]]:
+        """Put features of like numbers of levels together, and as many as memory has room for."""
+        order = np.argsort(self.levels, kind="stable")
+        passes: list[list[NDArray[np.intp]]] = [[]]
+        room = self._memory
+        for slab in _alike(order, self.levels[order]):
+            cost = 16 * int(self.levels[slab[-1]]) * n_z  # of a feature, and of T of it
+            while len(slab):
+                if room < cost and passes[-1]:
+                    passes.append([])
+                    room = self._memory
+                many = max(1, room // cost)
+                passes[-1].append(slab[:many])
+                room -= cost * len(slab[:many])
+                slab = slab[many:]
+        return passes
+
+    def _count(self, slabs: list[NDArray[np.intp]], j: int | None, n_b: int) -> list[Integers]:
+        """Return the tables (feature, level, z) of each slab of features, in one pass."""
+        c = self._n_present
+        tables = [
+            np.zeros((len(slab), int(self.levels[slab[-1]]), n_b * c), dtype=np.int64)
+            for slab in slabs
+        ]
+        for rows, codes in self._blocks():
+            against = _Against.of(codes, j, self._y[rows], c, n_b * c, self._units(rows))
+            for slab, table in zip(slabs, tables):
+                _add(codes, slab, against, table)
+        return tables
+
+    def _units(self, rows: slice) -> Integers:
+        if self._is_weighted:
+            return self._weights.units[rows]
+        return np.ones(rows.stop - rows.start, dtype=np.int64)
+
+
+def _alike(order: NDArray[np.intp], levels: Integers) -> Iterator[NDArray[np.intp]]:
+    """Yield runs of features, by rising levels, none with twice as many as the first."""
+    start = 0
+    while start < len(order):
+        stop = int(np.searchsorted(levels, 2 * levels[start], side="left"))
+        stop = max(stop, start + 1)
+        yield order[start:stop]
+        start = stop
+
+
+@dataclass(frozen=True)
+class _Against:
+    """What a block is counted against: z of each row, of n_z, and its weight in units."""
+
+    z: NDArray[np.int32]
+    n_z: int
+    units: Integers
+
+    @staticmethod
+    def of(codes: Codes, j: int | None, y: NDArray, c: int, n_z: int, units: Integers) -> _Against:
+        z = y if j is None else _column(codes, j) * c + y
+        return _Against(z.astype(np.int32), n_z, units)
+
+
+def _column(codes: Codes, j: int) -> Integers:
+    """Return the codes of one feature, written out."""
+    if isinstance(codes, DenseCodes):
+        return codes.values[j].astype(np.int64)
+    column = np.zeros(codes.shape[0], dtype=np.int64)
+    cells = slice(codes.indptr[j], codes.indptr[j + 1])
+    column[codes.indices[cells]] = codes.codes[cells]
+    return column
+
+
+def _add(codes: Codes, slab: NDArray[np.intp], against: _Against, table: Integers) -> None:
+    """Add the counts of a block to the table of some features."""
+    if isinstance(codes, DenseCodes):
+        for start in range(0, codes.shape[0], _ROWS_AT_ONCE):
+            rows = slice(start, min(start + _ROWS_AT_ONCE, codes.shape[0]))
+            values = np.ascontiguousarray(codes.values[slab, rows])
+            _add_dense(values, against.z[rows], against.units[rows], table)
+    else:
+        _add_sparse(codes, slab, against, table)
+
+
+def _add_dense(values: NDArray, z: NDArray[np.int32], units: Integers, table: Integers) -> None:
+    native = kernels()
+    if native is not None:
+        native.count_weights(values, z, units, table)
+        return
+    m, L, Z = table.shape
+    cells = values.astype(np.int64) * Z
+    cells += z
+    cells += np.arange(0, m * L * Z, L * Z)[:, None]
+    table += _tally(cells.ravel(), np.tile(units, m), table.size).reshape(table.shape)
+
+
+def _tally(places: NDArray, units: Integers, n_places: int) -> Integers:
+    """Add up units by their place; sums of units are exact in float64."""
+    return np.bincount(places, units, n_places).astype(np.int64)
+
+
+def _add_sparse(codes: Codes, slab: NDArray[np.intp], against: _Against, table: Integers) -> None:
+    """Count the cells that are written down; all other rows of z are at level 0."""
+    assert not isinstance(codes, DenseCodes)
+    m, L, Z = table.shape
+    filled = np.diff(codes.indptr)[slab]
+    starts = codes.indptr[slab]
+    within = np.arange(filled.sum()) - np.repeat(np.cumsum(filled) - filled, filled)
+    cells = np.repeat(starts, filled) + within
+    rows, owner = codes.indices[cells], np.repeat(np.arange(m), filled)
+    units, z = against.units[rows], against.z[rows].astype(np.int64)
+    places = (owner * L + codes.codes[cells]) * Z + z
+    table += _tally(places, units, table.size).reshape(table.shape)
+    written = _tally(owner * Z + z, units, m * Z).reshape(m, Z)
+    table[:, 0] += _tally(against.z, against.units, Z) - written

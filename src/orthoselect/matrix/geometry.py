@@ -1,0 +1,167 @@
+"""What real columns say: residuals and directions of columns, given those selected.
+
+Products of the table with itself lose digits where columns are nearly dependent. A geometry goes
+back to the columns, orthogonalizes them, and answers with all the digits that were stored.
+
+Notation: X (N, n) the centered matrix, V (N, m) the response basis; S the columns selected, in
+order, all independent; Q (N, k) their orthonormal basis; J the columns asked about; W what is left
+of them, W = X_J - QQ'X_J; L (k, n) the rows Q'X. S only ever grows.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix.basis import Basis, orthonormalize
+from orthoselect.matrix.rows import Rows
+
+if TYPE_CHECKING:
+    from orthoselect.matrix.centered import CenteredMatrix
+
+_BATCH_BYTES = 1 << 25
+_KEPT = 4  # residuals kept of the columns measured last, should one of them be taken
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What is left of columns J.
+
+    Attributes
+    ----------
+    C : array of shape (m, len(J))
+        V'W.
+    d : array of shape (len(J),)
+        Squared norms of W.
+    depends : boolean array of shape (len(J),)
+        Whether what is left is only rounding.
+    """
+
+    C: Floats
+    d: Floats
+    depends: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Directions:
+    """New orthonormal directions q, each made from a column of J.
+
+    Attributes
+    ----------
+    columns : list of int
+        Those of J that do not depend on the ones before them; one for each direction.
+    rows : array of shape (len(columns), n)
+        q'X.
+    along : array of shape (len(columns), m)
+        q'V.
+    """
+
+    columns: list[int]
+    rows: Floats
+    along: Floats
+
+
+class Geometry(ABC):
+    """Residual products of real columns, given the selected ones."""
+
+    @abstractmethod
+    def independent(self, blocks: Sequence[Indices]) -> list[NDArray[np.bool_]]:
+        """Return for each block of columns which do not depend on those before them in it."""
+
+    @abstractmethod
+    def measure(self, S: Sequence[int], J: Indices) -> Measured:
+        """Return what is left of each of columns J, one by one."""
+
+    @abstractmethod
+    def block_gain(self, S: Sequence[int], J: Indices) -> tuple[int, float]:
+        """Return how many directions columns J add together, and the squared norm of V'Q there."""
+
+    @abstractmethod
+    def take(self, S: Sequence[int], J: Indices, L: Floats) -> Directions:
+        """Return the directions that columns J add, which are selected from now on.
+
+        L are the rows of S, (len(S), n).
+        """
+
+    @abstractmethod
+    def gains_together(self, S: Sequence[int], J: Indices) -> Floats:
+        """Return what each of columns J, all independent, S the first of them, adds in order."""
+
+
+class RowGeometry(Geometry):
+    """With the basis Q in memory, N rows.
+
+    Parameters
+    ----------
+    X : CenteredMatrix
+    V : array of shape (N, m)
+    """
+
+    def __init__(self, X: CenteredMatrix, V: Rows) -> None:
+        self._X, self._V = X, V[:]
+        self._basis = Basis(X.shape[0])
+        self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
+
+    def independent(self, blocks: Sequence[Indices]) -> list[NDArray[np.bool_]]:
+        return [orthonormalize(self._X.columns(J), self._X.sizes[J])[1] for J in blocks]
+
+    def measure(self, S: Sequence[int], J: Indices) -> Measured:
+        self._extend(S)
+        width = max(1, _BATCH_BYTES // (8 * self._X.shape[0]))
+        if len(J) <= width:
+            return self._measure(J)
+        parts = [self._measure(J[start : start + width]) for start in range(0, len(J), width)]
+        return Measured(
+            np.concatenate([part.C for part in parts], axis=1),
+            np.concatenate([part.d for part in parts]),
+            np.concatenate([part.depends for part in parts]),
+        )
+
+    def _measure(self, J: Indices) -> Measured:
+        W, H = self._basis.residual(self._X.columns(J))
+        d = np.einsum("ij,ij->j", W, W)
+        if len(J) <= _KEPT:
+            self._residuals = {int(j): (W[:, i], H[:, i]) for i, j in enumerate(J)}
+        return Measured(self._V.T @ W, d, np.sqrt(d) <= self._basis.floors(H, self._X.sizes[J]))
+
+    def block_gain(self, S: Sequence[int], J: Indices) -> tuple[int, float]:
+        self._extend(S)
+        before = self._basis.k
+        self._append(J)
+        along = self._V.T @ self._basis.Q[:, before:]
+        rank = self._basis.k - before
+        self._basis.truncate(before)
+        return rank, float((along**2).sum())
+
+    def take(self, S: Sequence[int], J: Indices, L: Floats) -> Directions:
+        self._extend(S)
+        before = self._basis.k
+        kept = self._append(J)
+        Q = self._basis.Q[:, before:]
+        return Directions(kept, self._X.cross(Q), np.ascontiguousarray((self._V.T @ Q).T))
+
+    def gains_together(self, S: Sequence[int], J: Indices) -> Floats:
+        self._extend(S)
+        rest = J[self._basis.k :]
+        self._basis.extend(self._X.columns(rest), self._X.sizes[rest])
+        return ((self._V.T @ self._basis.Q) ** 2).sum(axis=0)
+
+    def _append(self, J: Indices) -> list[int]:
+        """Take columns into the basis; return those that do not depend on the ones before."""
+        columns, sizes = self._X.columns(J).T, self._X.sizes[J]
+        return [int(j) for j, x, size in zip(J, columns, sizes) if self._basis.append(x, size)]
+
+    def _extend(self, S: Sequence[int]) -> None:
+        """Bring the basis up to the columns that were taken without it."""
+        new = np.array(S[self._basis.k :], dtype=np.intp)
+        if len(new) == 1 and int(new[0]) in self._residuals:  # measured just before it was taken
+            self._basis.push(*self._residuals[int(new[0])], self._X.sizes[new[0]])
+            return
+        if len(new):
+            self._basis.extend(self._X.columns(new), self._X.sizes[new])

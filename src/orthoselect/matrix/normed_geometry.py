@@ -1,0 +1,205 @@
+"""What real columns say where nothing is centered: residuals and directions of columns.
+
+Notation: X (N, n) the normed matrix, Z (N, q) the responses and u (N,) the square roots of the row
+weights, all at norm one; S the columns taken, in order, all independent; Q (N, k) their orthonormal
+basis; W what is left of columns J, W = X_J - QQ'X_J; W_c = W - uu'W that without its mean.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix.basis import Basis, dependence_floors
+from orthoselect.matrix.factor import Factor
+from orthoselect.matrix.sums import pairwise
+
+if TYPE_CHECKING:
+    from orthoselect.matrix.normed import NormedMatrix
+
+_BATCH_BYTES = 1 << 25
+
+
+@dataclass(frozen=True)
+class NormedMeasured:
+    """What is left of columns J.
+
+    Attributes
+    ----------
+    C, a, d : arrays of shapes (q, len(J)), (len(J),), (len(J),)
+        Z'W, u'W and the squared norms of W.
+    C_centered, d_centered : arrays of shapes (q, len(J)), (len(J),)
+        Z'W_c and the squared norms of W_c.
+    floors : array of shape (len(J),)
+        The norm below which what is left is only rounding.
+    """
+
+    C: Floats
+    a: Floats
+    d: Floats
+    C_centered: Floats
+    d_centered: Floats
+    floors: Floats
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A new direction v, orthogonal to those before: v'X (n,), Z'v (q,) and u'v."""
+
+    row: Floats
+    along: Floats
+    mean: float
+
+
+class NormedGeometry(ABC):
+    """Residual products of real columns, given those taken so far."""
+
+    @abstractmethod
+    def spreads(self, J: Indices) -> Floats:
+        """Return the norms of columns J without their means."""
+
+    @abstractmethod
+    def measure(self, J: Indices) -> NormedMeasured:
+        """Return what is left of each of columns J, one by one."""
+
+    @abstractmethod
+    def take(self, j: int) -> Direction | None:
+        """Take column j; return its direction, None if it depends on those taken before."""
+
+
+class RowNormedGeometry(NormedGeometry):
+    """With the basis Q in memory, N rows.
+
+    Parameters
+    ----------
+    X : NormedMatrix
+    Z : array of shape (N, q)
+    u : array of shape (N,)
+    """
+
+    def __init__(self, X: NormedMatrix, Z: Floats, u: Floats) -> None:
+        self._X, self._Z, self._u = X, Z, u
+        self._basis = Basis(X.shape[0])
+
+    def spreads(self, J: Indices) -> Floats:
+        parts = [_squares(self._without_mean(self._X.columns(part))) for part in self._batches(J)]
+        return np.sqrt(np.concatenate(parts)) if parts else np.zeros(0)
+
+    def measure(self, J: Indices) -> NormedMeasured:
+        parts = [self._measure(part) for part in self._batches(J)]
+        return parts[0] if len(parts) == 1 else _side_by_side(parts)
+
+    def _measure(self, J: Indices) -> NormedMeasured:
+        W, H = self._basis.residual(self._X.columns(J))
+        W_c = self._without_mean(W)
+        return NormedMeasured(
+            self._Z.T @ W,
+            self._u @ W,
+            _squares(W),
+            self._Z.T @ W_c,
+            _squares(W_c),
+            self._basis.floors(H, self._X.sizes[J]),
+        )
+
+    def take(self, j: int) -> Direction | None:
+        column = self._X.columns(np.array([j]))[:, 0]
+        if not column.any() or not self._basis.append(column, float(self._X.sizes[j])):
+            return None
+        v = self._basis.Q[:, -1:]
+        return Direction(self._X.cross(v)[0], self._Z.T @ v[:, 0], float(self._u @ v[:, 0]))
+
+    def _without_mean(self, W: Floats) -> Floats:
+        for _ in range(2):  # the first mean is itself rounded
+            W = W - self._u[:, None] * (self._u @ W)
+        return W
+
+    def _batches(self, J: Indices) -> list[Indices]:
+        width = max(1, _BATCH_BYTES // (8 * self._X.shape[0]))
+        return [J[start : start + width] for start in range(0, max(len(J), 1), width)]
+
+
+class StreamedNormedGeometry(NormedGeometry):
+    """With nothing of N rows in memory but the responses and the weights.
+
+    Columns are reduced to triangular factors (`factor.py`) with S and then u leading. A direction
+    v is known by its coefficients in the columns, and made orthogonal once more by what its
+    products with them turn out to be.
+
+    Parameters
+    ----------
+    X : NormedMatrix
+        Of a matrix that comes in blocks.
+    Z : array of shape (N, q)
+    u : array of shape (N,)
+    """
+
+    def __init__(self, X: NormedMatrix, Z: Floats, u: Floats) -> None:
+        self._X, self._Z, self._u = X, Z, u
+        self._S: list[int] = []
+        self._L = np.zeros((0, X.shape[1]))  # Q'X
+        self._along = np.zeros((0, Z.shape[1] + 1))  # Q'[Z u]
+
+    def spreads(self, J: Indices) -> Floats:
+        return np.sqrt(self._factor([], J).squares) if len(J) else np.zeros(0)
+
+    def measure(self, J: Indices) -> NormedMeasured:
+        S, sizes = self._S, self._X.sizes
+        factor, k = self._factor(S, J), len(S)
+        # In the basis [Q, what is left of u, the rest]: u = (up, nu, 0), W = (0, alpha, rest).
+        up, nu = factor.R[:k, k], factor.R[k, k]
+        alpha, kappa = factor.H[k], factor.K[k]
+        mean_part = np.outer(kappa * (up @ up) - nu * (up @ factor.K[:k]), alpha)
+        return NormedMeasured(
+            np.outer(kappa, alpha) + factor.UtW,
+            nu * alpha,
+            alpha**2 + factor.squares,
+            mean_part + factor.UtW,
+            alpha**2 * (up @ up) + factor.squares,
+            dependence_floors(factor.R[:k, :k], sizes[S], factor.H[:k], sizes[J]),
+        )
+
+    def take(self, j: int) -> Direction | None:
+        S, sizes, k = self._S, self._X.sizes, len(self._S)
+        if not self._X.alive[j]:
+            return None
+        R, h = np.triu(self._L[:, S]), self._L[:, [j]]
+        b = solve_triangular(R, h) if k else h
+        columns, B = np.array([*S, j], dtype=np.intp), np.concatenate([-b, np.ones((1, 1))])
+        row, AtV, square, ZtV, utV = self._X.cross_of(columns, B, self._Z, self._u)
+        again = solve_triangular(R, AtV[:k], trans="T")[:, 0] if k else np.zeros(0)
+        norm = float(np.sqrt(max(square[0, 0] - again @ again, 0.0)))
+        if norm <= dependence_floors(R, sizes[S], h, sizes[[j]])[0]:
+            return None
+        row = (row[0] - again @ self._L) / norm
+        along = (np.append(ZtV[:, 0], utV) - again @ self._along) / norm
+        self._S, self._L = [*S, j], np.concatenate([self._L, row[None]])
+        self._along = np.concatenate([self._along, along[None]])
+        return Direction(row, along[:-1], float(along[-1]))
+
+    def _factor(self, S: list[int], J: Indices) -> Factor:
+        """Reduce columns S, then u, leading; columns J and the responses, in one pass."""
+        k, both = len(S), np.concatenate([np.array(S, dtype=np.intp), J])
+
+        def factors() -> Iterator[Factor]:
+            for rows, A in self._X.column_blocks(both):
+                leading = np.column_stack([A[:, :k], self._u[rows]])
+                yield Factor.of(leading, A[:, k:], self._Z[rows])
+
+        return pairwise(factors(), Factor.merge)
+
+
+def _squares(A: Floats) -> Floats:
+    return np.einsum("ij,ij->j", A, A)
+
+
+def _side_by_side(parts: list[NormedMeasured]) -> NormedMeasured:
+    names = ("C", "a", "d", "C_centered", "d_centered", "floors")
+    return NormedMeasured(
+        *(np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names)
+    )

@@ -1,0 +1,142 @@
+"""Tables that come in blocks of rows: looked at, surveyed in a first pass, read block by block.
+
+A source of blocks is any object with
+
+    names                 the names of the columns, or None for x0, x1, ...
+    blocks(columns)       an iterator of blocks, the same rows in the same order at every call;
+                          `columns` are the positions of the columns that a block is to have, in
+                          this order, or None for all
+
+and, if it likes, `n_rows` (the number of all rows, if it is known without a look), `memory` (bytes
+that a selection may take beside the blocks) and `progress` (called with the number of the pass
+and the bytes read so far). A block is an array, a SciPy sparse matrix or a dataframe. `RowBlocks`
+makes a source of anything that can be iterated over more than once.
+
+What the columns are is told by the first rows of the first block that has any; all others have
+to agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from orthoselect.encode import NumberedNames
+from orthoselect.errors import InputError, listing
+from orthoselect.matrix.reading import ReadingProgress
+
+
+class RowBlocks:
+    """A table in blocks of rows that need not all be in memory.
+
+    Parameters
+    ----------
+    blocks : iterable of blocks, or callable that returns one
+        Blocks are arrays, SciPy sparse matrices or dataframes (pandas, polars, pyarrow), of any
+        number of rows. It is iterated over several times: a generator has to be wrapped in a
+        function that makes a new one.
+    names : sequence of str, optional
+        Column names, where blocks have none.
+    n_rows : int, optional
+        The number of all rows; where it is known, and there is nothing else to be found out first,
+        one pass less is made.
+    memory : int, optional
+        Bytes that a selection may take beside the blocks, of which there are at most three at a
+        time; half of what is free by default.
+    progress : callable, optional
+        Called after each block with the number of the pass, from 1 on, and the bytes read so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from orthoselect import RowBlocks, select
+    >>> rng = np.random.default_rng(0)
+    >>> X, noise = rng.normal(size=(1000, 4)), rng.normal(size=1000)
+    >>> table = np.column_stack([X, X[:, 2] - X[:, 1] + noise])
+    >>> blocks = RowBlocks(lambda: (table[a : a + 100] for a in range(0, 1000, 100)))
+    >>> path = select(blocks, "x4", 2)
+    >>> path.features, path.stats["passes"]
+    ([2, 1], 2)
+    """
+
+    def __init__(
+        self,
+        blocks: Iterable[Any] | Callable[[], Iterable[Any]],
+        *,
+        names: Sequence[str] | None = None,
+        n_rows: int | None = None,
+        memory: int | None = None,
+        progress: ReadingProgress | None = None,
+    ) -> None:
+        if isinstance(blocks, Iterator):
+            raise InputError(
+                f"`blocks` should be iterable more than once; got a {type(blocks).__name__}, which "
+                f"is empty after one pass. Pass a list, or a function that returns a new one."
+            )
+        self._make = blocks if callable(blocks) else lambda: blocks
+        self.names = names
+        self.n_rows, self.memory, self.progress = n_rows, memory, progress
+
+    def blocks(self, columns: Sequence[int] | None = None) -> Iterator[Any]:
+        """Yield the blocks, with some columns or with all."""
+        first: Sequence[str] | None = None
+        for number, block in enumerate(self._make()):
+            names = _names_of(block)
+            first = names if first is None else first
+            check_names(first, names, number)
+            yield block if columns is None else part_of(block, slice(None), list(columns))
+
+
+def _is_frame(block: Any) -> bool:
+    return type(block) is not np.ndarray and nw.dependencies.is_into_dataframe(block)
+
+
+def _names_of(block: Any) -> Sequence[str]:
+    if _is_frame(block):
+        return [str(name) for name in nw.from_native(block, eager_only=True).columns]
+    shape = np.shape(block)
+    return NumberedNames(shape[1] if len(shape) > 1 else 0)
+
+
+def part_of(block: Any, rows: Any, columns: Any) -> Any:
+    """Return some rows and columns of a block, by their positions."""
+    if _is_frame(block):
+        return nw.from_native(block, eager_only=True)[rows, columns].to_native()
+    block = block if hasattr(block, "shape") else np.asarray(block)
+    block = block.tocsr() if hasattr(block, "tocsr") else block  # sparse formats that have no rows
+    return block[rows][:, columns]
+
+
+def bytes_of(block: Any) -> int:
+    """Return about how many bytes a block takes."""
+    if _is_frame(block):
+        return int(nw.from_native(block, eager_only=True).estimated_size())
+    if hasattr(block, "nbytes"):
+        return int(block.nbytes)
+    parts = (getattr(block, name, None) for name in ("data", "indices", "indptr", "row", "col"))
+    return sum(getattr(part, "nbytes", 0) for part in parts)  # sparse, of one format or another
+
+
+def is_block_source(data: Any) -> bool:
+    """Whether data is a source of blocks; see above."""
+    return callable(getattr(type(data), "blocks", None)) and hasattr(data, "names")
+
+
+def check_names(expected: Sequence[str], found: Sequence[str], number: int) -> None:
+    """Raise unless a block has the columns expected; a block without names may call them x0."""
+    if len(found) != len(expected):
+        raise InputError(
+            f"all blocks should have the same columns; block {number} has {len(found)}, where "
+            f"{len(expected)} were expected: {listing(expected)}."
+        )
+    if isinstance(found, NumberedNames):
+        return
+    for a, b in zip(expected, found):
+        if a != b:
+            raise InputError(
+                f"all blocks should have the same columns in the same order; block {number} has "
+                f"`{b}` where `{a}` was expected."
+            )

@@ -1,0 +1,314 @@
+"""Selecting from tables in blocks of rows gives what the whole table gives."""
+
+import time
+import weakref
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from matrices import edges
+from orthoselect import RowBlocks, select
+from orthoselect.errors import (
+    InputError,
+    MissingValueError,
+    NonFiniteError,
+    SelectionInterrupted,
+    ShapeError,
+)
+
+N = 240
+
+
+def columns():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(N, 4))
+    kind = rng.choice(["red", "green", "blue", "rare"], N, p=[0.5, 0.3, 0.19, 0.01])
+    y = np.where(X[:, 1] + (kind == "red") + rng.normal(size=N) > 0.3, "yes", "no")
+    return {
+        "a": X[:, 0],
+        "b": X[:, 1] * 1e-6 + 1e3,
+        "c": rng.integers(0, 9, N),
+        "d": X[:, 3].astype(np.float32),
+        "kind": kind,
+        "flag": X[:, 2] > 0,
+        "y": y,
+        "number": X[:, 1] - 2 * X[:, 0] + rng.normal(size=N),
+    }
+
+
+def cut(frame, library, seed=0):
+    cuts = edges(N, seed)
+    whole = {name: np.asarray(values) for name, values in frame.items()}
+    return RowBlocks(
+        lambda: (
+            library.frame({name: values[a:b] for name, values in whole.items()})
+            for a, b in zip(cuts, cuts[1:])  # noqa: RUF007
+        )
+    )
+
+
+def same(path, expected):
+    assert path.names == expected.names
+    assert path.columns == expected.columns
+    assert path.gains == pytest.approx(expected.gains, abs=1e-9)
+    assert path.ceiling == expected.ceiling
+    assert path.n_candidates == expected.n_candidates
+
+
+OPTIONS = {
+    "plain": {},
+    "groups": {"groups": {"pair": ["a", "c"]}},
+    "group with labels": {"groups": {"mixed": ["a", "kind"]}},
+    "include and exclude": {"include": ["kind"], "exclude": ["b", "number"]},
+    "weights": {"sample_weight": np.random.default_rng(0).integers(0, 4, N)},
+    "real weights": {"sample_weight": np.random.default_rng(0).random(N)},
+    "numbers as labels": {"categorical_features": ["c"]},
+    "ordinal": {"response_encoding": "ordinal"},
+}
+
+
+@pytest.mark.parametrize("target", ["y", "number", "c"])
+@pytest.mark.parametrize("options", list(OPTIONS))
+def test_mixed_tables(library, options, target):
+    table = columns()
+    given = dict(OPTIONS[options])
+    if target == "number":
+        given.pop("exclude", None)
+    if target == "c":
+        given.pop("groups", None)
+        given.pop("categorical_features", None)
+    expected = select(library.frame(table), target, 4, **given)
+    same(select(cut(table, library), target, 4, **given), expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_cuts(library, seed):
+    table = columns()
+    same(select(cut(table, library, seed), "y", 5), select(library.frame(table), "y", 5))
+
+
+def test_responses_given_beside_the_blocks(library):
+    table = columns()
+    Y = np.column_stack([table.pop("number"), table["a"] * 2 + np.arange(N) / N])
+    table.pop("y")
+    same(select(cut(table, library), Y, 3), select(library.frame(table), Y, 3))
+
+
+def with_labels(library, columns):
+    """A frame of columns that may be the library's own."""
+    make = library.module.table if library.name == "pyarrow" else library.module.DataFrame
+    return make(columns)
+
+
+def test_ordered_categories_keep_their_order(library):
+    table = columns()
+    order = ["low", "middle", "high"]
+    answer = np.array(order)[np.digitize(table["a"] + table["number"], [-1, 1])]
+
+    def frame(rows):
+        labels = library.labels(answer[rows], order)
+        parts = {"a": table["a"][rows], "b": table["number"][rows], "answer": labels}
+        return with_labels(library, parts)
+
+    blocks = RowBlocks([frame(slice(0, 100)), frame(slice(100, N))])
+    options = {"response_encoding": "ordinal"}
+    same(select(blocks, "answer", 2, **options), select(frame(slice(None)), "answer", 2, **options))
+
+
+def test_orders_that_differ_are_an_error(library):
+    first = with_labels(library, {"a": [1.0, 2.0], "y": library.labels("uv", list("uv"))})
+    second = with_labels(library, {"a": [3.0, 5.0], "y": library.labels("uv", list("vu"))})
+    with pytest.raises(InputError, match=r"y should have its categories in the same.*block 1"):
+        select(RowBlocks([first, second]), "y", 1)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16, bool])
+def test_arrays(dtype):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(N, 9)) * 5
+    X = X > 0 if dtype is bool else X.astype(dtype)
+    y = (X[:, 2].astype(float) + X[:, 5] + rng.normal(size=N) > 0).astype(int)
+    blocks = RowBlocks([X[:1], X[1:1], X[1:100], X[100:]])
+    same(select(blocks, y, 5), select(X, y, 5))
+
+
+def test_sparse_blocks():
+    rng = np.random.default_rng(1)
+    X = sp.csr_array(rng.random((N, 30)) * (rng.random((N, 30)) < 0.1))
+    y = (X[:, [3]].toarray()[:, 0] > 0).astype(int) + (rng.random(N) > 0.7)
+    same(select(RowBlocks([X[:50], X[50:].tocoo()]), y, 5), select(X, y, 5))
+
+
+def test_blocks_of_numbers_as_lists():
+    rows = [[0.0, 1.0], [1.0, 0.5], [2.0, 3.0], [3.0, 0.0]]
+    path = select(RowBlocks([rows[:1], rows[1:]], names=["left", "right"]), [0, 0, 1, 1], 1)
+    assert path.names == ["left"]
+
+
+def test_a_source_of_ones_own_reads_only_the_columns_it_is_asked_for():
+    class Source:
+        names = ("u", "v", "w", "y")
+
+        def __init__(self, X):
+            self.X, self.asked = X, []
+
+        def blocks(self, columns):
+            self.asked.append(columns)
+            at = slice(None) if columns is None else columns
+            return (self.X[a : a + 50][:, at] for a in range(0, N, 50))
+
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 4))
+    source = Source(X)
+    path = select(source, "y", 2, exclude=["v"])
+    assert source.asked == [None, [3], [0, 2]]
+    assert path.features == select(X, "x3", 2, exclude=[1]).features
+    assert path.stats["passes"] == 2
+    assert path.stats["bytes_read"] == 8 * N * 3
+
+
+def test_near_duplicates_are_measured_in_passes_over_few_columns():
+    rng = np.random.default_rng(0)
+    base = rng.normal(size=(N, 3))
+    X = np.hstack([base, base + 1e-6 * rng.normal(size=(N, 3))])
+    y = base[:, 0] + 1e6 * (X[:, 3] - base[:, 0]) + rng.normal(size=N)
+    path = select(RowBlocks([X[:100], X[100:]]), y, 5)
+    same(path, select(X, y, 5))
+    assert path.stats["measured"] > 0
+    assert path.stats["bytes_read"] < path.stats["passes"] * X.nbytes
+
+
+def test_nan_is_named_by_column_and_block():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    X[25, 1] = np.nan
+    with pytest.raises(NonFiniteError, match=r"`x1` has 1 NaN.*block 2 \(rows 20 to 29\)"):
+        select(RowBlocks([X[a : a + 10] for a in range(0, 40, 10)]), np.arange(40) % 2, 2)
+
+
+def test_nan_in_the_response_is_named_by_block():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    X[25, 2] = np.inf
+    with pytest.raises(InputError, match=r"y should hold finite.*block 2 \(rows 20 to 29\)"):
+        select(RowBlocks([X[a : a + 10] for a in range(0, 40, 10)]), "x2", 2)
+
+
+@pytest.mark.parametrize("method", ["socc", "obcc", "jmi", "socc_discretized"])
+def test_few_blocks_are_alive_at_once(method):
+    X = np.random.default_rng(0).normal(size=(400, 5))
+    alive, most = set(), [0]
+
+    def blocks():
+        for start in range(0, 400, 20):
+            block = X[start : start + 20].copy()
+            alive.add(id(block))
+            weakref.finalize(block, alive.discard, id(block))
+            most[0] = max(most[0], len(alive))
+            time.sleep(0.002)  # slow enough to be read ahead
+            yield block
+            del block
+
+    select(RowBlocks(blocks), np.arange(400) % 3, 4, method)
+    assert 1 <= most[0] <= 3
+
+
+@pytest.mark.parametrize("method", ["socc", "err", "jmi"])
+def test_an_interruption_in_a_later_pass_keeps_the_path(method):
+    X = np.random.default_rng(0).normal(size=(60, 6))
+    passes = []
+
+    def blocks():
+        passes.append(1)
+        if len(passes) > 5:
+            raise KeyboardInterrupt
+        return [X[:30], X[30:]]
+
+    with pytest.raises(SelectionInterrupted) as stopped:
+        select(RowBlocks(blocks, memory=2000), np.arange(60) % 2, 6, method)
+    assert 1 <= len(stopped.value.path) < 6
+
+
+def test_a_small_budget_takes_more_passes_and_selects_the_same():
+    X = np.random.default_rng(0).normal(size=(200, 12))
+    y = (X[:, 3] + X[:, 5] > 0).astype(int)
+    large, small = (select(RowBlocks([X], memory=m), y, 6) for m in (10**9, 10**3))
+    same(small, large)
+    assert large.stats["strategy"] == "whole gram"
+    assert small.stats["strategy"] == "gram columns"
+    assert small.stats["passes"] > large.stats["passes"]
+
+
+def test_missing_labels_are_named_by_column_and_block(library):
+    good = library.frame({"k": ["u", "v"], "y": [0, 1]})
+    bad = library.frame({"k": ["u", None], "y": [0, 1]})
+    with pytest.raises(MissingValueError, match=r"`k` .*block 1 \(rows 2 to 3\)"):
+        select(RowBlocks([good, bad]), "y", 1)
+
+
+def test_text_among_numbers_is_named_by_column_and_block(library):
+    good = library.frame({"k": [1.0, 2.0], "y": [0, 1]})
+    bad = library.frame({"k": ["u", "v"], "y": [0, 1]})
+    with pytest.raises(InputError, match=r"column `k` should hold numbers.*block 1"):
+        select(RowBlocks([good, bad]), "y", 1)
+
+
+@pytest.mark.parametrize(
+    ("second", "words"),
+    [
+        ({"a": [1.0], "b": [2.0]}, "block 1 has 2, where 3 were expected"),
+        ({"b": [1.0], "a": [2.0], "y": [1]}, "block 1 has `b` where `a` was expected"),
+    ],
+)
+def test_blocks_of_other_columns_are_an_error(library, second, words):
+    first = library.frame({"a": [1.0, 2.0], "b": [2.0, 2.5], "y": [0, 1]})
+    with pytest.raises(InputError, match=words):
+        select(RowBlocks([first, library.frame(second)]), "y", 1)
+
+
+def test_blocks_of_other_precision_are_an_error():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises(InputError, match=r"first block is float32, this one is float64.*block 1"):
+        select(RowBlocks([X[:20].astype(np.float32), X[20:]]), np.arange(40) % 2, 2)
+
+
+def test_responses_of_other_kinds_are_an_error(library):
+    first = library.frame({"a": [1.0, 2.0], "y": [0, 1]})
+    second = library.frame({"a": [1.5, 2.5], "y": ["u", "v"]})
+    with pytest.raises(InputError, match=r"labels here and numbers in blocks before.*block 1"):
+        select(RowBlocks([first, second]), "y", 1)
+
+
+def test_levels_that_were_not_there_before_are_an_error():
+    passes = []
+
+    def blocks():
+        passes.append(1)
+        last = "new" if len(passes) > 2 else "u"
+        return iter([np.array([["u", 1], ["v", 0], [last, 1]], dtype=object)])
+
+    with pytest.raises(InputError, match=r"stay the same.*`x0` now has `new`"):
+        select(RowBlocks(blocks), [0, 1, 1], 1)
+
+
+def test_no_rows_at_all():
+    with pytest.raises(ShapeError, match="there are none"):
+        select(RowBlocks([]), [0, 1], 1)
+    with pytest.raises(ShapeError, match="minimum of 2"):
+        select(RowBlocks([np.ones((1, 2))]), [0], 1)
+
+
+def test_a_response_of_another_length_is_an_error():
+    with pytest.raises(ShapeError, match="X has 4, y has 3"):
+        select(RowBlocks([np.ones((2, 2)), np.ones((2, 2))]), [0, 1, 1], 1)
+
+
+def test_generators_are_refused_because_they_last_for_one_pass():
+    with pytest.raises(InputError, match="more than once"):
+        RowBlocks(np.ones((2, 2)) for _ in range(2))
+
+
+@pytest.mark.parametrize("method", ["lasso", "shapley"])
+def test_methods_that_need_the_table_in_memory_say_so(method):
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    with pytest.raises(InputError, match=f"'{method}' needs the whole table in memory"):
+        select(RowBlocks([X]), np.arange(40) % 2, 2, method)
