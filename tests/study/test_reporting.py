@@ -11,6 +11,7 @@ from orthoselect.study.figures import Figure
 from orthoselect.study.findings import Standing, claim_sentences, standing_sentences
 from orthoselect.study.methods import TWELVE
 from orthoselect.study.tables import Table
+from outlines import Outline
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +54,17 @@ def test_the_study_from_end_to_end(small, told):
     figures = {figure["name"] for part in told["experiments"] for figure in part["figures"]}
     assert figures == {*EXPERIMENTS, "mnist_pixels"}
     assert {figure["name"] for figure in told["overall"]["figures"]} == {"ranks_last", "ranks_mean"}
-    page = (small.output / "study.md").read_text()
+    written = (small.output / "study.md").read_text()
+    page = (small.output / "study.html").read_text()
+    outline = Outline(page)
+    assert page.count('role="img"') == 2 * (len(figures) + 2)
+    assert len(page.encode()) < 3_000_000
     for part in told["experiments"]:
-        assert part["title"] in page
-        assert all(text in page for text in part["findings"])
+        assert part["title"] in written
+        assert part["title"] in outline.words
+        assert all(text in written for text in part["findings"])
+        shown = [text.replace("`", "") for text in part["findings"]]
+        assert all(" ".join(text.split()) in outline.words for text in shown)
 
 
 def test_a_missing_set_is_in_the_tables_with_the_reason(told):
@@ -78,6 +86,7 @@ def test_reports_are_redone_without_running_anything(small, told, monkeypatch):
         return {"name": figure.name, "title": figure.title, **kinds}
 
     monkeypatch.setattr(Figure, "save", drawn)
+    monkeypatch.setattr(Figure, "chart", lambda figure: figure.title)
     for experiment in EXPERIMENTS.values():
         monkeypatch.setattr(experiment, "work", None)
         monkeypatch.setattr(experiment, "plan", None)
