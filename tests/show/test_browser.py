@@ -227,7 +227,8 @@ const boxes = [];
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
   const node = walker.currentNode, element = node.parentElement;
-  const unseen = 'script, style, select, .skip, .visually-hidden, thead';
+  const folded = 'details:not([open]) > :not(summary)';
+  const unseen = `script, style, select, .skip, .visually-hidden, thead, ${folded}`;
   if (!node.data.trim() || element.closest(unseen)) continue;
   const region = element.closest('.region, pre')?.getBoundingClientRect();
   const range = document.createRange();

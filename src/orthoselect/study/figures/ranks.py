@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from orthoselect.plots.style import PALETTE, SMALL, name_ticks, plain, write
+from orthoselect.plots.style import PALETTE, SMALL, name_ticks, pixels, plain, write
 from orthoselect.show.charts import NARROW, WIDE
 from orthoselect.study.figures.base import Drawing
 
 _DEEPEST = 0.6  # the strongest tint that text stays readable on
+_NAMES, _LETTER = 90.0, 7.5  # pixels: about the names beside the cells, and one letter
 
 
 def draw_ranks(
@@ -76,5 +77,6 @@ def _name_cells(axes: Any, across: Sequence[str], down: Sequence[str]) -> None:
     name_ticks(axes, "x", range(len(across)), across)
     name_ticks(axes, "y", range(len(down)), down)
     axes.tick_params(labelcolor=PALETTE["ink"], labelsize=SMALL)
-    if max(map(len, across)) * len(across) > 90:
+    cell = (pixels(axes)[0] - _NAMES) / len(across)
+    if _LETTER * max(map(len, across)) > cell:
         axes.tick_params(axis="x", rotation=90)
