@@ -33,7 +33,9 @@ def draw_bars(
             if logarithmic:
                 place.set_xscale("log")
                 place.xaxis.set_major_locator(LogLocator(numticks=4 if narrow else 7))
-                place.xaxis.set_major_formatter(lambda value, _: f"{value:,g}")
+                place.xaxis.set_major_formatter(
+                    lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"
+                )
                 place.set_xlim(right=largest * (20 if narrow else 5))
             else:
                 place.set_xlim(0, largest * (1.25 if narrow else 1.12))
@@ -59,4 +61,4 @@ def _draw_group(axes: Any, group: Mapping[str, float], best: float) -> None:
 def _short(value: float) -> str:
     if value >= 100:
         return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.3f}"
+    return f"{value:.3g}" if value >= 1 else f"{value:.3f}"
