@@ -8,7 +8,7 @@ import made_sets
 from orthoselect.errors import InputError
 from orthoselect.study import EXPERIMENTS, Settings, report, run
 from orthoselect.study.figures import Figure
-from orthoselect.study.findings import Standing, claim_sentences, standing_sentences
+from orthoselect.study.findings import Standing, answer, claim_sentences, standing_sentences
 from orthoselect.study.methods import TWELVE
 from orthoselect.study.tables import Table
 from outlines import Outline
@@ -136,6 +136,19 @@ def test_the_claim_is_said_to_hold_only_if_it_does():
     assert "does not hold on 1 of" in sentences[1]
     assert "number 12" in sentences[1]
     assert "was not tested" in claim_sentences([standing({"OLS": 1.0})], "score")[0]
+
+
+def test_the_answer_says_whether_the_claim_holds_and_what_it_hangs_on():
+    ahead = standing({name: 0.5 - 0.01 * at for at, name in enumerate(TWELVE)})
+    behind = standing({name: 0.5 + 0.01 * at for at, name in enumerate(TWELVE)})
+    holds = answer({"score": [ahead]})
+    assert "12 methods, holds here." in holds
+    assert "By score, OLS has a mean rank of 1.0 over 1 data set, the best of 12." in holds
+    assert "holds here, but it hangs on a choice" in answer({"score": [ahead]}, hangs=True)
+    fails = answer({"score": [ahead], "mean": [behind, behind]})
+    assert "does not hold here on every data set" in fails
+    assert "mean rank of 12.0 over 2 data sets, number 12 of 12; it is not among" in fails
+    assert "was not tested" in answer({"score": [], "mean": []})
 
 
 def test_gaps_are_judged_by_paired_differences():
