@@ -1,12 +1,9 @@
 """Curves of a comparison."""
 
-from itertools import pairwise
-
 import pytest
 
 import summaries
 from orthoselect.plots import draw_comparison, new_figure
-from orthoselect.plots.comparison import _apart
 
 pytest.importorskip("matplotlib")
 
@@ -37,14 +34,6 @@ def test_curves_without_scores_are_left_out():
     one = {**nothing, "method": "a", "validation": 0.5}
     axes = draw_comparison([one, nothing], new_figure(300, 200).subplots())
     assert [text.get_text() for text in axes.texts] == ["a"]
-
-
-def test_names_are_pushed_apart_as_far_as_needed():
-    assert _apart([100.0, 50.0], 15) == [100.0, 50.0]
-    close = _apart([50.0, 50.0, 49.0], 15)
-    assert [a - b for a, b in pairwise(close)] == pytest.approx([15, 15])
-    assert abs(sum(close) / 3 - 149 / 3) < 1e-9
-    assert _apart([], 15) == []
 
 
 def curves_of(scores):

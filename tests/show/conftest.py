@@ -3,6 +3,7 @@
 import pytest
 
 import browsers
+import studies
 import summaries
 
 
@@ -25,13 +26,15 @@ def browser(shared_browser):
     return shared_browser
 
 
+# What `render` gets.
 SUMMARIES = {
-    "two classes": lambda: summaries.selection_of("breast_cancer", 6),
-    "nasty names": lambda: summaries.selection_of("wine", 6, summaries.NASTY),
-    "numbers": summaries.levels_of_numbers,
-    "ten classes": lambda: summaries.selection_of("digits", 5),
-    "bare": summaries.bare,
-    "comparison": summaries.comparison,
+    "two classes": lambda: [summaries.selection_of("breast_cancer", 6)],
+    "nasty names": lambda: [summaries.selection_of("wine", 6, summaries.NASTY)],
+    "numbers": lambda: [summaries.levels_of_numbers()],
+    "ten classes": lambda: [summaries.selection_of("digits", 5)],
+    "bare": lambda: [summaries.bare()],
+    "comparison": lambda: [summaries.comparison()],
+    "study": studies.report,
 }
 
 
@@ -46,7 +49,7 @@ def pages(tmp_path_factory):
     def page(name):
         if name not in written:
             file = folder / f"{name.replace(' ', '_')}.html"
-            file.write_text(render(SUMMARIES[name]()), encoding="utf-8")
+            file.write_text(render(*SUMMARIES[name]()), encoding="utf-8")
             written[name] = file.as_uri()
         return written[name]
 

@@ -25,7 +25,7 @@ def test_a_missing_browser_skips_here_and_fails_in_ci(monkeypatch):
         browsers.start()
 
 
-NAMES = ["two classes", "nasty names", "numbers", "ten classes", "bare", "comparison"]
+NAMES = ["two classes", "nasty names", "numbers", "ten classes", "bare", "comparison", "study"]
 ROWS = "table[data-controls] tbody tr:not([hidden])"
 
 
@@ -75,7 +75,7 @@ def test_charts_are_seen(browser, pages, name, width):
     assert all(wide > 80 and high > 60 for wide, high in boxes)
 
 
-@pytest.mark.parametrize("name", ["two classes", "comparison"])
+@pytest.mark.parametrize("name", ["two classes", "comparison", "study"])
 def test_text_of_charts_is_readable_on_a_phone(browser, pages, name):
     emulate(browser, width=360)
     browser.get(pages(name))
@@ -194,7 +194,7 @@ def contrast(front, behind):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["two classes", "numbers", "bare", "comparison"])
+@pytest.mark.parametrize("name", ["two classes", "numbers", "bare", "comparison", "study"])
 def test_every_text_has_contrast_in_both_schemes(browser, pages, name, scheme):
     emulate(browser, scheme=scheme)
     browser.get(pages(name))
@@ -227,7 +227,8 @@ const boxes = [];
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
   const node = walker.currentNode, element = node.parentElement;
-  const unseen = 'script, style, select, .skip, .visually-hidden, thead';
+  const folded = 'details:not([open]) > :not(summary)';
+  const unseen = `script, style, select, .skip, .visually-hidden, thead, ${folded}`;
   if (!node.data.trim() || element.closest(unseen)) continue;
   const region = element.closest('.region, pre')?.getBoundingClientRect();
   const range = document.createRange();

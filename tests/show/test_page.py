@@ -3,7 +3,6 @@
 import copy
 import json
 import re
-from html.parser import HTMLParser
 from importlib.resources import files
 from itertools import pairwise
 
@@ -14,37 +13,10 @@ import summaries
 from orthoselect.errors import InputError
 from orthoselect.plots import PALETTE
 from orthoselect.show.page import MOST_FEATURES, SECTIONS, VERDICTS, render
+from outlines import Outline
 
 pytest.importorskip("matplotlib")
 MEGABYTE = 1_000_000
-
-
-class Outline(HTMLParser):
-    """What a page holds: its tags with attributes, its headings, its text."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.tags, self.text, self._inside = [], [], []
-        self.feed(page)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append((tag, dict(attrs)))
-        self._inside.append(tag)
-
-    def handle_data(self, data):
-        if self._inside and self._inside[-1] not in ("script", "style"):
-            self.text.append(data)
-
-    def handle_endtag(self, tag):
-        while self._inside and self._inside.pop() != tag:
-            pass
-
-    def all(self, *names):
-        return [(tag, attributes) for tag, attributes in self.tags if tag in names]
-
-    @property
-    def words(self):
-        return " ".join(" ".join(self.text).split())
 
 
 MADE = {

@@ -8,9 +8,10 @@ import made_sets
 from orthoselect.errors import InputError
 from orthoselect.study import EXPERIMENTS, Settings, report, run
 from orthoselect.study.figures import Figure
-from orthoselect.study.findings import Standing, claim_sentences, standing_sentences
+from orthoselect.study.findings import Standing, answer, claim_sentences, standing_sentences
 from orthoselect.study.methods import TWELVE
 from orthoselect.study.tables import Table
+from outlines import Outline
 
 
 @pytest.fixture(scope="module")
@@ -53,10 +54,17 @@ def test_the_study_from_end_to_end(small, told):
     figures = {figure["name"] for part in told["experiments"] for figure in part["figures"]}
     assert figures == {*EXPERIMENTS, "mnist_pixels"}
     assert {figure["name"] for figure in told["overall"]["figures"]} == {"ranks_last", "ranks_mean"}
-    page = (small.output / "study.md").read_text()
+    written = (small.output / "study.md").read_text()
+    page = (small.output / "study.html").read_text()
+    outline = Outline(page)
+    assert page.count('role="img"') == 2 * (len(figures) + 2)
+    assert len(page.encode()) < 3_000_000
     for part in told["experiments"]:
-        assert part["title"] in page
-        assert all(text in page for text in part["findings"])
+        assert part["title"] in written
+        assert part["title"] in outline.words
+        assert all(text in written for text in part["findings"])
+        shown = [text.replace("`", "") for text in part["findings"]]
+        assert all(" ".join(text.split()) in outline.words for text in shown)
 
 
 def test_a_missing_set_is_in_the_tables_with_the_reason(told):
@@ -78,6 +86,7 @@ def test_reports_are_redone_without_running_anything(small, told, monkeypatch):
         return {"name": figure.name, "title": figure.title, **kinds}
 
     monkeypatch.setattr(Figure, "save", drawn)
+    monkeypatch.setattr(Figure, "chart", lambda figure: figure.title)
     for experiment in EXPERIMENTS.values():
         monkeypatch.setattr(experiment, "work", None)
         monkeypatch.setattr(experiment, "plan", None)
@@ -127,6 +136,19 @@ def test_the_claim_is_said_to_hold_only_if_it_does():
     assert "does not hold on 1 of" in sentences[1]
     assert "number 12" in sentences[1]
     assert "was not tested" in claim_sentences([standing({"OLS": 1.0})], "score")[0]
+
+
+def test_the_answer_says_whether_the_claim_holds_and_what_it_hangs_on():
+    ahead = standing({name: 0.5 - 0.01 * at for at, name in enumerate(TWELVE)})
+    behind = standing({name: 0.5 + 0.01 * at for at, name in enumerate(TWELVE)})
+    holds = answer({"score": [ahead]})
+    assert "12 methods, holds here." in holds
+    assert "By score, OLS has a mean rank of 1.0 over 1 data set, the best of 12." in holds
+    assert "holds here, but it hangs on a choice" in answer({"score": [ahead]}, hangs=True)
+    fails = answer({"score": [ahead], "mean": [behind, behind]})
+    assert "does not hold here on every data set" in fails
+    assert "mean rank of 12.0 over 2 data sets, number 12 of 12; it is not among" in fails
+    assert "was not tested" in answer({"score": [], "mean": []})
 
 
 def test_gaps_are_judged_by_paired_differences():

@@ -6,9 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from orthoselect.plots.ends import ROW, End, name_ends
 from orthoselect.plots.style import (
     PALETTE,
-    SMALL,
     legend,
     pixels,
     plain,
@@ -22,7 +22,7 @@ from orthoselect.plots.style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_ROW = 15.0  # pixels between two names at the curves' ends
+_AXES = 0.78  # of the figure, the height of the axes
 Curve = Mapping[str, Any]
 Point = tuple[float, float, int, str]  # size, score, the method's number and name
 
@@ -79,7 +79,8 @@ def draw_comparison(
     _line_kinds(axes)
     _cut_scale([point for own in drawn for point in own], axes)
     if with_names:
-        _name_ends([own[-1] for own in drawn], axes)
+        ends = [End(*own[-1][:2], own[-1][3], series_color(own[-1][2])) for own in drawn]
+        name_ends(ends, axes, _AXES * pixels(axes)[1])
     return axes
 
 
@@ -139,45 +140,9 @@ def _cut_scale(points: Sequence[Point], axes: Axes) -> None:
             0,
             f"\N{DOWNWARDS ARROW} {shorten(method, 22)} {score:.3g}",
             xycoords=axes.get_xaxis_transform(),
-            xytext=(-8 if right else 8, 8 + _ROW * place),
+            xytext=(-8 if right else 8, 8 + ROW * place),
             textcoords="offset points",
             ha="right" if right else "left",
             color=PALETTE["muted"],
             bbox={"boxstyle": "round,pad=0.2", "fc": PALETTE["paper"], "ec": "none"},
         )
-
-
-def _name_ends(ends: Sequence[Point], axes: Axes) -> None:
-    """Name each curve right of its end, names pushed apart where they would overlap."""
-    low, high = axes.get_ylim()
-    ends = [(size, max(score, low), number, method) for size, score, number, method in ends]
-    scale = 0.78 * pixels(axes)[1] / ((high - low) or 1.0)
-    ranked = sorted(ends, key=lambda end: -end[1])
-    heights = _apart([end[1] * scale for end in ranked], _ROW)
-    right = max((end[0] for end in ends), default=1)
-    for (_, score, number, method), height in zip(ranked, heights):
-        write(
-            axes,
-            right,
-            score,
-            shorten(method, 22),
-            xytext=(22, height - score * scale),
-            textcoords="offset points",
-            va="center",
-            fontsize=SMALL,
-            arrowprops={
-                "arrowstyle": "-",
-                "color": series_color(number),
-                "lw": 1.2,
-                "relpos": (0, 0.5),
-            },
-        )
-
-
-def _apart(heights: Sequence[float], gap: float) -> list[float]:
-    """Move falling heights as little as is simple until neighbors are `gap` apart."""
-    placed: list[float] = []
-    for height in heights:
-        placed.append(min(height, placed[-1] - gap) if placed else height)
-    shift = sum(a - b for a, b in zip(heights, placed)) / len(placed) if placed else 0.0
-    return [height + shift for height in placed]

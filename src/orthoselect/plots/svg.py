@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 _ROLES = {color: f"var(--chart-{role}, {color})" for role, color in PALETTE.items()}
 _NUMBER = re.compile(r"-?\d+\.\d+")
+_VARIABLE = re.compile(r"var\(--chart-[\w-]+, (#\w+)\)")
 _LINK = re.compile(r"#([^)\s]+)")
 
 
@@ -65,6 +66,31 @@ def to_svg(figure: Figure, label: str, *, prefix: str | None = None) -> str:
         "style": f"--width: {width:g}px; stroke-linejoin: round",
     }
     return ET.tostring(root, encoding="unicode")
+
+
+def as_file(svg: str) -> str:
+    """Return what `to_svg` gave as a file of its own: on white, in the light colors.
+
+    Examples
+    --------
+    >>> from orthoselect.plots import new_figure, to_svg
+    >>> "var(" in as_file(to_svg(new_figure(100, 50), "nothing"))
+    False
+    """
+    root = ET.fromstring(_VARIABLE.sub(r"\1", svg))
+    _, _, width, height = root.attrib["viewBox"].split()
+    root.insert(0, ET.Element("rect", width=width, height=height, fill=PALETTE["paper"]))
+    root.attrib |= {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "width": width,
+        "height": height,
+        "style": "font-family: sans-serif; stroke-linejoin: round",
+    }
+    # Browsers of today read plain href, other programs that of XLink only.
+    for element in root.iter("use"):
+        element.attrib["xlink:href"] = element.attrib.pop("href")
+        root.attrib["xmlns:xlink"] = "http://www.w3.org/1999/xlink"
+    return ET.tostring(root, encoding="unicode") + "\n"
 
 
 def _drawn(figure: Figure) -> bytes:

@@ -140,14 +140,18 @@ def _both(
     wide: Sequence[float],
     narrow: Sequence[float],
 ) -> Markup:
-    """Return the chart twice, of which the style sheet shows the one that fits."""
+    return in_two_widths(
+        _one(f"{name}-w", label, draw, *wide), _one(f"{name}-n", label, draw_small, *narrow)
+    )
+
+
+def in_two_widths(wide: str, narrow: str) -> Markup:
+    """Return a chart drawn twice as SVG, of which the style sheet shows the one that fits."""
     from markupsafe import Markup
 
-    first = _one(f"{name}-w", label, draw, *wide)
-    second = _one(f"{name}-n", label, draw_small, *narrow)
     return Markup(
-        '<div class="chart on-wide">{}</div>\n<div class="chart on-narrow">{}</div>'
-    ).format(first, second)
+        f'<div class="chart on-wide">{wide}</div>\n<div class="chart on-narrow">{narrow}</div>'
+    )
 
 
 def _one(name: str, label: str, draw: Draw, width: float, height: float) -> Markup:

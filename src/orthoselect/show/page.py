@@ -15,7 +15,7 @@ from orthoselect.plots.distribution import MOST_POINTS as MOST_POINTS_OF_ONE
 from orthoselect.plots.ridges import MOST_ROWS
 from orthoselect.plots.separation import MOST_POINTS
 from orthoselect.plots.style import NAMELESS, replace_unfit, require_matplotlib, shorten
-from orthoselect.show import charts
+from orthoselect.show import charts, study_page
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -61,13 +61,15 @@ VERDICTS = {
 }
 
 
-def render(summary: Mapping[str, Any]) -> str:
-    """Return the page of a selection or a comparison.
+def render(summary: Mapping[str, Any], drawn: Mapping[str, Markup] | None = None) -> str:
+    """Return the page of a selection, a comparison or a study.
 
     Parameters
     ----------
     summary : mapping
-        Plain numbers, strings and lists; its "kind" is "selection" or "comparison".
+        Plain numbers, strings and lists; its "kind" is "selection", "comparison" or "study".
+    drawn : mapping of a figure's name to its chart, optional
+        For a study, whose figures are drawn where its experiments are.
 
     Returns
     -------
@@ -79,20 +81,23 @@ def render(summary: Mapping[str, Any]) -> str:
     >>> render({"kind": "poem"})
     Traceback (most recent call last):
     ...
-    orthoselect.errors.InputError: the kind of a summary should be 'selection' or 'comparison'; got
-    'poem'.
+    orthoselect.errors.InputError: the kind of a summary should be 'selection', 'comparison' or
+    'study'; got 'poem'.
     """
-    prepare = {"selection": _selection, "comparison": _comparison}.get(summary["kind"])
+    kinds = {"selection": _selection, "comparison": _comparison, "study": study_page.prepare}
+    prepare = kinds.get(summary["kind"])
     if prepare is None:
         raise InputError(
-            f"the kind of a summary should be 'selection' or 'comparison'; got {summary['kind']!r}."
+            "the kind of a summary should be 'selection', 'comparison' or 'study'; got "
+            f"{summary['kind']!r}."
         )
     require_matplotlib()
     environment = _environment()
     script = _source(environment, "table.js")
+    shown = {"sections": SECTIONS.get(summary["kind"]), **summary, **prepare(summary)}
     return environment.get_template(f"{summary['kind']}.html").render(
-        **{**summary, **prepare(summary)},
-        sections=SECTIONS[summary["kind"]].items(),
+        **shown,
+        drawn=drawn or {},
         style=_source(environment, "style.css"),
         script=script,
         script_hash=_digest(script),
@@ -218,9 +223,12 @@ def _environment() -> Environment:
         percent=_percent,
         count=_count,
         seconds=_seconds,
+        duration=_duration,
         name=_name,
         date=_date,
         brief=_brief,
+        cell=_cell,
+        coded=_coded,
         linked=_linked,
         capitalize_first=lambda text: text[:1].upper() + text[1:],
     )
@@ -281,6 +289,13 @@ def _seconds(value: float | None) -> str:
     return "\N{EN DASH}" if value is None else f"{value:.3g}"
 
 
+def _duration(seconds: float) -> str:
+    """Return seconds, or minutes or hours where these are many."""
+    if seconds < 90:
+        return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.2f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def _date(moment: str) -> str:
     """Return day and minute of an ISO time."""
     return moment[:16].replace("T", " ")
@@ -295,6 +310,13 @@ def _count(value: float | None) -> str:
     return "\N{EN DASH}" if value is None else f"{value:,}"
 
 
+def _cell(value: Any) -> str:
+    """Return a cell of a table as it is read, with real minus signs before numbers."""
+    if isinstance(value, str):
+        return re.sub(r"^-(?=\d)", "\N{MINUS SIGN}", value)
+    return _number(value) if isinstance(value, float) else _count(value)
+
+
 def _brief(value: Any) -> str:
     """Return an option's value on one line: the first few of many."""
     if isinstance(value, Mapping):
@@ -307,11 +329,22 @@ def _brief(value: Any) -> str:
     return (", ".join(items[:_LISTED]) + more) or "none"
 
 
+def _coded(text: str) -> Markup:
+    """Return text with what stands between backquotes as code."""
+    from markupsafe import Markup, escape
+
+    parts = re.split(r"`([^`]+)`", replace_unfit(text))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if odd % 2 else escape(part)
+        for odd, part in enumerate(parts)
+    )
+
+
 def _linked(text: str) -> Markup:
     """Return text with its https addresses as links."""
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(https://[^\s<>\"',;]+[^\s<>\"',;.)])", text)
+    parts = re.split(r"(https://[^\s<>\"',;]+[^\s<>\"',;.)])", replace_unfit(text))
     return Markup("").join(
         Markup('<a href="{0}" rel="noreferrer">{0}</a>').format(part) if odd % 2 else escape(part)
         for odd, part in enumerate(parts)

@@ -157,6 +157,44 @@ def _behind_fifth(standing: Standing) -> str:
     )
 
 
+def answer(ranked: Mapping[str, Sequence[Standing]], *, hangs: bool = False) -> str:
+    """Return the outcome in a few sentences: how the paper's method ranks, and its claim.
+
+    Parameters
+    ----------
+    ranked : mapping of what is ranked by, in words, to standings with all methods
+    hangs : bool, default=False
+        Whether ranks hang on a choice that the paper leaves open.
+    """
+    claim = f"The paper's claim, always among the first {paper.FIRST} of {paper.OF} methods,"
+    tested = {by: standings for by, standings in ranked.items() if standings}
+    if not tested:
+        return f"{claim} was not tested: no data set has results of all {paper.OF} methods."
+    sentences = [_rank_sentence(by, standings) for by, standings in tested.items()]
+    holds = all(s.ranks()[_OURS] <= paper.FIRST for each in tested.values() for s in each)
+    if not holds:
+        verdict = "does not hold here on every data set"
+    elif hangs:
+        verdict = "holds here, but it hangs on a choice that the paper leaves open"
+    else:
+        verdict = "holds here"
+    return " ".join([f"{claim} {verdict}.", *sentences])
+
+
+def _rank_sentence(by: str, standings: Sequence[Standing]) -> str:
+    averages = mean_ranks(standings)
+    place = 1 + sum(rank < averages[_OURS] - _TIE for rank in averages.values())
+    best = f"the best of {len(averages)}" if place == 1 else f"number {place} of {len(averages)}"
+    beyond = {s.dataset: s.ranks()[_OURS] for s in standings if s.ranks()[_OURS] > paper.FIRST}
+    where = listed([f"{name} (number {rank})" for name, rank in beyond.items()])
+    exceptions = f"; it is not among the first {paper.FIRST} on {where}" if beyond else ""
+    count = f"{len(standings)} data set{'' if len(standings) == 1 else 's'}"
+    return (
+        f"By {by}, {_OURS} has a mean rank of {averages[_OURS]:.1f} over {count}, "
+        f"{best}{exceptions}."
+    )
+
+
 def mean_ranks(standings: Sequence[Standing]) -> dict[str, float]:
     """Return the mean rank of each method over the data sets on which it has one."""
     names = list(dict.fromkeys(name for s in standings for name in s.scores))

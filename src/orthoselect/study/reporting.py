@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from orthoselect.errors import InputError
 from orthoselect.output import replacing
-from orthoselect.study import figures, findings, paper
+from orthoselect.show.page import render
+from orthoselect.study import figures, findings, markdown, paper
 from orthoselect.study.datasets import DATASETS
 from orthoselect.study.experiments import EXPERIMENTS, Experiment
 from orthoselect.study.findings import Standing
 from orthoselect.study.methods import TWELVE
 from orthoselect.study.records import Results
+from orthoselect.study.reproduce import how_to_reproduce
 from orthoselect.study.store import Store
 from orthoselect.study.tables import Table
 
-_PAGE = "study.md"
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+_PAGE, _MARKDOWN = "study.html", "study.md"
 
 
 def report(output: str | Path) -> dict[str, Any]:
@@ -26,8 +31,8 @@ def report(output: str | Path) -> dict[str, Any]:
     Parameters
     ----------
     output : str or Path
-        The folder of a run. Written there: `study.md`, a Markdown file for each table and a PNG
-        and an SVG file for each figure.
+        The folder of a run. Written there: `study.html`, a page that needs nothing else;
+        `study.md`, a Markdown file for each table and a PNG and an SVG file for each figure.
 
     Returns
     -------
@@ -38,6 +43,7 @@ def report(output: str | Path) -> dict[str, Any]:
     folder = Path(output)
     if not folder.is_dir():
         raise InputError(f"`output` should be the folder of a run; there is no folder `{folder}`.")
+    files = _Files(folder)
     parts: list[dict[str, Any]] = []
     standings: list[Standing] = []
     caveats: list[str] = []
@@ -47,23 +53,55 @@ def report(output: str | Path) -> dict[str, Any]:
         if manifest is None:
             continue
         results = _results(store, manifest)
-        parts.append(_part(experiment, results, manifest, folder))
+        parts.append(_part(experiment, results, manifest, files))
         standings += experiment.standings(results)
         caveats += experiment.caveats(results)
     if not parts:
         raise InputError(f"`output` should be the folder of a run; `{folder}` has no results.")
-    overall = _overall(standings, folder)
+    ranked = {by: _ranked(standings, kind) for kind, by in _RANKED.items()}
+    overall = _overall(ranked, files)
     overall["findings"] += caveats
     told = {
         "kind": "study",
         "title": "The paper's empirical study, run again",
+        "created": max(part["written"] for part in parts),
+        "sentence": findings.answer(ranked, hangs=bool(caveats)),
         "paper": paper.CITATION,
         "experiments": parts,
         "overall": overall,
+        "reproduce": how_to_reproduce(parts),
     }
-    with replacing(folder / _PAGE) as temporary:
-        temporary.write_text(_page(told))
+    files.write(_MARKDOWN, markdown.page(told))
+    files.write(_PAGE, render(told, files.charts))
     return told
+
+
+class _Files:
+    """Where tables and figures are written, and the charts of the page.
+
+    Attributes
+    ----------
+    charts : dict of a figure's name to its chart
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.charts: dict[str, Markup] = {}
+
+    def table(self, table: Table) -> dict[str, Any]:
+        """Write a table; return it as plain values."""
+        self.write(f"table_{table.name}.md", table.markdown() + "\n")
+        return table.to_dict()
+
+    def figure(self, figure: figures.Figure) -> dict[str, str]:
+        """Write a figure; return what it is called."""
+        self.charts[figure.name] = figure.chart()
+        return figure.save(self._folder)
+
+    def write(self, name: str, text: str) -> None:
+        """Write a file; one that is there is replaced once the new one is complete."""
+        with replacing(self._folder / name) as temporary:
+            temporary.write_text(text, encoding="utf-8")
 
 
 def _results(store: Store, manifest: dict[str, Any]) -> Results:
@@ -80,7 +118,7 @@ def _results(store: Store, manifest: dict[str, Any]) -> Results:
 
 
 def _part(
-    experiment: Experiment, results: Results, manifest: dict[str, Any], folder: Path
+    experiment: Experiment, results: Results, manifest: dict[str, Any], files: _Files
 ) -> dict[str, Any]:
     part = {
         "name": experiment.name,
@@ -103,8 +141,8 @@ def _part(
         part["findings"] += ["There are no results.", *missing]
         return part
     tables = [_data_table(experiment, results), *experiment.tables(results)]
-    part["tables"] = [_written(table, folder) for table in tables if table is not None]
-    part["figures"] = [figure.save(folder) for figure in experiment.figures(results)]
+    part["tables"] = [files.table(table) for table in tables if table is not None]
+    part["figures"] = [files.figure(figure) for figure in experiment.figures(results)]
     part["findings"] += experiment.findings(results)
     return part
 
@@ -134,24 +172,23 @@ def _data_table(experiment: Experiment, results: Results) -> Table | None:
     return Table(f"{experiment.name}_data", "Data", columns, rows)
 
 
-def _written(table: Table, folder: Path) -> dict[str, Any]:
-    with replacing(folder / f"table_{table.name}.md") as temporary:
-        temporary.write_text(table.markdown() + "\n")
-    return table.to_dict()
-
-
 _RANKED = {
     "last": "the score with all features of the experiment",
     "mean": "the mean score over 1, 2, ... features",
 }
 
 
-def _overall(standings: Sequence[Standing], folder: Path) -> dict[str, Any]:
+def _ranked(standings: Sequence[Standing], kind: str) -> list[Standing]:
+    """Return those by the last size or by the mean over sizes that have all twelve methods."""
+    ranked = [s for s in standings if s.kind in (kind, "both")]
+    return [s for s in ranked if set(TWELVE) <= set(s.scores)]
+
+
+def _overall(ranked: Mapping[str, Sequence[Standing]], files: _Files) -> dict[str, Any]:
     """Return ranks over all data sets, by the last size and by the mean over sizes."""
     told: dict[str, Any] = {"tables": [], "figures": [], "findings": []}
     for kind, by in _RANKED.items():
-        ranked = [s for s in standings if s.kind in (kind, "both")]
-        full = [s for s in ranked if set(TWELVE) <= set(s.scores)]
+        full = ranked[by]
         told["findings"] += findings.claim_sentences(full, by)
         if not full:
             continue
@@ -163,46 +200,12 @@ def _overall(standings: Sequence[Standing], folder: Path) -> dict[str, Any]:
         note = "Rows that were not trained on. Equals share the better rank."
         if kind == "last":
             note += " Sets of which all features are taken are left out: all methods are equal."
-        table = Table(f"ranks_{kind}", title, ["data", *order], rows, note)
-        told["tables"].append(_written(table, folder))
+        told["tables"].append(
+            files.table(Table(f"ranks_{kind}", title, ["data", *order], rows, note))
+        )
         grid = {s.dataset: s.ranks() for s in full}
-        size = (9.0, 1.2 + 0.32 * len(grid))
-        figure = figures.Figure(f"ranks_{kind}", title, figures.ranks(grid, order), size)
-        told["figures"].append(figure.save(folder))
+        drawing = figures.draw_ranks(grid, {name: averages[name] for name in order}, paper.FIRST)
+        told["figures"].append(files.figure(figures.Figure(f"ranks_{kind}", title, drawing)))
         best = findings.listed([f"{name} {averages[name]:.1f}" for name in order[:3]])
         told["findings"].append(f"By {by}: best mean ranks over {len(full)} sets: {best}.")
     return told
-
-
-def _page(told: dict[str, Any]) -> str:
-    """Return the whole report in Markdown."""
-    lines = [f"# {told['title']}", "", f"The paper: {told['paper']}.", ""]
-    for part in [*told["experiments"], {"title": "Over all data sets", **told["overall"]}]:
-        lines += [f"## {part['title']}", ""]
-        if "about" in part:
-            lines += [_about(part), ""]
-        for table in part["tables"]:
-            lines += [Table(**table).markdown(), ""]
-        for figure in part["figures"]:
-            lines += [f"![{figure['title']}]({figure['png']})", ""]
-        lines += ["What this shows:", "", *(f"- {text}" for text in part["findings"]), ""]
-    return "\n".join([*lines, "## Versions", "", *_versions(told["experiments"]), ""])
-
-
-def _about(part: dict[str, Any]) -> str:
-    settings = part["settings"]
-    quick = " A quick run, with smaller numbers than the paper's." if settings["quick"] else ""
-    about = part["about"][0].upper() + part["about"][1:]
-    return (
-        f"{about}.{quick} Seed {settings['seed']}; {part['complete']} of {part['tasks']} tasks, "
-        f"{part['seconds']:.0f} s of work; {part['written']}."
-    )
-
-
-def _versions(parts: Sequence[dict[str, Any]]) -> list[str]:
-    """Return a line for each set of versions that experiments were run with."""
-    used: dict[str, list[str]] = {}
-    for part in parts:
-        versions = ", ".join(f"{name} {number}" for name, number in part["versions"].items())
-        used.setdefault(versions, []).append(part["name"])
-    return [f"- {', '.join(names)}: {versions}" for versions, names in used.items()]

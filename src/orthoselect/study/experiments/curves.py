@@ -158,9 +158,8 @@ class Curves(Experiment):
                 panels[facts["title"]] = row
         if not panels:
             return []
-        size = (9.5, 0.6 + 2.9 * len(panels))
         title = f"{self.title}: {self.score} against the number of features"
-        return [figures.Figure(self.name, title, figures.curves(panels, self.score), size)]
+        return [figures.Figure(self.name, title, figures.draw_curves(panels, self.score))]
 
     def findings(self, results: Results) -> list[str]:
         sentences = [
@@ -171,7 +170,9 @@ class Curves(Experiment):
             for name, why in results.missing.items()
         ]
         short = sorted({(r.dataset, r.method, r.note) for r in results.where(measure="warning")})
-        return sentences + [f"{d}, {m}: {note}" for d, m, note in short if "selected" in note]
+        return sentences + [
+            f"{DATASETS[d].title}, {m}: {note}" for d, m, note in short if "selected" in note
+        ]
 
 
 def _held(facts: dict[str, Any]) -> str:

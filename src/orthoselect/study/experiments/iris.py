@@ -66,7 +66,7 @@ class Iris(Experiment):
                 step, feature = row.measure.split(", gain of ")
                 gains.setdefault(step, {})[feature] = row.value
         title = "Gain of every candidate at every step"
-        return [figures.Figure("iris", title, figures.bars(gains, "gain"), (7.0, 3.2))]
+        return [figures.Figure("iris", title, figures.draw_bars(gains, "gain", best=max))]
 
     def findings(self, results: Results) -> list[str]:
         ours = {row.measure: row.value for row in results.rows}

@@ -65,10 +65,6 @@ class Mnist(Curves):
             orders[method] = [int(r.value) for r in sorted(rows, key=lambda r: r.n_features or 0)]
         if not orders:
             return []
-        lines = -(-len(orders) // 6)
-        title = "MNIST: the selected pixels, the first ones darkest"
-        maps = figures.maps(orders, _SHAPE)
-        return [
-            *super().figures(results),
-            figures.Figure("mnist_pixels", title, maps, (10.0, 0.5 + 1.8 * lines)),
-        ]
+        title = "MNIST: the selected pixels, the first ones deepest"
+        maps = figures.draw_maps(orders, _SHAPE)
+        return [*super().figures(results), figures.Figure("mnist_pixels", title, maps)]

@@ -177,8 +177,8 @@ class Simulated(Experiment):
             name: (mean(c), 100 * share_error(mean(c) / 100, self._n_tables(results, name)))
             for name, c in counts.items()
         }
-        draw = figures.counts(ours, counts, paper.FOUND[self.name], "found in 100 tables")
-        return [figures.Figure(self.name, f"{self.title}: how often", draw, (9.0, 3.8))]
+        draw = figures.draw_counts(ours, counts, paper.FOUND[self.name], "found in 100 tables")
+        return [figures.Figure(self.name, f"{self.title}: how often", draw)]
 
     def standings(self, results: Results) -> list[Standing]:
         samples = {}

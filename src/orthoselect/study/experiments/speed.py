@@ -126,8 +126,8 @@ class Speed(Experiment):
         }
         if not any(groups.values()):
             return []
-        draw = figures.bars(groups, "milliseconds", logarithmic=True)
-        return [figures.Figure("speed", self.title, draw, (8.0, 3.4))]
+        draw = figures.draw_bars(groups, "milliseconds", best=min, logarithmic=True)
+        return [figures.Figure("speed", self.title, draw)]
 
     def findings(self, results: Results) -> list[str]:
         sentences = []
