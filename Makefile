@@ -36,11 +36,14 @@ test-newest: $(VENV)/.installed-test
 	$(BIN)/python -m pytest --numprocesses auto
 
 # The lower bounds of pyproject.toml, really installed and tested, and NumPy without our kernels.
-# A page looks the same there; examples and what the docs show are for the newest versions.
+# A page looks the same there; examples and what the docs show are for the newest versions, and of
+# tables in blocks their own tests are enough.
 test-oldest: $(OLDEST)/.installed-test
-	ORTHOSELECT_NATIVE=0 $(OLDEST)/bin/python -m pytest --numprocesses auto tests \
+	ORTHOSELECT_NATIVE=0 $(OLDEST)/bin/python -m pytest --numprocesses auto tests -k "not blocks" \
 		--ignore tests/show/test_browser.py --ignore tests/cli/test_docs.py \
 		--ignore tests/test_examples.py
+	ORTHOSELECT_NATIVE=0 $(OLDEST)/bin/python -m pytest tests/matrix/test_blocks.py \
+		tests/read/test_blocks.py
 
 # Warnings are errors. Examples of the gallery that did not change since are not run again.
 docs: $(VENV)/.installed-docs
