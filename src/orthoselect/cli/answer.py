@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ class Answer:
     def show(self, format: str) -> None:
         """Print the path."""
         if format == "json":
-            print(json.dumps(self._as_dict(), indent=2, ensure_ascii=False))
+            print(json.dumps(self._summary, indent=2, ensure_ascii=False))
         elif format == "csv":
             print(self._path.to_csv(), end="")
         else:
@@ -66,10 +67,12 @@ class Answer:
             from orthoselect.show import write_report
 
             with self._terminal.working("writing the report"):
-                write_report(self._summary(), report)
+                write_report(self._summary, report)
             self._terminal.note(f"wrote the report to {report}")
 
+    @cached_property
     def _summary(self) -> dict[str, Any]:
+        """What the report shows and `--format json` prints."""
         from orthoselect.show import summarize
 
         loaded = self._loaded
@@ -81,9 +84,6 @@ class Answer:
             target_name=loaded.target_name,
         )
         return annotated(summary, loaded, self._terminal)
-
-    def _as_dict(self) -> dict[str, Any]:
-        return annotated(self._path.to_dict(), self._loaded, self._terminal)
 
 
 def annotated(summary: dict[str, Any], loaded: Loaded, terminal: Terminal) -> dict[str, Any]:

@@ -62,8 +62,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = app(args=arguments, standalone_mode=False, prog_name="orthoselect")
     except _Complaint as complaint:
-        Terminal().error(f"{complaint.format_message()} See `orthoselect --help`.")
+        message = complaint.format_message().strip()
+        if message:  # a command without arguments has shown its help
+            Terminal().error(f"{message} See `orthoselect --help`.")
         code = MENDABLE
     except (KeyboardInterrupt, typer.Abort):
+        Terminal().error("interrupted.")
         code = INTERRUPTED
     sys.exit(code if isinstance(code, int) else 0)

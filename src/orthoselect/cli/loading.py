@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthoselect.errors import InputError, listing
 from orthoselect.read import (
@@ -86,7 +87,7 @@ def load(asked: Asked) -> Loaded:
         weights=roles.weights,
         exclude=roles.exclude,
     )
-    _check_targets_left(dataset, roles.targets)
+    _check_left(dataset, roles)
     target, target_name = _target_values(dataset, roles.targets)
     _check_varies(dataset.column(target) if isinstance(target, str) else target, target_name)
     options = {
@@ -95,7 +96,7 @@ def load(asked: Asked) -> Loaded:
         "groups": roles.groups,
         "exclude": roles.never_taken or None,
     }
-    weights = None if roles.weights is None else np.asarray(dataset.column(roles.weights))
+    weights = None if roles.weights is None else _weights(dataset, roles.weights)
     return Loaded(
         dataset,
         target,
@@ -103,7 +104,11 @@ def load(asked: Asked) -> Loaded:
         options,
         weights,
         roles.targets,
-        {**dataset.left_out, **roles.reasons},
+        {
+            **dict.fromkeys(dataset.dropped, "named in `--drop`"),
+            **dataset.left_out,
+            **roles.reasons,
+        },
     )
 
 
@@ -112,6 +117,7 @@ class _Roles:
 
     def __init__(self, asked: Asked, dataset: Dataset) -> None:
         names = dataset.names
+        _check_not_dropped(asked, dataset.dropped)
         self.targets = _targets(asked, dataset)
         self.categorical = find_names(asked.categorical, names, "--categorical")
         self.groups = _groups(asked.group, names)
@@ -121,6 +127,9 @@ class _Roles:
         if len(weights) > 1:
             raise InputError(f"`--weights` should name one column; got {listing(weights)}.")
         self.weights = weights[0] if weights else None
+        self._unused: dict[str, str] = {}
+        if self.targets and isinstance(dataset.target, np.ndarray):
+            self._unused = {dataset.target_name or "y": "the source's own target, not asked for"}
         self._check()
 
     @property
@@ -150,7 +159,8 @@ class _Roles:
     @property
     def reasons(self) -> dict[str, str]:
         """Why columns are no candidates that the user has spoken of."""
-        reasons = dict.fromkeys(self.exclude, "named in `--exclude`")
+        reasons = dict(self._unused)
+        reasons.update(dict.fromkeys(self.exclude, "named in `--exclude`"))
         if len(self.targets) > 1:
             reasons.update(dict.fromkeys(self.targets, "a target"))
         return reasons if self.weights is None else {**reasons, self.weights: "the row weights"}
@@ -230,14 +240,44 @@ def _target_values(dataset: Dataset, targets: list[str]) -> tuple[Any, str]:
     return np.column_stack(columns), ", ".join(targets)
 
 
-def _check_targets_left(dataset: Dataset, targets: Sequence[str]) -> None:
-    """Raise where a target, one of several, was left out for its gaps."""
-    gone = [name for name in targets if name in dataset.left_out]
+def _check_left(dataset: Dataset, roles: _Roles) -> None:
+    """Raise where a column that is needed was left out for its gaps."""
+    gone = [name for name in roles.targets if name in dataset.left_out]
     if gone:
         raise InputError(
             f"a target should have no missing values; {listing(gone)} has some. "
             f"Use `--missing drop-rows`."
         )
+    for name in [*roles.include, *roles.in_groups]:
+        if name in dataset.left_out:
+            raise InputError(
+                f"a feature that is included or in a group should stay; `{name}` was left out: "
+                f"{dataset.left_out[name]}. Use `--missing drop-rows`."
+            )
+
+
+def _check_not_dropped(asked: Asked, dropped: Sequence[str]) -> None:
+    given = {
+        "--target": asked.target,
+        "--categorical": asked.categorical,
+        "--include": asked.include,
+        "--exclude": asked.exclude,
+        "--weights": [asked.weights] if asked.weights else [],
+    }
+    for option, names in given.items():
+        for name in names:
+            if name in dropped:
+                _refuse(name, option, "--drop")
+
+
+def _weights(dataset: Dataset, name: str) -> NDArray:
+    values = np.asarray(dataset.column(name))
+    if values.dtype.kind not in "fiub":
+        raise InputError(
+            f"`--weights` should be a column of numbers; `{name}` holds text, for example "
+            f"{str(values[0])!r}."
+        )
+    return values
 
 
 def _check_varies(values: Any, name: str) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 from enum import StrEnum
+from glob import glob
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from orthoselect.errors import InputError
 from orthoselect.methods import METHODS
+from orthoselect.read import BUILT_IN
 
 _TABLE, _CHOICE, _ANSWER = "The table", "The choice", "The answer"
 
@@ -44,10 +47,17 @@ def complete_method(incomplete: str) -> list[tuple[str, str]]:
     return [(m.name, m.summary) for m in METHODS.values() if m.name.startswith(incomplete)]
 
 
+def complete_source(incomplete: str) -> list[str]:
+    """Return the data sets and files that begin so, for the shell."""
+    files = [name + ("/" if Path(name).is_dir() else "") for name in glob(f"{incomplete}*")]
+    return [*(name for name in BUILT_IN if name.startswith(incomplete)), *sorted(files)]
+
+
 Source = Annotated[
     str,
     typer.Argument(
         metavar="SOURCE",
+        autocompletion=complete_source,
         help="A file (.csv, .tsv, .parquet, .feather, .arrow, .npz, .svm, .libsvm), a built-in "
         "data set (see `orthoselect datasets`), or - for standard input.",
         show_default=False,
@@ -258,7 +268,8 @@ Largest = Annotated[
 Estimator = Annotated[
     str,
     typer.Option(
-        help="The linear model that is scored: auto, lda, svm, logistic or ridge.",
+        help="The linear model that is scored: auto, lda, svm or logistic for classes, "
+        "least_squares or ridge for numbers.",
         rich_help_panel=_CHOICE,
     ),
 ]

@@ -70,8 +70,15 @@ def select_command(
         if not len(path):
             raise InputError(f"nothing could be selected: {path.stopped}")
         answer = Answer(path, loaded, terminal)
-        answer.show(format.value)
-        answer.write(output, report)
+        try:
+            answer.show(format.value)
+            answer.write(output, report)
+        except KeyboardInterrupt:
+            terminal.error(
+                f"interrupted while writing; the {len(path)} feature(s) are found, and files that "
+                f"were not complete are as they were."
+            )
+            raise typer.Exit(INTERRUPTED) from None
     if interrupted:
         terminal.error(f"interrupted after {len(path)} feature(s), which are kept.")
         raise typer.Exit(INTERRUPTED)

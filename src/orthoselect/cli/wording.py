@@ -14,6 +14,7 @@ _OPTIONS = {
     "random_state": "--seed",
     "n_jobs": "--jobs",
     "groups": "--group",
+    "format": "--input-format",
     "methods": "--method",
     "names": "NAME",
     "sizes": "-k",
@@ -22,6 +23,7 @@ _OPTIONS = {
         for name in (
             "data",
             "delimiter",
+            "drop",
             "encoding",
             "estimator",
             "exclude",
@@ -38,7 +40,8 @@ _OPTIONS = {
         )
     },
 }
-_SETTING = re.compile(r"`(\w+)='([^'`]*)'`")
+_SETTING = re.compile(r"`(\w+)='?([^'`]*)'?`")
+_PHRASES = {"use OrthogonalSelector, which": "use `--method socc`, which"}
 # Where a name in backquotes is an argument and not a column of the table.
 _NAME = re.compile(r"(^|\bin |\btake |\bset )`(\w+)`")
 
@@ -58,9 +61,13 @@ def in_command_words(message: str, own: Mapping[str, str] = {}) -> str:
     'Drop them, or name the column in `--exclude`.'
     >>> in_command_words("if it is a quantity pass `task='regression'`.")
     'if it is a quantity pass `--task regression`.'
+    >>> in_command_words("Choose `folds=19`.")
+    'Choose `--folds 19`.'
     >>> in_command_words("there is no column `target`.")
     'there is no column `target`.'
     """
+    for library, command in _PHRASES.items():
+        message = message.replace(library, command)
     names = {**_OPTIONS, **own}
     message = _SETTING.sub(_setting, message)
     message = _NAME.sub(lambda found: f"{found[1]}`{names.get(found[2], found[2])}`", message)

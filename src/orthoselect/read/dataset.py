@@ -59,6 +59,8 @@ class Dataset:
         How a CSV or TSV source is written.
     left_out : mapping of str to str
         Columns that are no candidates, each with the reason.
+    dropped : sequence of str
+        Columns that the source has and `data` does not, as was asked for.
     task : {"auto", "classification", "regression"}
         What the target that the source knows is for, where its values do not tell.
     """
@@ -71,6 +73,7 @@ class Dataset:
     format: str = "csv"
     text: TextFormat | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)
+    dropped: Sequence[str] = ()
     task: str = "auto"
 
     @property
@@ -159,7 +162,8 @@ class Dataset:
         if not kept:
             raise ShapeError(f"`drop` should leave columns; it names all of `{self.name}`.")
         names = [self.names[at] for at in kept]
-        return replace(self, data=self.columns.take_columns(kept), names=names)
+        gone = (*self.dropped, *(name for name in self.names if name in dropped))
+        return replace(self, data=self.columns.take_columns(kept), names=names, dropped=gone)
 
     def checked(self) -> Dataset:
         """Return the table itself, having seen that it has rows, and names that are unique."""

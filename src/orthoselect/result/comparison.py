@@ -316,7 +316,8 @@ class Comparison:
     def _heading(self) -> str:
         s = self.setting
         repeated = f", {s.repeats} times" if s.repeats > 1 else ""
-        return f"{s.scoring} of {s.estimator} on validation rows, mean of {s.folds} folds{repeated}"
+        folds = f"mean of {s.folds} folds{repeated}" if self.complete else "as far as it was run"
+        return f"{s.scoring} of {s.estimator} on validation rows, {folds}"
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the table that people see: a column for each method.
