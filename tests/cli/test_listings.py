@@ -49,3 +49,12 @@ def test_help_names_every_command(run):
     out = run("--help").out
     assert all(name in out for name in ("select", "compare", "methods", "datasets"))
     assert "--install-completion" in out
+
+
+def test_completion_knows_data_sets_files_and_methods(tmp_path, monkeypatch):
+    from orthoselect.cli.options import complete_method, complete_source
+
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "winter.csv").touch()
+    assert complete_source("wi") == ["wine", "winter.csv"]
+    assert [name for name, _ in complete_method("mrmr")] == ["mrmr_difference", "mrmr_quotient"]

@@ -106,3 +106,26 @@ def test_thousands_of_columns(tmp_path):
         text=True,
     )
     assert ran.stdout.splitlines()[1].startswith("1,1234,gene 1234,")
+
+
+def test_ctrl_c_while_the_command_loads_is_quiet():
+    code = (
+        "import os, signal, sys, threading, time\n"
+        "import orthoselect_command\n"
+        "def press():\n"
+        "    time.sleep(0.05)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "threading.Thread(target=press, daemon=True).start()\n"
+        "sys.argv = ['orthoselect', 'methods']\n"
+        "orthoselect_command.main()\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 130
+    assert "Traceback" not in ran.stderr
+
+
+def test_the_command_has_its_entry():
+    ran = subprocess.run(
+        [sys.executable, "-m", "orthoselect_command", "--version"], capture_output=True, text=True
+    )
+    assert ran.stdout.startswith("orthoselect ")

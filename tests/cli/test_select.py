@@ -298,6 +298,62 @@ def test_a_column_with_two_roles(refused):
     assert "petal width (cm)" in line
 
 
+def test_a_dropped_column_has_no_other_role(refused):
+    assert "`--drop`" in refused("select", "wine", "--drop", "alcohol", "--include", "alcohol")
+
+
+def gappy(tmp_path):
+    rows = [f"{i},{i * i % 7},{'u' if i % 2 else 'v'},{'x' if i % 3 else 'y'}" for i in range(30)]
+    rows[4] = "4,,u,x"
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,w,y", *rows]))
+
+
+def test_an_included_column_that_is_left_out(refused, tmp_path):
+    gappy(tmp_path)
+    line = refused(
+        "select", "t.csv", "-t", "y", "--missing", "drop-columns", "--include", "b", "-q"
+    )
+    assert "`b` was left out" in line
+
+
+def test_weights_of_text(refused, tmp_path):
+    gappy(tmp_path)
+    line = refused("select", "t.csv", "-t", "y", "--weights", "w", "--exclude", "b")
+    assert "`w` holds text" in line
+
+
+def test_columns_that_were_dropped_are_told(run):
+    told = json.loads(run("select", "wine", "-k", 1, "--drop", "alcohol", "-f", "json").out)
+    assert told["data"]["left_out"] == [{"name": "alcohol", "reason": "named in `--drop`"}]
+
+
+def test_a_target_of_the_source_that_is_not_asked_for_is_told(run):
+    told = json.loads(run("select", "iris", "-t", "petal width (cm)", "-k", 1, "-f", "json").out)
+    assert [left["name"] for left in told["data"]["left_out"]] == ["species"]
+
+
+def test_json_is_what_the_report_shows(run):
+    told = json.loads(run("select", "iris", "-k", 2, "-f", "json").out)
+    assert len(told["features"]) == 4
+    assert told["sentence"].startswith("2 of 4 features explain")
+
+
+def test_numbers_for_a_method_that_needs_classes(refused):
+    assert "`--method socc`" in refused("select", "diabetes", "-m", "mim")
+
+
+def test_ctrl_c_while_writing_tells_what_is_kept(run, monkeypatch, tmp_path):
+    def interrupted(summary):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("orthoselect.show.page.render", interrupted)
+    ran = run("select", "iris", "-k", 2, "--report", "r.html")
+    assert ran.code == 130
+    assert "petal length" in ran.out
+    assert "interrupted while writing; the 2 feature(s) are found" in ran.err
+    assert not (tmp_path / "r.html").exists()
+
+
 def test_a_bad_group(refused):
     assert "NAME=COLUMN" in refused("select", "iris", "--group", "petal")
 
