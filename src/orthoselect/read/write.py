@@ -36,9 +36,10 @@ def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: s
         As for `Dataset.find_target`; it is written last, or as `y` and labels where the format has
         a place for these.
     path : str or Path
-        The file, replaced only when it is whole. A suffix that names a format (of `read_source`)
-        decides; with any other suffix the file is written in the format of the source, and a
-        built-in data set as CSV. ``.gz``, ``.bz2`` and ``.xz`` compress.
+        The file, replaced only when it is whole. Its suffix names the format, one of those that
+        `read_source` knows; any other suffix is an error. Without a suffix the file is written in
+        the format of the source, and a built-in data set as CSV. ``.gz``, ``.bz2`` and ``.xz``
+        compress.
 
     Examples
     --------
@@ -54,15 +55,29 @@ def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: s
     unknown = [name for name in columns if name not in dataset]
     if unknown:
         raise UnknownColumnError("columns", unknown, dataset.names)
+    format, packed = _format_for(path, dataset)
     chosen = _Chosen(dataset, list(columns), target)
-    suffix, packed = split_suffix(Path(path))
-    own = "csv" if dataset.format == "built-in" else dataset.format
-    format = SUFFIXES.get(suffix, own)
     with replacing(path) as temporary, open_packed(temporary, packed, "wb") as file:
         if format in ("csv", "tsv"):
             _write_text(chosen, _text_format(dataset, format), file)
         else:
             _WRITERS[format](chosen, file)
+
+
+def _format_for(path: str | Path, dataset: Dataset) -> tuple[str, str]:
+    """Return the format that a file name asks for, and the compression."""
+    if str(path) == "-":
+        raise InputError("`output` should name a file; got '-', and tables go to files only.")
+    suffix, packed = split_suffix(Path(path))
+    if not suffix:
+        return ("csv" if dataset.format == "built-in" else dataset.format), packed
+    if suffix not in SUFFIXES:
+        known = ", ".join(f"`{known}`" for known in SUFFIXES)
+        raise InputError(
+            f"`output` should name a file that ends in one of {known}, or has no suffix to be "
+            f"written as its source is; got `{Path(path).name}`."
+        )
+    return SUFFIXES[suffix], packed
 
 
 class _Chosen:
