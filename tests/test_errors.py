@@ -10,6 +10,7 @@ import pytest
 from orthoselect import OrthogonalSelector, SelectionPath, SelectionStep, errors, select
 from orthoselect.errors import (
     ComparisonInterrupted,
+    CutShortWarning,
     InputError,
     LeftOutWarning,
     LikelyQuantityWarning,
@@ -48,6 +49,7 @@ EXAMPLES = [
     UncutNumbersWarning("price", 39, 40, 2),
     LeftOutWarning({"id": "identifier", "when": "dates"}, "Name them to keep them."),
     LooksNumericWarning({"price": (30, 31, "1,200"), "share": (31, 31, "12%")}),
+    CutShortWarning("t.svm", "1:0."),
     RowsDroppedWarning(3, 40, ""),
     SelectionInterrupted(path()),
     ComparisonInterrupted(["what was done"], 2, 10),

@@ -204,6 +204,16 @@ class LooksNumericWarning(SelectionWarning):
         )
 
 
+class CutShortWarning(SelectionWarning):
+    """A file whose last line does not end."""
+
+    def __init__(self, name: str, end: str) -> None:
+        super().__init__(
+            f"`{name}` should end with a newline; its last line has none and may be cut short: it "
+            f"ends with {end!r}. Get the file again, or add a newline if it is whole."
+        )
+
+
 class RowsDroppedWarning(SelectionWarning):
     """Rows with missing values were dropped."""
 

@@ -83,6 +83,7 @@ def read_source(
     equal length, which are columns by their own names.
 
     LIBSVM columns are called x and the index that the file has for them: ``7:1.5`` is in `x7`.
+    A file whose last line does not end with a newline may be cut short: a warning says so.
 
     Examples
     --------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -39,7 +40,8 @@ def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: s
         The file, replaced only when it is whole. Its suffix names the format, one of those that
         `read_source` knows; any other suffix is an error. Without a suffix the file is written in
         the format of the source, and a built-in data set as CSV. ``.gz``, ``.bz2`` and ``.xz``
-        compress.
+        compress. LIBSVM that was read from LIBSVM keeps the index of each column (`x7` is 7);
+        columns of any other source are counted from 1, in the order given.
 
     Examples
     --------
@@ -55,7 +57,8 @@ def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: s
     unknown = [name for name in columns if name not in dataset]
     if unknown:
         raise UnknownColumnError("columns", unknown, dataset.names)
-    format, packed = _format_for(path, dataset)
+    own = "csv" if dataset.format == "built-in" else dataset.format
+    format, packed = check_output(path) or own, split_suffix(Path(path))[1]
     chosen = _Chosen(dataset, list(columns), target)
     with replacing(path) as temporary, open_packed(temporary, packed, "wb") as file:
         if format in ("csv", "tsv"):
@@ -64,20 +67,24 @@ def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: s
             _WRITERS[format](chosen, file)
 
 
-def _format_for(path: str | Path, dataset: Dataset) -> tuple[str, str]:
-    """Return the format that a file name asks for, and the compression."""
+def check_output(path: str | Path) -> str | None:
+    """Return the format that a file name asks for, None if any; raise for one that tells none.
+
+    Examples
+    --------
+    >>> check_output("small.csv.gz"), check_output("small")
+    ('csv', None)
+    """
     if str(path) == "-":
         raise InputError("`output` should name a file; got '-', and tables go to files only.")
-    suffix, packed = split_suffix(Path(path))
-    if not suffix:
-        return ("csv" if dataset.format == "built-in" else dataset.format), packed
-    if suffix not in SUFFIXES:
+    suffix = split_suffix(Path(path))[0]
+    if suffix and suffix not in SUFFIXES:
         known = ", ".join(f"`{known}`" for known in SUFFIXES)
         raise InputError(
             f"`output` should name a file that ends in one of {known}, or has no suffix to be "
             f"written as its source is; got `{Path(path).name}`."
         )
-    return SUFFIXES[suffix], packed
+    return SUFFIXES.get(suffix)
 
 
 class _Chosen:
@@ -96,6 +103,7 @@ class _Chosen:
         places = [dataset.position(name) for name in names]
         self.sparse = sp.csr_array(dataset.data)[:, places] if sp.issparse(dataset.data) else None
         self.n_rows = dataset.n_rows
+        self.indices = _indices(dataset, names)
 
     def table(self) -> dict[str, Any]:
         """Return all columns by name, the target last."""
@@ -104,6 +112,15 @@ class _Chosen:
     def arrays(self) -> dict[str, NDArray]:
         """Return all columns as arrays of NumPy, the target last."""
         return {name: _array(column, name) for name, column in self.table().items()}
+
+
+def _indices(dataset: Dataset, names: Sequence[str]) -> Sequence[int]:
+    """Return what LIBSVM calls the columns: as the file did that they are from, else from 1."""
+    if dataset.format == "libsvm":
+        own = [re.fullmatch("x([0-9]+)", name) for name in names]
+        if all(own):
+            return [int(match[1]) for match in own if match]
+    return range(1, len(names) + 1)
 
 
 def _named_target(dataset: Dataset, target: Any, names: Sequence[str]) -> tuple[str, Any]:
@@ -231,7 +248,7 @@ def _write_arrays(arrays: Mapping[str, NDArray], file: BinaryIO) -> None:
 
 
 def _write_libsvm(chosen: _Chosen, file: BinaryIO) -> None:
-    """Write one line a row, columns counted from 1; labels and values in full precision."""
+    """Write one line a row; labels and values in full precision."""
     labels = _array(chosen.target, chosen.target_name)
     X = chosen.sparse if chosen.sparse is not None else _matrix(chosen)
     if labels.dtype.kind not in "fiub":
@@ -240,7 +257,7 @@ def _write_libsvm(chosen: _Chosen, file: BinaryIO) -> None:
             f"Write another format, .csv for one."
         )
     numbers = labels.astype(np.int64) if labels.dtype.kind == "b" else labels
-    for label, line in zip(numbers.tolist(), _sparse_lines(X)):
+    for label, line in zip(numbers.tolist(), _sparse_lines(X, chosen.indices)):
         file.write(f"{label!r} {line}".rstrip().encode() + b"\n")
 
 
@@ -255,11 +272,14 @@ def _matrix(chosen: _Chosen) -> Any:
     return sp.csr_array(np.column_stack([arrays[name] for name in chosen.names]))
 
 
-def _sparse_lines(X: Any) -> Iterator[str]:
-    X = X.sorted_indices()
+def _sparse_lines(X: Any, indices: Sequence[int]) -> Iterator[str]:
+    """Yield the values of each row, in the order of their indices."""
+    order = np.argsort(indices)
+    indices = np.asarray(indices)[order].tolist()
+    X = X[:, order].sorted_indices()
     for start, stop in zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist()):
         pairs = zip(X.indices[start:stop].tolist(), X.data[start:stop].tolist())
-        yield " ".join(f"{column + 1}:{float(value)!r}" for column, value in pairs)
+        yield " ".join(f"{indices[column]}:{float(value)!r}" for column, value in pairs)
 
 
 _WRITERS = {
