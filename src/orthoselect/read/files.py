@@ -60,7 +60,8 @@ def read_source(
     delimiter : str, optional
         Of CSV and TSV. Found by itself: comma, semicolon, tab or bar; TSV has tabs.
     encoding : str, optional
-        Of CSV and TSV. UTF-8, and whatever a byte order mark says, need not be named.
+        Of CSV and TSV. UTF-8, UTF-16 and whatever a byte order mark says need not be
+        named.
     header : bool, default=True
         Of CSV and TSV: whether the first line holds names. Columns without are x0, x1, ...
     drop : names, optional
