@@ -10,9 +10,11 @@ import pytest
 from orthoselect import OrthogonalSelector, SelectionPath, SelectionStep, errors, select
 from orthoselect.errors import (
     ComparisonInterrupted,
+    CutShortWarning,
     InputError,
     LeftOutWarning,
     LikelyQuantityWarning,
+    LooksNumericWarning,
     ManyLevelsWarning,
     MissingValueError,
     NonFiniteError,
@@ -46,6 +48,8 @@ EXAMPLES = [
     ManyLevelsWarning("column `id`", 39, 40),
     UncutNumbersWarning("price", 39, 40, 2),
     LeftOutWarning({"id": "identifier", "when": "dates"}, "Name them to keep them."),
+    LooksNumericWarning({"price": (30, 31, "1,200"), "share": (31, 31, "12%")}),
+    CutShortWarning("t.svm", "1:0."),
     RowsDroppedWarning(3, 40, ""),
     SelectionInterrupted(path()),
     ComparisonInterrupted(["what was done"], 2, 10),

@@ -187,6 +187,33 @@ class LeftOutWarning(SelectionWarning):
         super().__init__(f"left out {len(reasons)} column(s): {told}. {remedy}")
 
 
+class LooksNumericWarning(SelectionWarning):
+    """Columns of text whose values look like numbers.
+
+    Each is told by how many values look so, how many there are, and one of them.
+    """
+
+    def __init__(self, columns: Mapping[str, tuple[int, int, str]]) -> None:
+        (name, (n_like, n_values, example)), *others = columns.items()
+        also = f", and so are {listing(other for other, _ in others)}" if others else ""
+        them = "them" if others else "it"
+        super().__init__(
+            f"column `{name}` is read as text though {n_like} of {n_values} values look like "
+            f"numbers, for example {example!r}{also}; clean {them}, or name {them} in "
+            f"`categorical_features` if these are labels."
+        )
+
+
+class CutShortWarning(SelectionWarning):
+    """A file whose last line does not end."""
+
+    def __init__(self, name: str, end: str) -> None:
+        super().__init__(
+            f"`{name}` should end with a newline; its last line has none and may be cut short: it "
+            f"ends with {end!r}. Get the file again, or add a newline if it is whole."
+        )
+
+
 class RowsDroppedWarning(SelectionWarning):
     """Rows with missing values were dropped."""
 

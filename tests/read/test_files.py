@@ -76,8 +76,10 @@ def test_format_is_that_of_the_suffix(frame, tmp_path, suffix):
 def test_format_given_goes_first(frame, tmp_path):
     path = write(frame, tmp_path / "t.parquet").rename(tmp_path / "t.csv")
     assert read_source(path, format="parquet").format == "parquet"
-    with pytest.raises(InputError, match=r"`format` should be one of `csv`.*got 'xlsx'"):
+    with pytest.raises(InputError, match=r"^`format` \(`--input-format`\) should be") as caught:
         read_source(path, format="xlsx")
+    assert all(f"`{known}`" in str(caught.value) for known in FORMATS)
+    assert str(caught.value).endswith("got 'xlsx'.")
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
@@ -244,12 +246,14 @@ def test_missing_file_suggests_near_ones(frame, tmp_path, monkeypatch):
         read_source("breast_cancre")
 
 
-def test_unknown_suffix_lists_the_known(tmp_path):
-    path = put(tmp_path / "t.xlsx", b"")
-    with pytest.raises(InputError, match=r"`t\.xlsx` should end in") as caught:
+@pytest.mark.parametrize("suffix", [".xlsx", ".npy", ""])
+def test_unknown_suffix_lists_the_known(tmp_path, suffix):
+    path = put(tmp_path / f"t{suffix}", b"")
+    with pytest.raises(InputError, match=f"`t{suffix}` should end in") as caught:
         read_source(path)
     assert all(f"`{suffix}`" in str(caught.value) for suffix in SUFFIXES)
-    assert "format='csv'" in str(caught.value)
+    assert "`--input-format csv`, or read it yourself" in str(caught.value)
+    assert "read_source" not in str(caught.value)
 
 
 def test_folder_is_said_to_be_one(tmp_path):
@@ -276,6 +280,11 @@ def test_options_of_text_are_refused_elsewhere(frame, tmp_path, option, suffix):
         read_source(path, **option)
     with pytest.raises(InputError, match="is for CSV and TSV; `iris` is a built-in"):
         read_source("iris", **option)
+
+
+def test_format_of_a_built_in_set_is_refused():
+    with pytest.raises(InputError, match=r"`format` .* is for files; `iris` is a built-in"):
+        read_source("iris", format="csv")
 
 
 def test_without_pyarrow(frame, tmp_path, monkeypatch):

@@ -7,8 +7,8 @@ import pytest
 import scipy.sparse as sp
 
 from orthoselect import select
-from orthoselect.errors import InputError
-from orthoselect.read import read_source
+from orthoselect.errors import CutShortWarning, InputError
+from orthoselect.read import read_source, write_columns
 
 
 @pytest.fixture
@@ -51,6 +51,28 @@ def test_selection(tmp_path, rng, target):
     found = select(tmp_path / "t.svm", target, 2)
     assert found.names[0] == "x3"
     assert found.gains == pytest.approx(select(X, y, 2).gains)
+
+
+@pytest.mark.parametrize(("text", "end"), [("1 0:1.03 1:0.", "1:0."), ("2 1:1\n1 2:15", "2:15")])
+def test_last_line_that_may_be_cut_short_is_told(read, text, end):
+    with pytest.warns(CutShortWarning, match=rf"t\.svm`.*newline.*cut short: it ends with '{end}'"):
+        read(text)
+    with pytest.warns(CutShortWarning, match="cut short"):
+        read(bz2.compress(text.encode()), "t.svm.bz2")
+    read(text + "\n")
+    read(text + "\r\n")
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_columns_keep_their_index_when_written(read, tmp_path, first):
+    found = read(f"1 {first}:0.5 4:2.0 7:1.5\n-1 7:3.0\n2 {first}:1.0 3:1.0\n")
+    write_columns(found, ["x7", f"x{first}"], None, tmp_path / "small.svm")
+    written = (tmp_path / "small.svm").read_text()
+    assert written == f"1 {first}:0.5 7:1.5\n-1 7:3.0\n2 {first}:1.0\n"
+    again = read_source(tmp_path / "small.svm")
+    assert again.column("x7").tolist() == found.column("x7").tolist()
+    write_columns(found, ["x7"], None, tmp_path / "one")
+    assert (tmp_path / "one").read_text() == "1 7:1.5\n-1 7:3.0\n2\n"
 
 
 def test_compressed(read):

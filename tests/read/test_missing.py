@@ -77,6 +77,25 @@ def test_error_names_columns_counts_and_remedies(make):
     assert "\n" not in message
 
 
+def test_remedy_for_a_target_is_to_drop_rows(make):
+    apart = make(np.ones((6, 4)), target=np.array([0.5, NAN, 1, 2, 3, 4]))
+    for found, target in ((make(left_out={"b": "no reason"}), "y"), (apart, None)):
+        with pytest.raises(InputError, match="`--missing drop-rows`") as caught:
+            drop_missing(found, "error", target)
+        assert "exclude" not in str(caught.value)
+        assert "drop-columns" not in str(caught.value)
+    with pytest.raises(InputError, match=r"In the target or weights, `y` \(1 missing\), only"):
+        drop_missing(make(), "error", "y")
+
+
+def test_remedy_where_no_row_has_a_target(make):
+    found = make(np.ones((6, 4)), target=np.full(6, NAN))
+    for how in ("drop-rows", "drop-columns"):
+        with pytest.raises(InputError, match="No row has a target and a weight") as caught:
+            drop_missing(found, how)
+        assert "exclude" not in str(caught.value)
+
+
 def test_error_is_the_default(make):
     with pytest.raises(InputError, match="no missing values"):
         drop_missing(make(), target="y")

@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from orthoselect.errors import InputError, LeftOutWarning
+from orthoselect.errors import InputError, LeftOutWarning, LooksNumericWarning, SelectionWarning
 from orthoselect.read import Dataset, drop_missing, read_source, sift
 
 pa = pytest.importorskip("pyarrow")
@@ -83,6 +83,83 @@ def test_other_columns_stay(kind):
     found = dataset(**{kind: FIT[kind]})
     assert sift(found, "kind") is found
     assert sift(found, kind).left_out == {}
+
+
+NUMBERS = {
+    "thousands": (["1,200", "900", "12,000"], "30 of 30", "1,200"),
+    "european": (["1.200,50", "900,00", "1.012.000,00"], "30 of 30", "1.200,50"),
+    "decimal commas": (["1,5", "2,25", "-3"], "30 of 30", "1,5"),
+    "percent": (["12%", "3.5 %", "0%"], "30 of 30", "12%"),
+    "money": (["$12", "-$3.50", "(4)"], "30 of 30", r"\$12"),
+    "marked": (["12", "-", "13.5"], "20 of 30", "12"),
+    "mostly marked": (["-", "-", "13.5"], "10 of 30", "13.5"),
+    "one word": (["12", "about 3", "13.5"], "20 of 30", "12"),
+}
+
+
+@pytest.mark.parametrize("kind", NUMBERS)
+@pytest.mark.parametrize("type", ["string", "large_string", "array"])
+def test_text_that_looks_like_numbers_is_told(kind, type):
+    values, share, example = NUMBERS[kind]
+    if type == "array":
+        X = np.array(values * (N // 3))[:, np.newaxis]
+        found = Dataset(X, [kind], target=np.arange(N) % 2)
+    else:
+        found = dataset(**{kind: pa.array(values * (N // 3), getattr(pa, type)())})
+    told = f"`{kind}` is read as text though {share} values look like numbers, for example "
+    target = None if type == "array" else "kind"
+    with pytest.warns(LooksNumericWarning, match=f"{told}'{example}'; clean it.*`categorical"):
+        assert sift(found, target) is found
+    assert sift(found, target, keep=[kind]) is found
+
+
+PRICES = [f"1,{row:03}" for row in range(N)]
+PRICES_ARE = "identifier: all values are distinct text, which looks like numbers stored as text"
+
+
+def test_identifiers_that_look_like_numbers_are_told_twice():
+    with pytest.warns(SelectionWarning) as caught:
+        found = sift(dataset(price=PRICES), "kind")
+    assert [type(w.message) for w in caught] == [LooksNumericWarning, LeftOutWarning]
+    assert found.left_out == {"price": PRICES_ARE}
+
+
+def test_array_of_identifiers_that_look_like_numbers():
+    X = np.column_stack([PRICES, ["a", "b"] * (N // 2), ["c", "c", "d"] * (N // 3)])
+    with pytest.warns(SelectionWarning) as caught:
+        found = sift(Dataset(X, ["price", "kind", "size"]), "kind")
+    assert [type(w.message) for w in caught] == [LooksNumericWarning, LeftOutWarning]
+    assert found.left_out == {"price": PRICES_ARE}
+
+
+def test_one_warning_names_all_columns_that_look_like_numbers():
+    columns = {"a": ["1,200", "3"] * (N // 2), "b": ["1%", "2%"] * (N // 2), "c": ["x", "1"] * 15}
+    with pytest.warns(
+        LooksNumericWarning, match="`a`.*'1,200', and so are `b`, `c`; cle"
+    ) as caught:
+        sift(dataset(**columns), "kind")
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["1.2.3", "1.3.0"],
+        ["10-20", "20-30"],
+        ["A1", "2", "b"],
+        ["12A", "3B"],
+        ["-", "."],
+        ["", " "],
+    ],
+    ids=str,
+)
+def test_other_text_with_digits_is_text(values):
+    column = (values * N)[:N]
+    found = dataset(x=column)
+    assert sift(found, "kind") is found
+    X = np.array(column)[:, np.newaxis]
+    found = Dataset(X, ["x"], target=np.arange(N) % 2)
+    assert sift(found, None) is found
 
 
 def test_one_warning_names_all_of_them():

@@ -113,9 +113,9 @@ def test_drop_forgets_columns_and_settles_double_names(read):
     found = read("a,b,a,c\n1,2,3,4\n", drop=["a"])
     assert columns(found) == {"b": [2], "c": [4]}
     assert found.names == ["b", "c"]
-    with pytest.raises(InputError, match=r"`drop`.*no `bb`: did you mean `b`"):
+    with pytest.raises(InputError, match=r"^`drop` .*no `bb`: did you mean `b`"):
         read("a,b\n1,2\n", drop=["bb"])
-    with pytest.raises(InputError, match="`drop` should leave columns"):
+    with pytest.raises(InputError, match=r"^`drop` should leave columns"):
         read("a,b\n1,2\n", drop=["a", "b"])
 
 
@@ -127,6 +127,37 @@ def test_encoding_is_found(read, encoding):
     found = read("größe,b\nä,1\nœ,2\n".encode(encoding))
     assert columns(found) == {"größe": ["ä", "œ"], "b": [1, 2]}
     assert found.text.encoding == encoding
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf_16_needs_no_mark(read, encoding):
+    found = read("größe,b\nä,1\nœ,2\n".encode(encoding))
+    assert columns(found) == {"größe": ["ä", "œ"], "b": [1, 2]}
+    assert found.text.encoding == encoding
+
+
+NULLS = {
+    "one in a value": (b"a,b\nx,1\ny\0,2\n", 3),
+    "one in a name": (b"a\0,b\nx,1\n", 1),
+    "every value": (b"a,b\n" + b"\0,1\n" * 9, 2),
+    "far from the beginning": (b"a,b\n" + b"x,1\n" * 600_000 + b"\0,2\n", 600_002),
+    "UTF-32": ("a,b\nx,1\n".encode("utf-32-le"), 1),
+    "NULs only": (bytes(50), 1),
+    "binary": (bytes(range(1, 200)) + bytes(50) + bytes(range(200, 256)), 2),
+    "an array of NumPy": (b"\x93NUMPY\1\0v\0{'descr': '<f8'}\n" + bytes(80), 1),
+}
+
+
+@pytest.mark.parametrize("kind", NULLS)
+def test_null_bytes_are_no_text(read, kind):
+    content, line = NULLS[kind]
+    with pytest.raises(InputError, match=f"should be text; it holds NUL bytes.*in line {line}\\."):
+        read(content)
+
+
+def test_null_bytes_in_an_encoding_given(read):
+    with pytest.raises(InputError, match="it holds NUL bytes"):
+        read("a,b\nx,1\n".encode("utf-16-le"), encoding="latin-1")
 
 
 @pytest.mark.parametrize(

@@ -62,13 +62,29 @@ def test_whole_floats_stay_floats_in_text(dataset, tmp_path):
     assert read_source(tmp_path / "t.csv").data["a"].type == pa.float64()
 
 
-@pytest.mark.parametrize("suffix", ["", ".txt", ".data", ".CSV"])
+@pytest.mark.parametrize("suffix", ["", ".CSV"])
 def test_own_format_where_the_suffix_tells_none(tmp_path, suffix):
     (tmp_path / "t.csv").write_text("a;b;y\n1,5;2;no\n2,5;3;yes\n")
     source = read_source(tmp_path / "t.csv")
     path = tmp_path / f"small{suffix}"
     write_columns(source, ["a"], "y", path)
     assert path.read_text() == "a;y\n1,5;no\n2,5;yes\n"
+
+
+@pytest.mark.parametrize("name", ["t.xlsx", "t.txt", "t.xlsx.gz", "t.v2"])
+def test_unknown_suffix_is_refused_and_the_known_are_listed(dataset, tmp_path, name):
+    with pytest.raises(InputError, match=r"`output` should name a file that ends in") as caught:
+        write_columns(dataset, ["real"], "y", tmp_path / name)
+    assert all(f"`{suffix}`" in str(caught.value) for suffix in SUFFIXES)
+    assert str(caught.value).endswith(f"got `{name}`.")
+    assert os.listdir(tmp_path) == []
+
+
+def test_standard_output_is_refused(dataset, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="`output` should name a file; got '-'"):
+        write_columns(dataset, ["real"], "y", "-")
+    assert os.listdir(tmp_path) == []
 
 
 def test_own_format_of_parquet(dataset, tmp_path):

@@ -10,7 +10,7 @@ from orthoselect.read.patterns import find_names
 from orthoselect.read.sift import sift
 from orthoselect.read.table import Source, open_source
 from orthoselect.read.target import read_target
-from orthoselect.read.write import write_columns
+from orthoselect.read.write import check_output, write_columns
 
 __all__ = [
     "BUILT_IN",
@@ -21,6 +21,7 @@ __all__ = [
     "RowBlocks",
     "Source",
     "TextFormat",
+    "check_output",
     "drop_missing",
     "find_names",
     "is_block_source",

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+_IDENTIFIER = "identifier: all values are distinct text"
 _HANDFUL = 10  # so few rows may differ in any text by chance
 _LOOK = 1000  # rows that mostly suffice to see that a column is no identifier
 # 2024-12-31, 31.12.2024, 12/31/24 and the like, with or without a time of day
@@ -18,8 +19,17 @@ _DATE = (
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
     r"([ T]\d{1,2}:\d{2}.*)?$"
 )
+# 12, 1,200, 1.200,50, 1'200, 1,5, 12%, $12, (3), 1e-3: as people write numbers
+_NUMBER = (
+    "^[(]?[-+\u2212]?[$\u20ac\u00a3\u00a5]? ?[-+\u2212]?"
+    "([0-9]{1,3}([ ,.'\u00a0\u202f][0-9]{3})+([.,][0-9]+)?|[0-9]*[.,]?[0-9]+|[0-9]+[.,])"
+    "([eE][-+]?[0-9]+)?[ \u00a0]?[%$\u20ac\u00a3\u00a5]?[)]?$"
+)
+_MARK = "^[-\u2013\u2014.*/]+$"  # stands for a missing value where the rest are numbers
+_PLAIN = re.compile(r"[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?")
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
+NumberLike = tuple[int, int, str]  # values that look like numbers, all values, an example
 Gaps = dict[int, tuple[int, int]]  # column -> its missing values, its infinities
 
 
@@ -37,6 +47,10 @@ class Columns(ABC):
         """Say why a column cannot be a feature or target, if it cannot."""
 
     @abstractmethod
+    def numbers_as_text(self, at: int) -> NumberLike | None:
+        """Count what looks like numbers in a text column, if most of its values do."""
+
+    @abstractmethod
     def gaps(self, columns: Sequence[int]) -> Gaps:
         """Count missing values and infinities, of the columns that have any."""
 
@@ -51,6 +65,12 @@ class Columns(ABC):
     @abstractmethod
     def take_columns(self, columns: list[int]) -> Any:
         """Return these columns, a table of the same kind."""
+
+    def _identifier(self, at: int) -> str:
+        """Say of text that is different in each row what it may be besides an identifier."""
+        if self.numbers_as_text(at) is None:
+            return _IDENTIFIER
+        return f"{_IDENTIFIER}, which looks like numbers stored as text"
 
 
 def columns_of(data: Any) -> Columns:
@@ -76,8 +96,17 @@ class ArrayColumns(Columns):
             return "no values"
         if values.dtype.kind in "US" and len(values) > _HANDFUL:
             distinct = len(np.unique(values)) == len(values)
-            return "identifier: all values are distinct text" if distinct else None
+            return self._identifier(at) if distinct else None
         return "dates or times" if values.dtype.kind in "mM" else None
+
+    def numbers_as_text(self, at: int) -> NumberLike | None:
+        values = self._data[:, at]
+        if values.dtype.kind not in "US":
+            return None
+        given = [str(value) for value in np.char.strip(values.astype(str)).tolist() if value]
+        like = [value for value in given if re.search(_NUMBER, value)]
+        n_marks = sum(re.search(_MARK, value) is not None for value in given)
+        return _number_like(len(like), len(given), n_marks, like)
 
     def gaps(self, columns: Sequence[int]) -> Gaps:
         if self._data.dtype.kind != "f":
@@ -111,6 +140,9 @@ class SparseColumns(Columns):
 
     def reason_against(self, at: int, name: str) -> str | None:
         return None  # a column without values is one of zeros
+
+    def numbers_as_text(self, at: int) -> NumberLike | None:
+        return None
 
     def gaps(self, columns: Sequence[int]) -> Gaps:
         odd = self._odd()
@@ -161,7 +193,14 @@ class ArrowColumns(Columns):
             return "bytes"
         if _PANDAS_INDEX.fullmatch(name):
             return "the index that pandas stored"
-        return _reason_against_text(column) if _is_text(kind) else None
+        unfit = _reason_against_text(column) if _is_text(kind) else None
+        return self._identifier(at) if unfit == _IDENTIFIER else unfit
+
+    def numbers_as_text(self, at: int) -> NumberLike | None:
+        column = self._data.column(at)
+        if not _is_text(column.type) or _count_numbers(column.slice(0, _LOOK)) is None:
+            return None
+        return _count_numbers(column)
 
     def gaps(self, columns: Sequence[int]) -> Gaps:
         found = {at: _arrow_gaps(self._data.column(at)) for at in columns}
@@ -228,8 +267,31 @@ def _reason_against_text(column: Any) -> str | None:
     if len(column) - column.null_count <= _HANDFUL:
         return None
     if _all_differ(column.slice(0, _LOOK)) and _all_differ(column):
-        return "identifier: all values are distinct text"
+        return _IDENTIFIER
     return None
+
+
+def _count_numbers(column: Any) -> NumberLike | None:
+    import pyarrow.compute as pc
+
+    column = column.drop_null()
+    is_like = pc.match_substring_regex(column, _NUMBER)
+    like = column.filter(is_like)
+    n_marks = pc.sum(pc.match_substring_regex(column, _MARK)).as_py() or 0
+    return _number_like(len(like), len(column), n_marks, like.slice(0, _LOOK).to_pylist())
+
+
+def _number_like(
+    n_like: int, n_values: int, n_marks: int, like: Sequence[str]
+) -> NumberLike | None:
+    """Return the counts if half of the values or more look like numbers, marks for missing apart.
+
+    The example is one that tells why they are text, if there is one.
+    """
+    if not n_like or 2 * n_like < n_values - n_marks:
+        return None
+    odd = (value for value in like if not _PLAIN.fullmatch(value))
+    return n_like, n_values, next(odd, like[0])
 
 
 def _all_are_dates(column: Any) -> bool:

@@ -60,7 +60,8 @@ def read_source(
     delimiter : str, optional
         Of CSV and TSV. Found by itself: comma, semicolon, tab or bar; TSV has tabs.
     encoding : str, optional
-        Of CSV and TSV. UTF-8, and whatever a byte order mark says, need not be named.
+        Of CSV and TSV. UTF-8, UTF-16 and whatever a byte order mark says need not be
+        named.
     header : bool, default=True
         Of CSV and TSV: whether the first line holds names. Columns without are x0, x1, ...
     drop : names, optional
@@ -83,6 +84,7 @@ def read_source(
     equal length, which are columns by their own names.
 
     LIBSVM columns are called x and the index that the file has for them: ``7:1.5`` is in `x7`.
+    A file whose last line does not end with a newline may be cut short: a warning says so.
 
     Examples
     --------
@@ -92,10 +94,16 @@ def read_source(
     (150, 'petal length (cm)', 'species', 'setosa')
     """
     if format is not None and format not in FORMATS:
-        raise InputError(f"`format` should be one of {listing(FORMATS)}; got {format!r}.")
+        known = ", ".join(f"`{known}`" for known in FORMATS)
+        raise InputError(f"`format` (`--input-format`) should be one of {known}; got {format!r}.")
     text = {"delimiter": delimiter, "encoding": encoding, "header": header}
     if isinstance(source, str) and source in BUILT_IN and not _is_file(source):
-        _refuse({**text, "format": format}, f"`{source}` is a built-in data set")
+        if format is not None:
+            raise InputError(
+                f"`format` (`--input-format`) is for files; `{source}` is a built-in data set. "
+                f"Leave it away."
+            )
+        _refuse(text, f"`{source}` is a built-in data set")
         dataset = read_built_in(source)
     else:
         content = read_content(source, BUILT_IN)
@@ -117,9 +125,8 @@ def _format_of(source: str | Path, content: Content) -> str:
         return SUFFIXES[suffix]
     known = ", ".join(f"`{known}`" for known in SUFFIXES)
     raise InputError(
-        f"`{Path(source).name}` should end in one of {known}; say what it is "
-        f"(`--input-format csv`, or `format='csv'` of `read_source`), or read it yourself and "
-        f"pass the dataframe."
+        f"`{Path(source).name}` should end in one of {known}; tell the command what it is, for "
+        f"example `--input-format csv`, or read it yourself and pass the array or dataframe."
     )
 
 

@@ -21,6 +21,7 @@ from orthoselect.errors import (
 from orthoselect.read.columns import Columns, columns_of
 from orthoselect.read.dataset import Dataset
 
+_DROP_ROWS = "--missing drop-rows"
 WAYS = ("error", "drop-rows", "drop-columns")
 
 
@@ -99,10 +100,21 @@ class _Known:
             raise InputError(
                 f"there should be no missing values; {columns} column(s) of "
                 f"`{self._dataset.name}` have some: {', '.join(told[:5])}"
-                f"{f' and {columns - 5} more' if columns > 5 else ''}. Drop them with "
-                f"`--missing drop-rows` or `--missing drop-columns`, or leave columns out with "
-                f"`--exclude`."
+                f"{f' and {columns - 5} more' if columns > 5 else ''}. {self._remedy()}"
             )
+
+    def _remedy(self) -> str:
+        """Say what to do; a target or weights cannot be left out."""
+        special = ", ".join(self._told_special())
+        if not self._gaps:
+            return f"Drop the rows without a target or weight with `{_DROP_ROWS}`, or fill them."
+        remedy = (
+            f"Drop them with `{_DROP_ROWS}` or `--missing drop-columns`, or leave columns out with "
+            f"`--exclude`."
+        )
+        if not special:
+            return remedy
+        return f"{remedy} In the target or weights, {special}, only `--missing` helps."
 
     def without_rows(self) -> Dataset:
         """Return the rows where nothing is missing."""
@@ -134,10 +146,12 @@ class _Known:
         if not dropped:
             return self._dataset
         if dropped == n_rows:
+            remedy = "Leave columns out with `--missing drop-columns` or `--exclude`."
+            if self._special_rows().all():
+                remedy = "No row has a target and a weight: name others."
             raise ShapeError(
                 f"dropping rows with missing values leaves none of `{self._dataset.name}`: each "
-                f"of the {n_rows} has one{where}. Leave columns out with "
-                f"`--missing drop-columns` or `--exclude`."
+                f"of the {n_rows} has one{where}. {remedy}"
             )
         warn(RowsDroppedWarning(dropped, n_rows, where))
         return self._dataset.take_rows(~gone)

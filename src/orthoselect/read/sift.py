@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from orthoselect.errors import InputError, LeftOutWarning, ShapeError, listing, warn
+from orthoselect.errors import (
+    InputError,
+    LeftOutWarning,
+    LooksNumericWarning,
+    ShapeError,
+    listing,
+    warn,
+)
 from orthoselect.read.columns import columns_of
 from orthoselect.read.dataset import Dataset
 
@@ -18,7 +25,8 @@ def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
 
     Left out are text that is different in each of more than ten rows, dates and times (also as
     text), columns without any value, lists, records and bytes, and the row index that pandas
-    stores beside a table.
+    stores beside a table. Another warning names the columns of text that looks like numbers
+    ("1,200", "12%", or "-" for a missing one), whether these are left out or not.
 
     Parameters
     ----------
@@ -49,12 +57,13 @@ def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
     named = [found] if isinstance(found, str) else []
     _check_target(dataset, found)
     skip = {*keep, *named, *dataset.left_out}
-    reasons = {
-        name: dataset.columns.reason_against(at, name)
-        for at, name in enumerate(dataset.names)
-        if name not in skip
-    }
+    candidates = {at: name for at, name in enumerate(dataset.names) if name not in skip}
+    reasons = {name: dataset.columns.reason_against(at, name) for at, name in candidates.items()}
     new = {name: reason for name, reason in reasons.items() if reason is not None}
+    like = {name: dataset.columns.numbers_as_text(at) for at, name in candidates.items()}
+    numbers = {name: counts for name, counts in like.items() if counts is not None}
+    if numbers:
+        warn(LooksNumericWarning(numbers))
     if new:
         left_out = {**dataset.left_out, **new}
         if len({*dataset.names} - {*named, *left_out}) == 0:

@@ -21,6 +21,8 @@ MISSING = (
     *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL"),
     *("#N/A", "#NA", "<NA>", "?"),
 )
+_PART = 1 << 20  # bytes that are looked through at a time
+_MOSTLY = 0.75  # share of bytes that are NUL in every other place of UTF-16
 _LOOK = 1 << 18  # bytes that delimiter and decimal point are found from
 # A stray semicolon in every line is rarer than a stray comma: decimal commas are such.
 _DELIMITERS = ("\t", ";", "|", ",")
@@ -57,6 +59,7 @@ def read_text(
     buffer = content.buffer()
     encoding = _find_encoding(buffer, encoding)
     buffer = _as_utf8(buffer, encoding, content.name)
+    _check_no_nulls(buffer, content.name)
     look = _first_lines(buffer)
     if not look:
         raise InputError(f"`{content.name}` should hold a table; it is empty.")
@@ -88,11 +91,11 @@ def _check_is_text(content: Content) -> None:
 
 
 def _find_encoding(buffer: Any, encoding: str | None) -> str:
-    """Return the encoding that was given, or that of the byte order mark, or UTF-8."""
+    """Return the encoding that was given, or that of the byte order mark, or what it looks like."""
     head = buffer.slice(0, min(4, buffer.size)).to_pybytes()
     marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
     if encoding is None:
-        return marked or "utf-8"
+        return marked or _unmarked_encoding(buffer)
     try:
         found = codecs.lookup(encoding)
         "".encode(found.name)
@@ -102,6 +105,31 @@ def _find_encoding(buffer: Any, encoding: str | None) -> str:
             f"'utf-16'; got {encoding!r}."
         ) from None
     return marked if marked == "utf-8-sig" and found.name == "utf-8" else found.name
+
+
+def _unmarked_encoding(buffer: Any) -> str:
+    """Return UTF-8, or UTF-16 if every other byte is mostly NUL: text is mostly ASCII in tables."""
+    codes = np.frombuffer(buffer.slice(0, min(_LOOK, buffer.size)), dtype=np.uint8)
+    if len(codes) < 2:
+        return "utf-8"
+    first, second = (float(np.mean(codes[start::2] == 0)) for start in (0, 1))
+    if second > _MOSTLY and first < 1 - _MOSTLY:
+        return "utf-16-le"
+    return "utf-16-be" if first > _MOSTLY and second < 1 - _MOSTLY else "utf-8"
+
+
+def _check_no_nulls(buffer: Any, name: str) -> None:
+    """Raise for what is no text: a NUL would be part of a value that nobody can see."""
+    codes = np.frombuffer(buffer, dtype=np.uint8)
+    for start in range(0, len(codes), _PART):
+        part = codes[start : start + _PART]
+        if not part.all():
+            at = start + int(np.argmin(part))
+            line = 1 + buffer.slice(0, at).to_pybytes().count(b"\n")
+            raise InputError(
+                f"`{name}` should be text; it holds NUL bytes, the first in line {line}. Name it "
+                f"by what it is, or give its encoding, for example `--encoding utf-16-le`."
+            )
 
 
 def _as_utf8(buffer: Any, encoding: str, name: str) -> Any:
@@ -179,8 +207,8 @@ def _has_comma_numbers(table: Any) -> bool:
 def _check_quotes(buffer: Any, delimiter: str, name: str) -> None:
     """Raise for a quote that is never closed: the rest of the file would be one value."""
     codes = np.frombuffer(buffer, dtype=np.uint8)
-    parts = range(0, len(codes), 1 << 20)
-    quotes = sum(np.count_nonzero(codes[at : at + (1 << 20)] == ord('"')) for at in parts)
+    parts = range(0, len(codes), _PART)
+    quotes = sum(np.count_nonzero(codes[at : at + _PART] == ord('"')) for at in parts)
     if quotes % 2 == 0:
         return
     last = 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
@@ -36,9 +37,11 @@ def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: s
         As for `Dataset.find_target`; it is written last, or as `y` and labels where the format has
         a place for these.
     path : str or Path
-        The file, replaced only when it is whole. A suffix that names a format (of `read_source`)
-        decides; with any other suffix the file is written in the format of the source, and a
-        built-in data set as CSV. ``.gz``, ``.bz2`` and ``.xz`` compress.
+        The file, replaced only when it is whole. Its suffix names the format, one of those that
+        `read_source` knows; any other suffix is an error. Without a suffix the file is written in
+        the format of the source, and a built-in data set as CSV. ``.gz``, ``.bz2`` and ``.xz``
+        compress. LIBSVM that was read from LIBSVM keeps the index of each column (`x7` is 7);
+        columns of any other source are counted from 1, in the order given.
 
     Examples
     --------
@@ -54,15 +57,34 @@ def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: s
     unknown = [name for name in columns if name not in dataset]
     if unknown:
         raise UnknownColumnError("columns", unknown, dataset.names)
-    chosen = _Chosen(dataset, list(columns), target)
-    suffix, packed = split_suffix(Path(path))
     own = "csv" if dataset.format == "built-in" else dataset.format
-    format = SUFFIXES.get(suffix, own)
+    format, packed = check_output(path) or own, split_suffix(Path(path))[1]
+    chosen = _Chosen(dataset, list(columns), target)
     with replacing(path) as temporary, open_packed(temporary, packed, "wb") as file:
         if format in ("csv", "tsv"):
             _write_text(chosen, _text_format(dataset, format), file)
         else:
             _WRITERS[format](chosen, file)
+
+
+def check_output(path: str | Path) -> str | None:
+    """Return the format that a file name asks for, None if any; raise for one that tells none.
+
+    Examples
+    --------
+    >>> check_output("small.csv.gz"), check_output("small")
+    ('csv', None)
+    """
+    if str(path) == "-":
+        raise InputError("`output` should name a file; got '-', and tables go to files only.")
+    suffix = split_suffix(Path(path))[0]
+    if suffix and suffix not in SUFFIXES:
+        known = ", ".join(f"`{known}`" for known in SUFFIXES)
+        raise InputError(
+            f"`output` should name a file that ends in one of {known}, or has no suffix to be "
+            f"written as its source is; got `{Path(path).name}`."
+        )
+    return SUFFIXES.get(suffix)
 
 
 class _Chosen:
@@ -81,6 +103,7 @@ class _Chosen:
         places = [dataset.position(name) for name in names]
         self.sparse = sp.csr_array(dataset.data)[:, places] if sp.issparse(dataset.data) else None
         self.n_rows = dataset.n_rows
+        self.indices = _indices(dataset, names)
 
     def table(self) -> dict[str, Any]:
         """Return all columns by name, the target last."""
@@ -89,6 +112,15 @@ class _Chosen:
     def arrays(self) -> dict[str, NDArray]:
         """Return all columns as arrays of NumPy, the target last."""
         return {name: _array(column, name) for name, column in self.table().items()}
+
+
+def _indices(dataset: Dataset, names: Sequence[str]) -> Sequence[int]:
+    """Return what LIBSVM calls the columns: as the file did that they are from, else from 1."""
+    if dataset.format == "libsvm":
+        own = [re.fullmatch("x([0-9]+)", name) for name in names]
+        if all(own):
+            return [int(match[1]) for match in own if match]
+    return range(1, len(names) + 1)
 
 
 def _named_target(dataset: Dataset, target: Any, names: Sequence[str]) -> tuple[str, Any]:
@@ -216,7 +248,7 @@ def _write_arrays(arrays: Mapping[str, NDArray], file: BinaryIO) -> None:
 
 
 def _write_libsvm(chosen: _Chosen, file: BinaryIO) -> None:
-    """Write one line a row, columns counted from 1; labels and values in full precision."""
+    """Write one line a row; labels and values in full precision."""
     labels = _array(chosen.target, chosen.target_name)
     X = chosen.sparse if chosen.sparse is not None else _matrix(chosen)
     if labels.dtype.kind not in "fiub":
@@ -225,7 +257,7 @@ def _write_libsvm(chosen: _Chosen, file: BinaryIO) -> None:
             f"Write another format, .csv for one."
         )
     numbers = labels.astype(np.int64) if labels.dtype.kind == "b" else labels
-    for label, line in zip(numbers.tolist(), _sparse_lines(X)):
+    for label, line in zip(numbers.tolist(), _sparse_lines(X, chosen.indices)):
         file.write(f"{label!r} {line}".rstrip().encode() + b"\n")
 
 
@@ -240,11 +272,14 @@ def _matrix(chosen: _Chosen) -> Any:
     return sp.csr_array(np.column_stack([arrays[name] for name in chosen.names]))
 
 
-def _sparse_lines(X: Any) -> Iterator[str]:
-    X = X.sorted_indices()
+def _sparse_lines(X: Any, indices: Sequence[int]) -> Iterator[str]:
+    """Yield the values of each row, in the order of their indices."""
+    order = np.argsort(indices)
+    indices = np.asarray(indices)[order].tolist()
+    X = X[:, order].sorted_indices()
     for start, stop in zip(X.indptr[:-1].tolist(), X.indptr[1:].tolist()):
         pairs = zip(X.indices[start:stop].tolist(), X.data[start:stop].tolist())
-        yield " ".join(f"{column + 1}:{float(value)!r}" for column, value in pairs)
+        yield " ".join(f"{indices[column]}:{float(value)!r}" for column, value in pairs)
 
 
 _WRITERS = {
