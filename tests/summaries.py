@@ -194,6 +194,7 @@ def substitutes(X, V, chosen, names):
                 "gain": float(now[j]),
                 "margin": float(1 - now[j] / now[winner]),
                 "explained": float(shared[j, step]),
+                "chosen_at": chosen.index(j) + 1 if j in chosen else None,
             }
             for j in others
         ]

@@ -256,3 +256,15 @@ def test_policy_lets_only_its_own_script_run(made):
 def test_unknown_kind_is_refused():
     with pytest.raises(InputError, match="got 'poem'"):
         render({"kind": "poem"})
+
+
+def test_runners_up_that_were_chosen_later_are_marked(made):
+    summary, page = made("nasty")
+    later = [
+        up["chosen_at"]
+        for one in summary["substitutes"]
+        for up in one["runners_up"]
+        if up["chosen_at"] is not None
+    ]
+    assert later
+    assert re.findall(r"chosen at step (\d+)<", page) == [str(step) for step in later]

@@ -94,9 +94,9 @@ def summarize(
             and which share, and a verdict; see `orthoselect.show.verdicts`. A block has the mean
             over its directions.
         ``substitutes``
-            For each step the five features off the path that would have added most instead, by
-            which share the winner was ahead (`margin`), and which share of the runner-up's
-            variance the winner explains.
+            For each step the five features not taken by then that would have added most instead,
+            by which share the winner was ahead (`margin`), which share of the runner-up's variance
+            the winner explains, and the later step that took the runner-up (`chosen_at`), if any.
         ``separation, distributions, correlations``
             For pictures. Rows are sampled, always the same ones.
         ``data, reproduce``
@@ -180,10 +180,13 @@ class _Whys:
         steps[walked.places] = True
         self._verdicts = judge(evidence, self._remains, walked.near, steps)
 
+    def _step_of(self) -> dict[int, int]:
+        return {f: s for s, f in enumerate(self._walked.places, start=1)}
+
     def features(self) -> list[dict[str, Any]]:
         """Return what there is to say about each feature, in the order of the table."""
         walked = self._walked
-        step_of = {f: s for s, f in enumerate(walked.places, start=1)}
+        step_of = self._step_of()
         by, shares = most_explained(self._explained, walked.places)
         constant = np.isnan(self._remains)
         return [
@@ -205,6 +208,7 @@ class _Whys:
     def substitutes(self) -> list[dict[str, Any]]:
         """Return the runners-up of each step."""
         features = self._walked.design.features
+        step_of = self._step_of()
         found = []
         for s, (step, rivals) in enumerate(zip(self._path, self._walked.runners_up)):
             places = rivals.features.tolist()
@@ -215,6 +219,7 @@ class _Whys:
                     "gain": number(gain),
                     "margin": margin,
                     "explained": float(self._explained[s, f]),
+                    "chosen_at": step_of.get(f),
                 }
                 for f, gain, margin in zip(places, rivals.gains, rivals.margins())
             ]
