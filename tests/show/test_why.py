@@ -338,6 +338,23 @@ def test_one_noise_feature_of_a_hundred_passes_by_information(weighted, rng):
     assert 0.005 < (evidence.alone > evidence.alone_by_chance).mean() < 0.017
 
 
+def test_what_beats_every_permutation_is_not_irrelevant():
+    wine = load_wine(as_frame=True)
+    options = {"bins": "mean_std_3"}
+    summary = summary_of(wine.data, wine.target, 3, "mim", **options)
+    at = list(wine.data.columns).index("alcalinity_of_ash")
+    rng = np.random.default_rng(0)
+    shuffled = rng.permuted(np.tile(wine.data.iloc[:, at], (500, 1)), axis=1).T
+    noise = evidence_of(shuffled, wine.target, 1, "mim", **options)
+    feature = summary["features"][at]
+    assert feature["relevance"] > 2 * noise.alone.max()
+    assert (noise.alone > noise.alone_by_chance).mean() < 0.03
+    assert feature["verdict"] == "useful"
+    for one in summary["features"]:
+        if one["verdict"] == "irrelevant":
+            assert one["relevance"] <= noise.alone_by_chance[0]
+
+
 @pytest.mark.parametrize("levels", [30, 75, 140])
 def test_noise_of_rare_levels_is_irrelevant(levels, rng):
     """Rare levels fit any response: chance has to be given more."""
