@@ -64,6 +64,7 @@ def selection(X, y, names, size, labels=None, *, title="made up", target="target
         "title": title,
         "created": "2025-03-01T12:30:00+00:00",
         "target": target,
+        "responses": [{"name": target, "kind": "numbers" if labels is None else "classes"}],
         "task": task,
         "sentence": f"{len(chosen)} of {X.shape[1]} features tell most about {target}: {listed}.",
         **made,

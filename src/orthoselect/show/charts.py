@@ -84,7 +84,7 @@ def distribution_charts(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return one small chart for each of the first selected features."""
     charts = []
     for number, one in enumerate(summary["distributions"][:MOST_DISTRIBUTIONS]):
-        draw = partial(draw_distribution, one, response=summary["target"])
+        draw = partial(draw_distribution, one, response=summary["responses"][0]["name"])
         rows = n_rows(one)
         height = 46 + rows * (44 if rows <= 3 else 24) if rows else 230
         height += 50 * slants(one)

@@ -111,7 +111,11 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
     separation, correlations = summary["separation"], summary["correlations"]
     several = correlations is not None and len(correlations["names"]) > 1
     drawn = charts.distribution_charts(summary)
+    responses = summary["responses"]
     return {
+        "task_in_words": _task_in_words(summary["task"], responses),
+        "shown_response": responses[0]["name"] if len(responses) > 1 else None,
+        "shown_kind": responses[0]["kind"],
         "path_chart": charts.path_chart(summary) if len(summary["steps"]) > 1 else None,
         "path_rows": _path_rows(summary["steps"][:MOST_STEPS], summary["ceiling"]),
         "directions": _directions(summary["set"]),
@@ -129,6 +133,14 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
         "classes_on_charts": MOST_ROWS,
         "points_on_charts": MOST_POINTS_OF_ONE,
     }
+
+
+def _task_in_words(task: str, responses: Sequence[Mapping[str, str]]) -> str:
+    """Return the task, or what there is of each kind where the responses are of both."""
+    kinds = [response["kind"] for response in responses]
+    if len(set(kinds)) == 1:
+        return task
+    return f"{kinds.count('classes')} of classes, {kinds.count('numbers')} of numbers"
 
 
 def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:

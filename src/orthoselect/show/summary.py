@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings as python_warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
 from pathlib import Path
@@ -18,7 +18,7 @@ from orthoselect.methods import METHODS
 from orthoselect.problem import Problem
 from orthoselect.result import SelectionPath
 from orthoselect.show.distributions import find_distributions
-from orthoselect.show.facts import data_facts, kind_of, reproduction, response_names
+from orthoselect.show.facts import data_facts, kind_of, reproduction, response_names, responses
 from orthoselect.show.geometry import (
     Geometry,
     SelectedSet,
@@ -44,7 +44,7 @@ def summarize(
     *,
     sample_weight: Any = None,
     source: str | None = None,
-    target_name: str | None = None,
+    target_name: str | Sequence[str] | None = None,
     command: str | None = None,
     left_out: Mapping[str, str] | None = None,
     warnings: Iterable[object] = (),
@@ -64,8 +64,8 @@ def summarize(
         The row weights, if the path was found with any.
     source : str, optional
         What to call the data.
-    target_name : str, optional
-        What to call the response, if it does not know its name.
+    target_name : str or sequence of str, optional
+        What to call the response, if it does not know its name; of several columns each.
     command : str, optional
         The command that does the same, if one did.
     left_out : mapping of str to str, optional
@@ -81,6 +81,9 @@ def summarize(
 
         ``kind, title, created, target, task, sentence, method_summary, method_source``
             In words.
+        ``responses``
+            Name and kind ("classes" or "numbers") of each column of the response. Of several the
+            pictures and the facts show the first.
         ``reachable``
             The most that the features up to each step can reach: as many as they have columns,
             and the ceiling at most. None for methods that have no such bound.
@@ -127,6 +130,7 @@ def summarize(
         "title": source or _title(data, names),
         "created": datetime.now().astimezone().isoformat(timespec="seconds"),
         "target": ", ".join(names),
+        "responses": responses(problem, names),
         "task": problem.response.task,
         "sentence": answer(path, problem, names, whys.reached),
         **path.to_dict(),
