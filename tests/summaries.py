@@ -69,6 +69,8 @@ def selection(X, y, names, size, labels=None, *, title="made up", target="target
         "sentence": f"{len(chosen)} of {X.shape[1]} features tell most about {target}: {listed}.",
         **made,
         "options": {"task": task, "exclude": None, "search": "forward"},
+        "adds_up": True,
+        "judged_by": None,
         "reachable": [min(t, path.ceiling) for t in range(1, len(chosen) + 1)],
         "method_summary": METHODS["socc"].summary,
         "method_source": METHODS["socc"].source,

@@ -12,6 +12,7 @@ import pytest
 import summaries
 from orthoselect import select
 from orthoselect.errors import InputError
+from orthoselect.methods import METHODS
 from orthoselect.plots import PALETTE
 from orthoselect.show.page import MOST_FEATURES, SECTIONS, VERDICTS, render
 from orthoselect.show.summary import summarize
@@ -308,3 +309,18 @@ def test_shares_of_classes_add_up_where_rows_have_no_weight(rng):
     assert "Rows with weight in each class" in words
     facts = page[page.index('id="data-title"') :]
     assert re.findall(r'<td class="num">([\d.]+)%</td>', facts) == ["50.0", "50.0"]
+
+
+ADD_UP = {"socc", "socc_discretized", "err", "mser"}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_only_of_gains_that_add_up_a_total_is_told(method, rng):
+    X = rng.normal(size=(90, 5)).round(1)
+    y = (X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=90) > 0).astype(int)
+    words = words_of(render(summarize(select(X, y, 3, method), X, y)))
+    totals = ["Where the line turns flat", "running total", "Total reached", "Adds now"]
+    assert [phrase in words for phrase in totals] == [method in ADD_UP] * 4
+    assert ("do not add up to anything" in words) == (method not in ADD_UP)
+    own = method in ("socc", "socc_discretized")
+    assert ("not by the method’s scores" in words) == (not own)

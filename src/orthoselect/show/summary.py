@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from orthoselect.encode import build_design
+from orthoselect.encode import CodedDesign, build_design
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS
@@ -35,6 +35,8 @@ from orthoselect.show.verdicts import judge, weigh_evidence
 MOST_CORRELATED = 40
 # Methods by which a column adds one at most, and all together as many as the response has.
 _CORRELATIONS = ("socc", "socc_discretized")
+# Methods whose gains add up to what the selected set explains.
+_ADDS_UP = (*_CORRELATIONS, "err", "mser")
 
 
 def summarize(
@@ -84,6 +86,11 @@ def summarize(
         ``responses``
             Name and kind ("classes" or "numbers") of each column of the response. Of several the
             pictures and the facts show the first.
+        ``adds_up``
+            Whether gains add up to what the set explains; else they are scores, each relative to
+            its step, and their total says nothing.
+        ``judged_by``
+            What verdicts rest on in place of the method's scores; None if on these.
         ``reachable``
             The most that the features up to each step can reach: as many as they have columns,
             and the ceiling at most. None for methods that have no such bound.
@@ -134,6 +141,8 @@ def summarize(
         "task": problem.response.task,
         "sentence": answer(path, problem, names, whys.reached),
         **path.to_dict(),
+        "adds_up": path.method in _ADDS_UP,
+        "judged_by": _judged_by(walked, path),
         "reachable": _reachable(walked, path),
         "method_summary": method.summary,
         "method_source": method.source,
@@ -157,6 +166,15 @@ def _reachable(walked: Replay, path: SelectionPath) -> list[float] | None:
         return None
     columns = accumulate(len(walked.design.columns_of(f)) for f in walked.places)
     return [min(float(t), path.ceiling) for t in columns]
+
+
+def _judged_by(walked: Replay, path: SelectionPath) -> str | None:
+    """Say what verdicts rest on where it is not the method's own score."""
+    if path.method in _CORRELATIONS:
+        return None
+    if isinstance(walked.design, CodedDesign):
+        return "mutual information with the target, alone and given each selected feature"
+    return "squared canonical correlations with the target, alone and given the selected features"
 
 
 def _title(data: Any, names: list[str]) -> str:
