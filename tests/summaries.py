@@ -64,10 +64,13 @@ def selection(X, y, names, size, labels=None, *, title="made up", target="target
         "title": title,
         "created": "2025-03-01T12:30:00+00:00",
         "target": target,
+        "responses": [{"name": target, "kind": "numbers" if labels is None else "classes"}],
         "task": task,
         "sentence": f"{len(chosen)} of {X.shape[1]} features tell most about {target}: {listed}.",
         **made,
         "options": {"task": task, "exclude": None, "search": "forward"},
+        "adds_up": True,
+        "judged_by": None,
         "reachable": [min(t, path.ceiling) for t in range(1, len(chosen) + 1)],
         "method_summary": METHODS["socc"].summary,
         "method_source": METHODS["socc"].source,
@@ -194,6 +197,7 @@ def substitutes(X, V, chosen, names):
                 "gain": float(now[j]),
                 "margin": float(1 - now[j] / now[winner]),
                 "explained": float(shared[j, step]),
+                "chosen_at": chosen.index(j) + 1 if j in chosen else None,
             }
             for j in others
         ]

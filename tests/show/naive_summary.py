@@ -41,8 +41,8 @@ def gain(block, taken, Y, w=None):
 
 
 def runners_up(blocks, places, step, Y, w=None):
-    """The five off the path that would have added most at a step: (place, gain), best first."""
+    """The five not taken by a step that would have added most there: (place, gain), best first."""
     taken = np.hstack([np.zeros((len(Y), 0)), *(blocks[f] for f in places[:step])])
-    found = {f: gain(b, taken, Y, w) for f, b in enumerate(blocks) if f not in places}
+    found = {f: gain(b, taken, Y, w) for f, b in enumerate(blocks) if f not in places[: step + 1]}
     found = {f: g for f, g in found.items() if g is not None}
     return sorted(found.items(), key=lambda item: (-item[1], item[0]))[:5]

@@ -5,6 +5,7 @@ import pytest
 from sklearn.preprocessing import KBinsDiscretizer
 
 from orthoselect import __version__, select
+from orthoselect.errors import InputError
 from orthoselect.show.facts import python_code, response_names
 from orthoselect.show.summary import summarize
 
@@ -85,3 +86,31 @@ def test_versions_are_told(table):
     assert told["orthoselect"] == __version__
     assert told["numpy"] == np.__version__
     assert set(told) == {"orthoselect", "python", "numpy", "scipy", "scikit-learn"}
+
+
+def test_several_responses_have_the_names_given():
+    numbers = np.ones((3, 2))
+    assert response_names(numbers, 2, "y, y2") == ["y", "y2"]
+    assert response_names(numbers, 2, ("y, z", "y2")) == ["y, z", "y2"]
+    assert response_names(numbers, 2, "y") == ["y0", "y1"]
+    assert response_names(numbers[:, 0], 1, ["y, z"]) == ["y, z"]
+    with pytest.raises(InputError, match=r"one name for each column.*2 in all; got 3"):
+        response_names(numbers, 2, ["a", "b", "c"])
+
+
+def test_the_summary_takes_a_list_of_names(table):
+    X, _ = table
+    Y = X[:, :2] + 1.0
+    summary = summarize(select(X, Y, 2), X, Y, target_name=["left", "right"])
+    assert summary["target"] == "left, right"
+    assert "left and right" in summary["sentence"]
+    kinds = [{"name": name, "kind": "numbers"} for name in ("left", "right")]
+    assert summary["responses"] == kinds
+
+
+def test_rows_without_weight_are_not_counted_into_classes(table):
+    X, y = table
+    w = np.arange(60) % 3
+    facts = summarize(select(X, y, 2, sample_weight=w), X, y, sample_weight=w)["data"]
+    assert (facts["rows"], facts["rows_with_weight"]) == (60, 40)
+    assert sum(one["count"] for one in facts["classes"]) == 40

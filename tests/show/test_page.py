@@ -10,9 +10,12 @@ import numpy as np
 import pytest
 
 import summaries
+from orthoselect import select
 from orthoselect.errors import InputError
+from orthoselect.methods import METHODS
 from orthoselect.plots import PALETTE
 from orthoselect.show.page import MOST_FEATURES, SECTIONS, VERDICTS, render
+from orthoselect.show.summary import summarize
 from outlines import Outline
 
 pytest.importorskip("matplotlib")
@@ -256,3 +259,68 @@ def test_policy_lets_only_its_own_script_run(made):
 def test_unknown_kind_is_refused():
     with pytest.raises(InputError, match="got 'poem'"):
         render({"kind": "poem"})
+
+
+def test_runners_up_that_were_chosen_later_are_marked(made):
+    summary, page = made("nasty")
+    later = [
+        up["chosen_at"]
+        for one in summary["substitutes"]
+        for up in one["runners_up"]
+        if up["chosen_at"] is not None
+    ]
+    assert later
+    assert re.findall(r"chosen at step (\d+)<", page) == [str(step) for step in later]
+
+
+def words_of(page):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", "", page))
+
+
+@pytest.mark.parametrize("classes_first", [False, True])
+def test_of_classes_and_numbers_each_section_says_which_it_shows(classes_first, rng):
+    pd = pytest.importorskip("pandas")
+    X = rng.normal(size=(80, 5))
+    kind = np.array(["a", "b"], dtype=object)[(X[:, 0] > 0).astype(int)]
+    size = X[:, 1] + 0.1 * rng.normal(size=80)
+    columns = {"kind": kind, "size": size} if classes_first else {"size": size, "kind": kind}
+    target = pd.DataFrame(columns)
+    words = words_of(render(summarize(select(X, target, 2), X, target)))
+    assert "1 of classes, 1 of numbers" in words
+    assert "· regression ·" not in words
+    if classes_first:
+        assert "How the classes of kind separate" in words
+        assert "distributed in every class of kind" in words
+        assert "Rows in each class of kind" in words
+    else:
+        assert "How well the numbers of size are fitted" in words
+        assert "How size, the first response, goes along" in words
+        assert "Response size" in words
+        assert "Classes" not in words
+
+
+def test_shares_of_classes_add_up_where_rows_have_no_weight(rng):
+    X = rng.normal(size=(60, 3))
+    y, w = np.arange(60) % 2, np.where(np.arange(60) < 20, 0.0, 1.0)
+    path = select(X, y, 1, sample_weight=w)
+    page = render(summarize(path, X, y, sample_weight=w))
+    words = words_of(page)
+    assert "60, weighted; 40 rows with weight" in words
+    assert "Rows with weight in each class" in words
+    facts = page[page.index('id="data-title"') :]
+    assert re.findall(r'<td class="num">([\d.]+)%</td>', facts) == ["50.0", "50.0"]
+
+
+ADD_UP = {"socc", "socc_discretized", "err", "mser"}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_only_of_gains_that_add_up_a_total_is_told(method, rng):
+    X = rng.normal(size=(90, 5)).round(1)
+    y = (X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=90) > 0).astype(int)
+    words = words_of(render(summarize(select(X, y, 3, method), X, y)))
+    totals = ["Where the line turns flat", "running total", "Total reached", "Adds now"]
+    assert [phrase in words for phrase in totals] == [method in ADD_UP] * 4
+    assert ("do not add up to anything" in words) == (method not in ADD_UP)
+    own = method in ("socc", "socc_discretized")
+    assert ("irrelevant is judged by" in words) == (not own)

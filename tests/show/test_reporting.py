@@ -72,3 +72,20 @@ def test_a_report_that_fails_leaves_the_old_file(tmp_path, table, monkeypatch):
         orthoselect.report(select(X, y, 2), X, y, place)
     assert place.read_text() == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_a_comparison_has_its_page_and_needs_no_data(tmp_path, table):
+    pytest.importorskip("matplotlib")
+    comparison = orthoselect.compare(*table, ["socc", "mim"], sizes=[1, 2], options={"bins": 3})
+    place = orthoselect.report(comparison, None, None, tmp_path / "methods.html", title="Größe")
+    page = place.read_text(encoding="utf-8")
+    assert "Größe" in page
+    assert 'id="curves"' in page
+    told = orthoselect.report(comparison, *table, tmp_path / "methods.json")
+    assert json.loads(told.read_text(encoding="utf-8")) == comparison.to_dict()
+
+
+def test_weights_of_a_comparison_are_refused(tmp_path, table):
+    comparison = orthoselect.compare(*table, ["socc"], sizes=[1])
+    with pytest.raises(InputError, match="`sample_weight` should be left out"):
+        orthoselect.report(comparison, None, None, tmp_path / "m.json", sample_weight=np.ones(50))

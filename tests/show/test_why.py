@@ -6,6 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import load_wine
 
 import naive
 from orthoselect import select
@@ -79,7 +80,8 @@ def check_runners_up(entry, step, features, places, blocks, Y, w):
     assert [up["gain"] for up in ups][: len(gains)] == pytest.approx(gains, abs=1e-5)
     for up in ups:
         f = next(k for k, one in enumerate(features) if one["feature"] == up["feature"])
-        assert f not in places
+        assert f not in places[: step + 1]
+        assert up["chosen_at"] == features[f]["step"]
         winner = blocks[places[step]]
         told = naive_summary.explained(blocks[f], winner, w)
         assert up["explained"] == pytest.approx(told, abs=1e-8)
@@ -168,6 +170,21 @@ def test_sparse_tells_the_same(rng):
     for a, b in zip(dense["features"], sparse["features"]):
         assert a["remains"] == pytest.approx(b["remains"], abs=1e-12)
         assert (a["verdict"], a["explained_by"]) == (b["verdict"], b["explained_by"])
+
+
+def test_what_was_chosen_later_is_a_runner_up_until_then():
+    wine = load_wine(as_frame=True)
+    summary = summary_of(wine.data, wine.target, 4)
+    steps = {step["name"]: step["step"] for step in summary["steps"]}
+    first = summary["substitutes"][0]
+    assert first["name"] == "flavanoids"
+    up = first["runners_up"][0]
+    assert (up["name"], up["chosen_at"]) == ("proline", steps["proline"])
+    assert up["gain"] == pytest.approx(0.7038, abs=1e-4)
+    for entry in summary["substitutes"]:
+        later = [u["chosen_at"] for u in entry["runners_up"] if u["chosen_at"] is not None]
+        assert all(step > entry["step"] for step in later)
+        assert all(steps.get(u["name"]) == u["chosen_at"] for u in entry["runners_up"])
 
 
 # Verdicts
@@ -319,6 +336,23 @@ def test_one_noise_feature_of_a_hundred_passes_by_information(weighted, rng):
     w = rng.exponential(size=400) if weighted else None
     evidence = evidence_of(X, y, 1, "mim", sample_weight=w)
     assert 0.005 < (evidence.alone > evidence.alone_by_chance).mean() < 0.017
+
+
+def test_what_beats_every_permutation_is_not_irrelevant():
+    wine = load_wine(as_frame=True)
+    options = {"bins": "mean_std_3"}
+    summary = summary_of(wine.data, wine.target, 3, "mim", **options)
+    at = list(wine.data.columns).index("alcalinity_of_ash")
+    rng = np.random.default_rng(0)
+    shuffled = rng.permuted(np.tile(wine.data.iloc[:, at], (500, 1)), axis=1).T
+    noise = evidence_of(shuffled, wine.target, 1, "mim", **options)
+    feature = summary["features"][at]
+    assert feature["relevance"] > 2 * noise.alone.max()
+    assert (noise.alone > noise.alone_by_chance).mean() < 0.03
+    assert feature["verdict"] == "useful"
+    for one in summary["features"]:
+        if one["verdict"] == "irrelevant":
+            assert one["relevance"] <= noise.alone_by_chance[0]
 
 
 @pytest.mark.parametrize("levels", [30, 75, 140])

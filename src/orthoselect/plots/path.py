@@ -60,12 +60,17 @@ def draw_path(steps: Steps, ceiling: float | None, axes: Axes) -> Axes:
 
 
 def draw_path_by_step(
-    steps: Steps, ceiling: float | None, axes: Axes, reachable: Sequence[float] | None = None
+    steps: Steps,
+    ceiling: float | None,
+    axes: Axes,
+    reachable: Sequence[float] | None = None,
+    with_total: bool = True,
 ) -> Axes:
     """Draw the gains as bars and the running total as a line, against the number of the step.
 
     Parameters and result are those of `draw_path`; names are left out, so hundreds of steps fit.
     `reachable` is the most that each step could have reached, drawn as stairs up to the ceiling.
+    Without `with_total` there are bars alone, for scores that do not add up.
 
     Examples
     --------
@@ -78,9 +83,15 @@ def draw_path_by_step(
     totals = [_number(step["total"]) for step in steps]
     gains = [_number(step["gain"]) for step in steps]
     width = 0.56 if len(steps) > 4 else 0.14 * max(len(steps), 1)
-    axes.bar(numbers, gains, width=width, color=PALETTE["faint"], label="gain")
-    marker = "o" if len(steps) <= 60 else ""
-    axes.plot(numbers, totals, color=PALETTE["accent"], linewidth=2, marker=marker, markersize=5)
+    color = PALETTE["faint" if with_total else "accent"]
+    axes.bar(numbers, gains, width=width, color=color, label="gain")
+    if with_total:
+        looks: dict[str, Any] = {
+            "linewidth": 2,
+            "marker": "o" if len(steps) <= 60 else "",
+            "markersize": 5,
+        }
+        axes.plot(numbers, totals, color=PALETTE["accent"], **looks)
     axes.set_xlabel("features selected")
     axes.set_xlim(0.4, max(len(steps), 1) + 0.6)
     whole_numbers(axes)
@@ -92,11 +103,11 @@ def draw_path_by_step(
         axes.stairs(stairs, edges, baseline=None, linewidth=1.2, **dashes)
         highest = max(stairs, default=ceiling)
         at = 0.5 + stairs.index(highest) if stairs else 0.5
-        looks = {"ha": "left", "va": "bottom", "color": PALETTE["muted"]}
+        written = {"ha": "left", "va": "bottom", "color": PALETTE["muted"]}
         place = {"xytext": (0, 3), "textcoords": "offset points"}
-        write(axes, at, highest, f"ceiling {highest:.4g}", **looks, **place)
+        write(axes, at, highest, f"ceiling {highest:.4g}", **written, **place)
         ceiling = highest
-    _leave_room(axes, "y", totals + gains, ceiling)
+    _leave_room(axes, "y", totals + gains if with_total else gains, ceiling)
     return axes
 
 

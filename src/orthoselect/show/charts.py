@@ -55,13 +55,17 @@ def swatch(number: int) -> Markup:
 
 
 def path_chart(summary: Mapping[str, Any]) -> Markup:
-    """Return gains and running total against the number of features."""
+    """Return gains, and their running total if they add up, against the number of features."""
     steps = summary["steps"]
-    label = (
-        f"Running total after each of {len(steps)} steps with the gain of each step as a bar; "
-        "the numbers are in the table of the path."
+    adds_up = summary["adds_up"]
+    what = (
+        f"Running total after each of {len(steps)} steps with the gain of each step as a bar"
+        if adds_up
+        else f"The score of each of {len(steps)} features at its step as a bar"
     )
-    draw = partial(draw_path_by_step, steps, summary["ceiling"], reachable=summary.get("reachable"))
+    label = f"{what}; the numbers are in the table of the path."
+    looks = {"reachable": summary.get("reachable"), "with_total": adds_up}
+    draw = partial(draw_path_by_step, steps, summary["ceiling"], **looks)
     return _both("path", label, draw, draw, (WIDE, 250), (NARROW, 230))
 
 
@@ -84,7 +88,7 @@ def distribution_charts(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return one small chart for each of the first selected features."""
     charts = []
     for number, one in enumerate(summary["distributions"][:MOST_DISTRIBUTIONS]):
-        draw = partial(draw_distribution, one, response=summary["target"])
+        draw = partial(draw_distribution, one, response=summary["responses"][0]["name"])
         rows = n_rows(one)
         height = 46 + rows * (44 if rows <= 3 else 24) if rows else 230
         height += 50 * slants(one)

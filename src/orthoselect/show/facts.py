@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from orthoselect.encode import Feature, Features, Labels
+from orthoselect.errors import InputError
 from orthoselect.methods import GENERAL, METHODS
 from orthoselect.problem import Problem
 from orthoselect.result import SelectionPath
@@ -20,7 +21,7 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn")
 _DEFAULTS = {**GENERAL, "include": None, "exclude": None, "search": "forward"}
 
 
-def response_names(target: Any, n_parts: int, name: str | None = None) -> list[str]:
+def response_names(target: Any, n_parts: int, name: str | Sequence[str] | None = None) -> list[str]:
     """Return what to call each column of the response.
 
     Parameters
@@ -28,24 +29,53 @@ def response_names(target: Any, n_parts: int, name: str | None = None) -> list[s
     target : str, array, series or dataframe
     n_parts : int
         Number of its columns.
-    name : str, optional
-        What to call it if it does not know its name.
+    name : str or sequence of str, optional
+        What to call it if it does not know its name: a name for each column, also as one text
+        with commas between them, or one name that the columns are numbered by.
 
     Examples
     --------
     >>> response_names("species", 1), response_names([[0.5, 1.5], [2.5, 3.5]], 2)
     (['species'], ['y0', 'y1'])
+    >>> response_names([[0.5, 1.5], [2.5, 3.5]], 2, ["width", "height"])
+    ['width', 'height']
     """
+    given = _given_names(name, n_parts)
     if isinstance(target, str):
         return [target]
     # Looked for in the class: rows and columns of a pandas table are attributes, too.
     for attribute in ("column_names", "columns"):
         if hasattr(type(target), attribute):
             return [str(column) for column in getattr(target, attribute)]
+    if given:
+        return given
     if n_parts > 1:
         return [f"{name or 'y'}{i}" for i in range(n_parts)]
     own = target.name if hasattr(type(target), "name") else None
-    return [name or ("y" if own is None or own == "" else str(own))]
+    return ["y" if own is None or own == "" else str(own)]
+
+
+def _given_names(name: str | Sequence[str] | None, n_parts: int) -> list[str]:
+    """Return the names given for all columns of the response; none if they are to be made."""
+    if not name:
+        return []
+    if isinstance(name, str):
+        names = [name] if n_parts == 1 else name.split(", ")
+        return names if len(names) == n_parts else []
+    if len(name) != n_parts:
+        raise InputError(
+            f"`target_name` should hold one name for each column of the target, {n_parts} in all; "
+            f"got {len(name)}: {list(name)}."
+        )
+    return [str(one) for one in name]
+
+
+def responses(problem: Problem, names: Sequence[str]) -> list[dict[str, str]]:
+    """Return name and kind, "classes" or "numbers", of each column of the response."""
+    return [
+        {"name": name, "kind": "classes" if isinstance(part, Labels) else "numbers"}
+        for name, part in zip(names, problem.response.parts)
+    ]
 
 
 def kind_of(feature: Feature, problem: Problem) -> str:
@@ -72,6 +102,7 @@ def data_facts(
     is_classes = isinstance(part, Labels)
     return {
         "rows": problem.table.n_rows,
+        "rows_with_weight": len(rows),
         "columns": len(problem.table.names),
         "classes": _class_counts(part, rows) if is_classes else None,
         "response": None if is_classes else _spread(part[rows, 0]),

@@ -169,19 +169,18 @@ class SelectedSet:
     def among(self, most: int) -> tuple[Floats, NDArray[np.bool_]]:
         """Return the correlations among the first features, and which of them have a sign.
 
-        Of two blocks it is the root of the mean squared canonical correlation, over the smaller
-        rank: the multiple correlation if one is a single column.
+        Of two blocks it is the largest canonical correlation: the multiple correlation if one is a
+        single column.
         """
         C, signed = self.coordinates[:most], np.array(self.signed[:most], dtype=bool)
         R = np.full((len(C), len(C)), np.nan)
         for i in range(len(C)):
             for j in range(i + 1):
-                rank = min(C[i].shape[1], C[j].shape[1])
-                if not rank:
+                if not min(C[i].shape[1], C[j].shape[1]):
                     continue
                 M = C[i].T @ C[j]
                 both = signed[i] and signed[j]
-                value = M[0, 0] if both else np.sqrt((M * M).sum() / rank)
+                value = M[0, 0] if both else np.linalg.norm(M, 2)
                 R[i, j] = R[j, i] = 1.0 if i == j else np.clip(value, -1.0, 1.0)
         return R, signed[:, None] & signed
 

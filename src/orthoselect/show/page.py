@@ -54,8 +54,8 @@ SECTIONS = {
 VERDICTS = {
     "selected": "Part of the answer; the number is the step at which it was chosen.",
     "nearly chosen": "Came close: at some step it was hardly behind the one chosen there.",
-    "useful": "Still adds something of its own, but less than those chosen.",
-    "redundant": "Tells something about the target, but the selected features tell it already.",
+    "useful": "Still tells something of its own, but others were ahead at every step.",
+    "redundant": "Little of it, or of what it tells about the target, is left beside those chosen.",
     "irrelevant": "Tells no more about the target than chance would.",
     "constant": "Has the same value in every row, so it can tell nothing.",
 }
@@ -111,9 +111,14 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
     separation, correlations = summary["separation"], summary["correlations"]
     several = correlations is not None and len(correlations["names"]) > 1
     drawn = charts.distribution_charts(summary)
+    responses = summary["responses"]
     return {
+        "task_in_words": _task_in_words(summary["task"], responses),
+        "shown_response": responses[0]["name"] if len(responses) > 1 else None,
+        "gain_word": "gain" if summary["adds_up"] else "score",
+        "shown_kind": responses[0]["kind"],
         "path_chart": charts.path_chart(summary) if len(summary["steps"]) > 1 else None,
-        "path_rows": _path_rows(summary["steps"][:MOST_STEPS], summary["ceiling"]),
+        "path_rows": _rows_of_path(summary),
         "directions": _directions(summary["set"]),
         "features": rows,
         "n_features": len(features),
@@ -129,6 +134,14 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
         "classes_on_charts": MOST_ROWS,
         "points_on_charts": MOST_POINTS_OF_ONE,
     }
+
+
+def _task_in_words(task: str, responses: Sequence[Mapping[str, str]]) -> str:
+    """Return the task, or what there is of each kind where the responses are of both."""
+    kinds = [response["kind"] for response in responses]
+    if len(set(kinds)) == 1:
+        return task
+    return f"{kinds.count('classes')} of classes, {kinds.count('numbers')} of numbers"
 
 
 def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,6 +168,21 @@ def _most_relevant(features: Sequence[Mapping[str, Any]]) -> list[Mapping[str, A
 
     kept = sorted(features, key=rank)[:MOST_FEATURES]
     return sorted(kept, key=lambda feature: rank(feature)[1])
+
+
+def _rows_of_path(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    steps = summary["steps"][:MOST_STEPS]
+    return _path_rows(steps, summary["ceiling"]) if summary["adds_up"] else _score_rows(steps)
+
+
+def _score_rows(steps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return steps whose scores do not add up: each bar starts at zero."""
+    largest = max([step["gain"] or 0.0 for step in steps], default=0.0)
+    scale = 100 / largest if largest > 0 else 0.0
+    return [
+        {**step, "before": 0.0, "added": scale * max(step["gain"] or 0.0, 0.0), "share": None}
+        for step in steps
+    ]
 
 
 def _path_rows(steps: Sequence[Mapping[str, Any]], ceiling: float | None) -> list[dict[str, Any]]:

@@ -39,7 +39,9 @@ _SAME = 1e-3
 
 @dataclass(frozen=True)
 class RunnersUp:
-    """The best features at one step that are not on the path, best first.
+    """The best features at one step besides the one taken, best first.
+
+    Those that were taken later are among them.
 
     Attributes
     ----------
@@ -177,9 +179,11 @@ def _walk(
     off_path = np.ones(len(design.features), dtype=bool)
     off_path[places] = False
     near, runners_up = np.zeros(len(off_path), dtype=bool), []
+    untaken = np.ones(len(off_path), dtype=bool)
     for number, f in enumerate(places):
         winner = float(gains[f])
-        runners_up.append(_runners_up(gains, off_path, winner))
+        untaken[f] = False
+        runners_up.append(_runners_up(gains, untaken, winner))
         if number >= n_included:
             zero = 0.0 if not number or path.method not in _NO_ZERO else np.nanmin(gains)
             near |= off_path & _close(gains, winner, zero)
@@ -195,8 +199,8 @@ def _size(path: SelectionPath, problem: Problem, design: Any) -> int:
     return max(len(path), count_to_select(wanted, len(design.features), len(included)))
 
 
-def _runners_up(gains: Floats, off_path: NDArray[np.bool_], winner: float) -> RunnersUp:
-    rivals = np.flatnonzero(off_path & ~np.isnan(gains))
+def _runners_up(gains: Floats, untaken: NDArray[np.bool_], winner: float) -> RunnersUp:
+    rivals = np.flatnonzero(untaken & ~np.isnan(gains))
     if len(rivals) > _RUNNERS_UP:
         least = -np.partition(-gains[rivals], _RUNNERS_UP - 1)[_RUNNERS_UP - 1]
         rivals = rivals[gains[rivals] >= least]

@@ -1,4 +1,4 @@
-"""A path -> a file to send to somebody."""
+"""A path or a comparison -> a file to send to somebody."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from orthoselect.errors import InputError
 from orthoselect.output import check_place, replacing
-from orthoselect.result import SelectionPath
+from orthoselect.result import Comparison, SelectionPath
 from orthoselect.show.summary import summarize
 
 _SUFFIXES = (".html", ".htm", ".json")
 
 
 def report(
-    path: SelectionPath,
+    path: SelectionPath | Comparison,
     data: Any,
     target: Any,
     file: str | Path,
@@ -23,24 +23,26 @@ def report(
     sample_weight: Any = None,
     title: str | None = None,
 ) -> Path:
-    """Write a page about a selection: what was chosen, why, and why not the others.
+    """Write a page about a selection: what was chosen, why, and why not the others; or of methods.
 
     The page is one file that needs no network: the path, every feature with the reason why it was
     chosen or not, substitutes, pictures of the classes and of each selected feature, facts about
-    the data, and how to get the same again.
+    the data, and how to get the same again. Of a comparison it shows the curves of all methods, the
+    best for each number of features, and which features they selected.
 
     Parameters
     ----------
-    path : SelectionPath
-        What `select` returned, or `selector.path_`.
+    path : SelectionPath or Comparison
+        What `select` returned, or `selector.path_`; or what `compare` returned.
     data, target : as in `select`
-        Those that the path was found on.
+        Those that the path was found on. A comparison knows all that its page shows, so that they
+        may be None.
     file : str or Path
         Where to write. A name that ends in .html makes a page (which needs matplotlib, the extra
         `report`), one in .json the same as plain data. A file that is there is replaced, once the
         new one is complete.
     sample_weight : array-like of shape (N,), optional
-        The row weights, if the path was found with any.
+        The row weights, if the path was found with any. A comparison takes none here.
     title : str, optional
         What to call the data.
 
@@ -59,11 +61,32 @@ def report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     report(path, wine, "target", f"{folder}/wine.json", title="Wine").name
     'wine.json'
+
+    A comparison has a page, too:
+
+    >>> from orthoselect import compare
+    >>> comparison = compare(wine, "target", ["socc", "lasso"], sizes=[1, 2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report(comparison, None, None, f"{folder}/methods.json").name
+    'methods.json'
     """
     _check_suffix(file)
     check_place(file)  # before the work, not after it
+    if isinstance(path, Comparison):
+        return write_report(_compared(path, sample_weight, title), file)
     summary = summarize(path, data, target, sample_weight=sample_weight, source=title)
     return write_report(summary, file)
+
+
+def _compared(comparison: Comparison, sample_weight: Any, title: str | None) -> dict[str, Any]:
+    """Return what the page of a comparison shows."""
+    if sample_weight is not None:
+        raise InputError(
+            "`sample_weight` should be left out of the report of a comparison, which holds all "
+            "that its page shows and was made without row weights."
+        )
+    summary = comparison.to_dict()
+    return summary if title is None else {**summary, "title": title}
 
 
 def write_report(summary: dict[str, Any], file: str | Path) -> Path:

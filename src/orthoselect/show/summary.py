@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings as python_warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import accumulate
 from pathlib import Path
@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from orthoselect.encode import build_design
+from orthoselect.encode import CodedDesign, build_design
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS
 from orthoselect.problem import Problem
 from orthoselect.result import SelectionPath
 from orthoselect.show.distributions import find_distributions
-from orthoselect.show.facts import data_facts, kind_of, reproduction, response_names
+from orthoselect.show.facts import data_facts, kind_of, reproduction, response_names, responses
 from orthoselect.show.geometry import (
     Geometry,
     SelectedSet,
@@ -35,6 +35,8 @@ from orthoselect.show.verdicts import judge, weigh_evidence
 MOST_CORRELATED = 40
 # Methods by which a column adds one at most, and all together as many as the response has.
 _CORRELATIONS = ("socc", "socc_discretized")
+# Methods whose gains add up to what the selected set explains.
+_ADDS_UP = (*_CORRELATIONS, "err", "mser")
 
 
 def summarize(
@@ -44,7 +46,7 @@ def summarize(
     *,
     sample_weight: Any = None,
     source: str | None = None,
-    target_name: str | None = None,
+    target_name: str | Sequence[str] | None = None,
     command: str | None = None,
     left_out: Mapping[str, str] | None = None,
     warnings: Iterable[object] = (),
@@ -64,8 +66,8 @@ def summarize(
         The row weights, if the path was found with any.
     source : str, optional
         What to call the data.
-    target_name : str, optional
-        What to call the response, if it does not know its name.
+    target_name : str or sequence of str, optional
+        What to call the response, if it does not know its name; of several columns each.
     command : str, optional
         The command that does the same, if one did.
     left_out : mapping of str to str, optional
@@ -81,6 +83,14 @@ def summarize(
 
         ``kind, title, created, target, task, sentence, method_summary, method_source``
             In words.
+        ``responses``
+            Name and kind ("classes" or "numbers") of each column of the response. Of several the
+            pictures and the facts show the first.
+        ``adds_up``
+            Whether gains add up to what the set explains; else they are scores, each relative to
+            its step, and their total says nothing.
+        ``judged_by``
+            What verdicts rest on in place of the method's scores; None if on these.
         ``reachable``
             The most that the features up to each step can reach: as many as they have columns,
             and the ceiling at most. None for methods that have no such bound.
@@ -94,9 +104,9 @@ def summarize(
             and which share, and a verdict; see `orthoselect.show.verdicts`. A block has the mean
             over its directions.
         ``substitutes``
-            For each step the five features off the path that would have added most instead, by
-            which share the winner was ahead (`margin`), and which share of the runner-up's
-            variance the winner explains.
+            For each step the five features not taken by then that would have added most instead,
+            by which share the winner was ahead (`margin`), which share of the runner-up's variance
+            the winner explains, and the later step that took the runner-up (`chosen_at`), if any.
         ``separation, distributions, correlations``
             For pictures. Rows are sampled, always the same ones.
         ``data, reproduce``
@@ -127,9 +137,12 @@ def summarize(
         "title": source or _title(data, names),
         "created": datetime.now().astimezone().isoformat(timespec="seconds"),
         "target": ", ".join(names),
+        "responses": responses(problem, names),
         "task": problem.response.task,
         "sentence": answer(path, problem, names, whys.reached),
         **path.to_dict(),
+        "adds_up": path.method in _ADDS_UP,
+        "judged_by": _judged_by(walked, path),
         "reachable": _reachable(walked, path),
         "method_summary": method.summary,
         "method_source": method.source,
@@ -153,6 +166,15 @@ def _reachable(walked: Replay, path: SelectionPath) -> list[float] | None:
         return None
     columns = accumulate(len(walked.design.columns_of(f)) for f in walked.places)
     return [min(float(t), path.ceiling) for t in columns]
+
+
+def _judged_by(walked: Replay, path: SelectionPath) -> str | None:
+    """Say what verdicts rest on where it is not the method's own score."""
+    if path.method in _CORRELATIONS:
+        return None
+    if isinstance(walked.design, CodedDesign):
+        return "mutual information with the target, alone and given each selected feature"
+    return "squared canonical correlations with the target, alone and given the selected features"
 
 
 def _title(data: Any, names: list[str]) -> str:
@@ -180,10 +202,13 @@ class _Whys:
         steps[walked.places] = True
         self._verdicts = judge(evidence, self._remains, walked.near, steps)
 
+    def _step_of(self) -> dict[int, int]:
+        return {f: s for s, f in enumerate(self._walked.places, start=1)}
+
     def features(self) -> list[dict[str, Any]]:
         """Return what there is to say about each feature, in the order of the table."""
         walked = self._walked
-        step_of = {f: s for s, f in enumerate(walked.places, start=1)}
+        step_of = self._step_of()
         by, shares = most_explained(self._explained, walked.places)
         constant = np.isnan(self._remains)
         return [
@@ -205,6 +230,7 @@ class _Whys:
     def substitutes(self) -> list[dict[str, Any]]:
         """Return the runners-up of each step."""
         features = self._walked.design.features
+        step_of = self._step_of()
         found = []
         for s, (step, rivals) in enumerate(zip(self._path, self._walked.runners_up)):
             places = rivals.features.tolist()
@@ -215,6 +241,7 @@ class _Whys:
                     "gain": number(gain),
                     "margin": margin,
                     "explained": float(self._explained[s, f]),
+                    "chosen_at": step_of.get(f),
                 }
                 for f, gain, margin in zip(places, rivals.gains, rivals.margins())
             ]

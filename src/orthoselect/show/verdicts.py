@@ -185,10 +185,10 @@ def judge(evidence: Evidence, remains: Floats, near: Any, selected: Any) -> list
 
     "selected". "constant": it does not vary. "redundant", as a copy: the selected set leaves less
     than 1 % of its variance. "irrelevant": neither alone nor given the selected set does it tell
-    more than chance would; or hardly so alone, and no more given the set, though the set has not
-    taken it away. "nearly chosen": at some step it came within 5 % of the winner. "redundant": the
-    selected set leaves less than 10 % of its variance or of its relevance, or no more than chance
-    would. "useful": it still adds to the selected set, only less than others.
+    more than chance would. "nearly chosen": at some step it came within 5 % of the winner.
+    "redundant": the selected set leaves less than 10 % of its variance or of its relevance; or
+    less than half of either, and no more relevance than chance would. "useful": it still adds to
+    the selected set, only less than others.
 
     Parameters
     ----------
@@ -202,13 +202,14 @@ def judge(evidence: Evidence, remains: Floats, near: Any, selected: Any) -> list
     kept = np.divide(
         evidence.left, evidence.alone, out=np.ones_like(evidence.alone), where=evidence.alone > 0
     )
-    faint = ~adds & (~relevant | ((kept > _HALF) & (remains > _HALF)))
-    explained = (remains <= MOSTLY_EXPLAINED) | (kept <= MOSTLY_LOST) | ~adds
+    # What tells something alone is not told by a set that leaves most of it and of what it tells.
+    own = (kept > _HALF) & (remains > _HALF)
+    explained = (remains <= MOSTLY_EXPLAINED) | (kept <= MOSTLY_LOST) | (~adds & ~own)
     rules = {
         "selected": selected,
         "constant": np.isnan(remains),
         "redundant": remains <= COPY,
-        "irrelevant": faint,
+        "irrelevant": ~adds & ~relevant,
         "nearly chosen": near,
     }
     names = np.array([*rules, "redundant", "useful"])
