@@ -181,7 +181,7 @@ def test_the_text_shows_a_row_for_each_size():
     runs = [run(m, fold) for fold in range(3) for m in ("a", "b")]
     assert repr(made(runs, failed=["c"])) == "\n".join(
         [
-            "Comparison: accuracy of lda on validation rows, mean of 3 folds",
+            "Comparison: accuracy of lda on validation rows, as far as it was run",
             "  features  best            score  as good, within one standard error",
             "         1  b     0.7000 ± 0.1000",
             "         2  a     0.9000 ± 0.1000  b",

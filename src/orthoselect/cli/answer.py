@@ -13,7 +13,7 @@ from orthoselect.cli.loading import Loaded
 from orthoselect.cli.terminal import Terminal
 from orthoselect.errors import InputError
 from orthoselect.output import check_place
-from orthoselect.read import write_columns
+from orthoselect.read import check_output, write_columns
 from orthoselect.result import SelectionPath
 
 _REPORTS = (".html", ".htm", ".json")
@@ -25,6 +25,8 @@ def check_writable(output: str | None, report: str | None) -> None:
         raise InputError(
             f"`--report` should end in .html (a page) or .json (its figures); got {report!r}."
         )
+    if output is not None:
+        check_output(output)
     for file in (output, report):
         if file is not None:
             check_place(file)
@@ -81,7 +83,7 @@ class Answer:
             loaded.dataset,
             loaded.target,
             sample_weight=loaded.weights,
-            target_name=loaded.target_name,
+            target_name=loaded.target_columns or loaded.target_name,
         )
         return annotated(summary, loaded, self._terminal)
 

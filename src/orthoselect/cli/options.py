@@ -242,7 +242,8 @@ Output = Annotated[
     str | None,
     typer.Option(
         metavar="FILE",
-        help="Write the table reduced to the selected columns and the target, in its own format.",
+        help="Write the table reduced to the selected columns and the target, in its own format "
+        "unless the suffix names another.",
         show_default=False,
         rich_help_panel=_ANSWER,
     ),
