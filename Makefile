@@ -8,7 +8,7 @@ REPORT := breast_cancer.html
 PIP_FLAGS := --quiet --disable-pip-version-check
 BUILT_FROM := pyproject.toml setup.py $(wildcard src/native/*)
 
-.PHONY: demo test test-newest test-oldest lint docs bench clean help
+.PHONY: demo test test-newest test-oldest lint docs docs-unplotted bench clean help
 
 help:
 	@echo "make demo   install orthoselect into $(VENV), select features of a table, write a report"
@@ -24,7 +24,7 @@ demo: $(VENV)/.installed-report
 	@echo
 	@echo "The report, to open in a browser: $(CURDIR)/$(REPORT)"
 
-test: lint docs test-newest test-oldest
+test: lint docs-unplotted test-newest test-oldest
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -36,12 +36,12 @@ test-newest: $(VENV)/.installed-test
 	$(BIN)/python -m pytest --numprocesses auto
 
 # The lower bounds of pyproject.toml, really installed and tested, and NumPy without our kernels.
-# A page looks the same there; examples and what the docs show are for the newest versions, and of
-# tables in blocks their own tests are enough.
+# A page looks the same there; examples, the study and what the docs show are for the newest
+# versions, and of tables in blocks their own tests are enough.
 test-oldest: $(OLDEST)/.installed-test
 	ORTHOSELECT_NATIVE=0 $(OLDEST)/bin/python -m pytest --numprocesses auto tests -k "not blocks" \
 		--ignore tests/show/test_browser.py --ignore tests/cli/test_docs.py \
-		--ignore tests/test_examples.py
+		--ignore tests/test_examples.py --ignore tests/study
 	ORTHOSELECT_NATIVE=0 $(OLDEST)/bin/python -m pytest tests/matrix/test_blocks.py \
 		tests/read/test_blocks.py
 
@@ -50,6 +50,12 @@ docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going --quiet --fresh-env --builder html \
 		--doctree-dir docs/_build/doctrees docs $(SITE)
 	@echo "The site: $(SITE)/index.html"
+
+# The same without the gallery's figures: the tests run the examples anyway.
+docs-unplotted: $(VENV)/.installed-test
+	$(BIN)/python -m sphinx -W --keep-going --quiet --fresh-env --builder html \
+		--define plot_gallery=0 \
+		--doctree-dir docs/_build/doctrees docs docs/_build/unplotted
 
 # Not for CI: it wants a quiet machine. ARGS='--data DIR' adds the real data sets.
 bench: $(VENV)/.installed-bench
@@ -65,17 +71,18 @@ $(VENV)/.installed: $(VENV)/.created $(BUILT_FROM)
 	$(BIN)/python -m pip install $(PIP_FLAGS) --editable .
 	@touch $@
 
-$(VENV)/.installed-report: $(VENV)/.installed pyproject.toml
+$(VENV)/.installed-report: $(VENV)/.created $(BUILT_FROM)
 	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[report]'
-	@touch $@
+	@touch $(VENV)/.installed $@
 
-$(VENV)/.installed-test: $(VENV)/.installed pyproject.toml
-	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[test]'
-	@touch $@
+# Each install builds the kernels again, so tests and docs share one.
+$(VENV)/.installed-test: $(VENV)/.created $(BUILT_FROM)
+	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[test,docs]'
+	@touch $(VENV)/.installed $(VENV)/.installed-report $(VENV)/.installed-docs $@
 
-$(VENV)/.installed-docs: $(VENV)/.installed pyproject.toml
+$(VENV)/.installed-docs: $(VENV)/.created $(BUILT_FROM)
 	$(BIN)/python -m pip install $(PIP_FLAGS) --editable '.[docs]'
-	@touch $@
+	@touch $(VENV)/.installed $@
 
 $(VENV)/.installed-bench: $(VENV)/.installed benchmarks/requirements.txt
 	$(BIN)/python -m pip install $(PIP_FLAGS) --requirement benchmarks/requirements.txt
