@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("rows_come")
 @pytest.fixture
 def seeds(rows_come):
     """As many problems as there is time for: blocks of one row take long."""
-    return range(250) if rows_come == "in memory" else range(0, 250, 6)
+    return range(160) if rows_come == "in memory" else range(0, 160, 6)
 
 
 def run(X, y, t, method, **options):
