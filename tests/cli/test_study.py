@@ -34,3 +34,11 @@ def test_refusals_are_one_line(refused):
     assert "`--folds`" in refused("study", "run", "uci", "--folds", 1)
     assert "`--data`" in refused("study", "run", "uci", "--data", "nowhere")
     assert "`--output`" in refused("study", "report", "--output", "nowhere")
+
+
+def test_a_run_without_any_data_is_an_error(run, tmp_path):
+    (tmp_path / "empty").mkdir()
+    ran = run("study", "run", "challenge", "--data", "empty", "--methods", "OLS", "--output", "out")
+    assert ran.code == 2
+    assert "is missing" in ran.out
+    assert ran.err.splitlines()[-1].startswith("orthoselect: error: an experiment should have")

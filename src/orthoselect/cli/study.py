@@ -190,3 +190,8 @@ def _report(output: Path, terminal: Terminal) -> None:
                 print(f"  - {finding}")
     sys.stdout.flush()
     terminal.note(f"wrote tables, figures and the report to {output}")
+    if not any(part["complete"] for part in told["experiments"]):
+        raise InputError(
+            "an experiment should have results; none has, since its data sets are missing. Give "
+            "their folder by `--data`."
+        )
