@@ -36,12 +36,12 @@ test-newest: $(VENV)/.installed-test
 	$(BIN)/python -m pytest --numprocesses auto
 
 # The lower bounds of pyproject.toml, really installed and tested, and NumPy without our kernels.
-# A page looks the same there; examples, the study and what the docs show are for the newest
-# versions, and of tables in blocks their own tests are enough.
+# A page looks the same there; examples, comparisons, the study and what the docs show are for the
+# newest versions, and of tables in blocks their own tests are enough.
 test-oldest: $(OLDEST)/.installed-test
 	ORTHOSELECT_NATIVE=0 $(OLDEST)/bin/python -m pytest --numprocesses auto tests -k "not blocks" \
 		--ignore tests/show/test_browser.py --ignore tests/cli/test_docs.py \
-		--ignore tests/test_examples.py --ignore tests/study
+		--ignore tests/test_examples.py --ignore tests/study --ignore tests/test_comparison.py
 	ORTHOSELECT_NATIVE=0 $(OLDEST)/bin/python -m pytest tests/matrix/test_blocks.py \
 		tests/read/test_blocks.py
 

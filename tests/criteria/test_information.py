@@ -25,7 +25,7 @@ pytestmark = pytest.mark.usefixtures("rows_come")
 @pytest.fixture
 def seeds(rows_come):
     """As many problems as there is time for: blocks of one row take long."""
-    return range(160) if rows_come == "in memory" else range(0, 160, 6)
+    return range(100) if rows_come == "in memory" else range(0, 100, 5)
 
 
 def run(X, y, t, method, **options):
