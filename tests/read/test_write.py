@@ -268,7 +268,7 @@ def test_more_rows_than_are_written_at_a_time(tmp_path):
 
 # Blanks around text do not count and words for missing values are missing when it is read.
 WORDS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=9).map(
-    lambda word: f"<{word}>"
+    lambda word: f"<<{word}>>"  # never one of the marks of missing values, <NA> for one
 )
 
 
