@@ -14,7 +14,8 @@ import naive
 from coded_problems import CRITERIA, coded_problem
 from orthoselect import native, select
 from orthoselect.counts import Logarithms
-from orthoselect.criteria.information import InformationCriterion, _Quotient, _SumOfQuotients
+from orthoselect.criteria.information import InformationCriterion
+from orthoselect.criteria.scores import Quotient, SumOfQuotients
 from orthoselect.encode import NumberedNames, Table, build_codes, build_response
 from orthoselect.errors import InputError, SearchStoppedWarning, SelectionWarning
 from orthoselect.read import read_target
@@ -363,7 +364,7 @@ def test_sums_of_quotients_are_not_decided_by_rounding():
             )
             for mine, theirs in zip(tops, reversed(tops))
         ]
-        assert scored(_SumOfQuotients, *pairs).best(np.array([True, True])) == 0
+        assert scored(SumOfQuotients, *pairs).best(np.array([True, True])) == 0
 
 
 def test_sums_of_quotients_that_floats_cannot_part_are_parted():
@@ -373,7 +374,7 @@ def test_sums_of_quotients_that_floats_cannot_part_are_parted():
         joint=np.array([large, large + 1, large + 1]),
         entropy=np.full(3, 2 * large),
     )
-    score = scored(_SumOfQuotients, pair)
+    score = scored(SumOfQuotients, pair)
     assert score.of(0) == score.of(1)
     assert score.best(np.array([True, True, True])) == 1
 
@@ -383,7 +384,7 @@ def test_quotients_are_not_decided_by_rounding(constant):
     """r/d is often another float than kr/kd; as fractions they are the same."""
 
     def make(relevance, T):
-        return _Quotient(relevance, T, constant)
+        return Quotient(relevance, T, constant)
 
     unlike = 0
     for r, d, k in itertools.product(range(1, 8), range(1, 8), (3, 5, 7)):
@@ -402,6 +403,6 @@ def test_quotients_that_floats_cannot_part_are_parted():
     pair = SimpleNamespace(
         relevance=np.array([large, large + 1, large + 1]), redundancy=np.full(3, 3)
     )
-    score = scored(lambda relevance, T: _Quotient(relevance, T, 0.0), pair)
+    score = scored(lambda relevance, T: Quotient(relevance, T, 0.0), pair)
     assert score.of(0) == score.of(1)
     assert score.best(np.array([True, True, True])) == 1
