@@ -45,6 +45,11 @@ class CodedRows:
         part = self._table.take(self._codes[rows], axis=0)
         return part if self._root is None else part * self._root[rows, None]
 
+    def part(self, rows: slice) -> CodedRows:
+        """Return some rows, not written out."""
+        root = None if self._root is None else self._root[rows]
+        return CodedRows(self._codes[rows], self._table, root)
+
     def __rmatmul__(self, weights: Floats) -> Floats:
         """Return the weighted sum of the rows, (m,)."""
         weights = weights if self._root is None else weights * self._root
@@ -56,6 +61,6 @@ class CodedRows:
 Rows = Any
 
 
-def cut(root: Floats | None, rows: slice) -> Floats | None:
-    """Return the part of row weights that belongs to some rows; None stays None."""
-    return None if root is None else root[rows]
+def cut(along: Rows | None, rows: slice) -> Floats | None:
+    """Return the part of something of N rows that belongs to some rows; None stays None."""
+    return None if along is None else along[rows]
