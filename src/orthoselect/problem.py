@@ -18,9 +18,13 @@ from orthoselect.encode import Response, Table, build_response
 from orthoselect.matrix.base import Floats
 from orthoselect.read import (
     BlockSource,
+    DaskSource,
+    DaskTable,
     Dataset,
     Source,
+    gathered,
     is_block_source,
+    is_dask,
     open_source,
     read_source,
     read_target,
@@ -114,7 +118,7 @@ def look_at(
     if isinstance(data, (str, Path)):
         named = {"categorical_features": categorical_features, "include": include}
         data = _read(data, target, {**named, "exclude": exclude}, groups)
-    source = _open(data)
+    source, target = _open(data), gathered(target)
     names = source.names
     unfit: list[str] = []
     if isinstance(data, Dataset):
@@ -152,7 +156,7 @@ def open_problem(
     opened = look_at(data, target, task=task, **columns)
     table = opened.source.read(opened.categorical, opened.skip, opened.taken)
     n_rows = opened.source.n_rows
-    weights = check_weights(sample_weight, n_rows, keep_whole=keep_whole_weights)
+    weights = check_weights(gathered(sample_weight), n_rows, keep_whole=keep_whole_weights)
     values = read_target(opened.values, n_rows)
     response = build_response(
         values, opened.task, response_encoding, weights, in_blocks=table.in_blocks
@@ -175,6 +179,8 @@ def _read(source: str | Path, target: Any, named: dict[str, ColumnSpec], groups:
 
 
 def _open(data: Any) -> Source | BlockSource:
+    if is_dask(data):
+        return DaskSource(DaskTable(data))
     return BlockSource(data) if is_block_source(data) else open_source(data)
 
 

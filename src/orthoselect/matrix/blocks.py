@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from orthoselect.matrix.base import Floats, Indices, Matrix, Scan
 from orthoselect.matrix.memory import free_memory
-from orthoselect.matrix.passes import Columns, Passes, Prepare, name_of_block
+from orthoselect.matrix.passes import Columns, Passes, Prepare
 from orthoselect.matrix.rows import Rows
 
 Part = TypeVar("Part")
@@ -156,7 +156,7 @@ class BlockMatrix(Matrix):
         start = 0
         odd = self._passes.each(partial(_odd, J), **self._how(J, ()))
         for number, (n_rows, is_odd) in enumerate(odd):
-            place = name_of_block(number, slice(start, start + n_rows))
+            place = self._passes.place(number, slice(start, start + n_rows))
             for j in J[is_odd].tolist():
                 found.setdefault(j, place)
             start += n_rows

@@ -65,6 +65,10 @@ class Passes(ABC):
             Makes of a block what `add` is given.
         """
 
+    def place(self, number: int, rows: slice) -> str:
+        """Return what to call a block in messages, by its number among those with rows."""
+        return name_of_block(number, rows)
+
     def total(self, work: Callable[..., Sequence[Floats]], **how: Any) -> list[Floats]:
         """Add up the arrays that ``work(block, *along)`` gives of each block."""
         sums = self.run(RunningSums, partial(_add_arrays, work), RunningSums.merge, **how)

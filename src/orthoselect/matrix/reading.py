@@ -37,6 +37,13 @@ class Reading:
         """Return what reading has taken so far."""
         return {"passes": self.passes, "bytes_read": self.bytes}
 
+    def count(self, nbytes: int) -> None:
+        """Count a pass that was made elsewhere."""
+        self.passes += 1
+        self.bytes += nbytes
+        if self.progress is not None:
+            self.progress(self.passes, self.bytes)
+
     def walk(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield blocks, which tell their size as `nbytes`.
 

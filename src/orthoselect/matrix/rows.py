@@ -64,3 +64,8 @@ Rows = Any
 def cut(along: Rows | None, rows: slice) -> Floats | None:
     """Return the part of something of N rows that belongs to some rows; None stays None."""
     return None if along is None else along[rows]
+
+
+def part(along: Rows, rows: slice) -> Rows:
+    """Return some rows of something of N rows, not written out; ``[:]`` does."""
+    return along.part(rows) if isinstance(along, CodedRows) else along[rows]

@@ -3,6 +3,7 @@
 from orthoselect.read.block_source import BlockSource
 from orthoselect.read.blocks import RowBlocks, is_block_source
 from orthoselect.read.builtin import BUILT_IN
+from orthoselect.read.dask_source import DaskSource, DaskTable, gathered, is_dask
 from orthoselect.read.dataset import Dataset, TextFormat
 from orthoselect.read.files import FORMATS, SUFFIXES, read_source
 from orthoselect.read.missing import drop_missing
@@ -17,6 +18,8 @@ __all__ = [
     "FORMATS",
     "SUFFIXES",
     "BlockSource",
+    "DaskSource",
+    "DaskTable",
     "Dataset",
     "RowBlocks",
     "Source",
@@ -24,7 +27,9 @@ __all__ = [
     "check_output",
     "drop_missing",
     "find_names",
+    "gathered",
     "is_block_source",
+    "is_dask",
     "open_source",
     "read_source",
     "read_target",

@@ -66,11 +66,9 @@ class BlockSource:
         blocks = iter(self._data.blocks(None))
         with closing(blocks) if hasattr(blocks, "close") else nullcontext():
             for block in blocks:
-                with naming("the first block"):
-                    n_rows = source_of(block).n_rows
-                if n_rows:
-                    rows = np.unique(np.linspace(0, n_rows - 1, _FIRST_ROWS).astype(np.intp))
-                    return source_of(part_of(block, rows.tolist(), slice(None)))
+                rows = first_rows(block)
+                if rows is not None:
+                    return source_of(rows)
         raise ShapeError("there should be blocks with rows to select from; there are none.")
 
     def categorical_columns(self) -> set[int]:
@@ -134,6 +132,16 @@ class BlockSource:
                 rows = slice(start, start + opened.n_rows)
                 yield replace(opened, place=name_of_block(number, rows))
                 start, number = rows.stop, number + 1
+
+
+def first_rows(block: Any) -> Any:
+    """Return a few rows of a block, None if it has none."""
+    with naming("the first block"):
+        n_rows = source_of(block).n_rows
+    if not n_rows:
+        return None
+    rows = np.unique(np.linspace(0, n_rows - 1, _FIRST_ROWS).astype(np.intp))
+    return part_of(block, rows.tolist(), slice(None))
 
 
 @dataclass(frozen=True)
