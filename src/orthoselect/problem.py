@@ -15,7 +15,9 @@ from orthoselect.arguments import (
     find_groups,
 )
 from orthoselect.encode import Response, Table, build_response
+from orthoselect.encode.spread import build_spread_response
 from orthoselect.matrix.base import Floats
+from orthoselect.matrix.rows import SpreadRows
 from orthoselect.read import (
     BlockSource,
     DaskSource,
@@ -118,7 +120,7 @@ def look_at(
     if isinstance(data, (str, Path)):
         named = {"categorical_features": categorical_features, "include": include}
         data = _read(data, target, {**named, "exclude": exclude}, groups)
-    source, target = _open(data), gathered(target)
+    source = _open(data)
     names = source.names
     unfit: list[str] = []
     if isinstance(data, Dataset):
@@ -157,13 +159,25 @@ def open_problem(
     table = opened.source.read(opened.categorical, opened.skip, opened.taken)
     n_rows = opened.source.n_rows
     weights = check_weights(gathered(sample_weight), n_rows, keep_whole=keep_whole_weights)
-    values = read_target(opened.values, n_rows)
-    response = build_response(
-        values, opened.task, response_encoding, weights, in_blocks=table.in_blocks
-    )
+    response = _response(opened, response_encoding, weights)
     return Problem(
         table, response, weights, opened.groups, opened.include, opened.exclude, opened.skip
     )
+
+
+def _response(opened: Opened, encoding: str, weights: Floats | None) -> Response:
+    """Code the response; where it is spread over several places it stays there."""
+    values, source = opened.values, opened.source
+    if is_dask(values):
+        values = source.response(values) if isinstance(source, DaskSource) else gathered(values)
+    if isinstance(values, SpreadRows):
+        response = build_spread_response(values, opened.task, encoding, weights)
+        if response is not None:
+            return response
+        values = gathered(opened.target)  # several columns, with classes among them
+    columns = read_target(values, source.n_rows)
+    in_blocks = isinstance(source, BlockSource)
+    return build_response(columns, opened.task, encoding, weights, in_blocks=in_blocks)
 
 
 def _read(source: str | Path, target: Any, named: dict[str, ColumnSpec], groups: Any) -> Dataset:

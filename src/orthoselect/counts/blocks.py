@@ -19,6 +19,7 @@ from orthoselect.counts.codes import Codes, DenseCodes
 from orthoselect.counts.logarithms import AnyLogarithms, Logarithms, RealLogarithms
 from orthoselect.counts.weighted import LARGEST_TABLE, to_units
 from orthoselect.matrix.passes import Passes
+from orthoselect.matrix.rows import SpreadRows
 from orthoselect.native import kernels
 
 _ROWS_AT_ONCE = 1 << 13  # so many stay in a core's own cache
@@ -61,16 +62,32 @@ class BlockCounts(Counts):
         how: Mapping[str, Any] | None = None,
         memory: int | None = None,
     ) -> None:
-        super().__init__(shape, levels, y, n_classes)
         self._passes_over = passes
         self._how = how or {}
         self._memory = _MEMORY if memory is None else memory
         self._weights = to_units(np.zeros(0) if weights is None else weights)
         self._is_weighted = weights is not None
+        super().__init__(shape, levels, y, n_classes)
         if weights is not None:
-            units = np.bincount(self._y, self._weights.units, self._n_present).astype(np.int64)
-            self._class_counts = self._weights.counts(units)
             self.total = self._class_counts.sum().item()
+
+    def _set_classes(self, y: Any, n_classes: int) -> None:
+        if isinstance(y, SpreadRows):  # all classes have rows
+            self._y, self._n_present = y, n_classes  # type: ignore[assignment]
+        else:
+            super()._set_classes(y, n_classes)
+        self._class_counts = self._weights.counts(self._count_classes())
+
+    def _count_classes(self) -> Integers:
+        """Return the units of weight, or the rows, of each class."""
+        c, units = self._n_present, self._weights.units if self._is_weighted else None
+        if not isinstance(self._y, SpreadRows):
+            return np.bincount(self._y, units, c).astype(np.int64)
+        passes = self._y.passes
+        (counts,) = passes.run_along(
+            partial(_zeros, [(c,)]), _add_classes, _add_up, [self._y, units]
+        )
+        return counts
 
     def logarithms(self, terms: int) -> AnyLogarithms:
         if self._weights.exponent == 0 and self.total <= LARGEST_TABLE:
@@ -130,7 +147,11 @@ class BlockCounts(Counts):
         )
 
 
-def _zeros(shapes: Sequence[tuple[int, int, int]]) -> list[Integers]:
+def _add_classes(counts: list[Integers], y: NDArray, units: Integers | None) -> None:
+    counts[0] += np.bincount(y, units, len(counts[0])).astype(np.int64)
+
+
+def _zeros(shapes: Sequence[tuple[int, ...]]) -> list[Integers]:
     return [np.zeros(shape, dtype=np.int64) for shape in shapes]
 
 

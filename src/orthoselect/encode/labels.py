@@ -147,6 +147,16 @@ class LevelsSeen:
             self._counts[at] += int(count)
         return mine.astype(np.min_scalar_type(max(len(place) - 1, 0))).take(labels.codes)
 
+    @property
+    def n_levels(self) -> int:
+        """How many levels have been seen."""
+        return len(self._place)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows have been seen."""
+        return sum(self._counts)
+
     def merge(self, other: LevelsSeen) -> NDArray[np.intp]:
         """Take what another has seen; return where its levels are now, by its own order."""
         theirs = list(other._place)

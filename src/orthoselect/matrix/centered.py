@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.geometry import Geometry, RowGeometry
-from orthoselect.matrix.rows import Rows
+from orthoselect.matrix.rows import Rows, offset_of
 from orthoselect.matrix.streamed import StreamedGeometry
 from orthoselect.matrix.tiles import Scaling, work_on_tiles
 
@@ -204,13 +204,14 @@ class CenteredMatrix:
         Nothing is taken from the first look, whose means and norms may be float32's.
         """
         self.work.columns += len(J)
-        t, root = len(J), np.ones(self.shape[0]) if self.root is None else self.root
-        products = self.matrix.block_gram(J, self.root, V)
-        total = float(root @ root)
+        t, products = len(J), self.matrix.block_gram(J, self.root, V)
+        total = float(self.shape[0]) if self.root is None else float(self.root @ self.root)
         G, sums, VtA = products[:t], products[t], products[t + 1 :]
         G = G - np.outer(sums, sums) / total
         inverse = 1.0 / np.sqrt(G.diagonal())
-        return G * inverse[:, None] * inverse, (VtA - np.outer(root @ V, sums) / total) * inverse
+        return G * inverse[:, None] * inverse, (
+            VtA - np.outer(offset_of(V, self.root), sums) / total
+        ) * inverse
 
     def restricted(self, J: Indices) -> CenteredMatrix | None:
         """Return columns J alone, if the kind can give them without a copy worth mention."""
@@ -310,7 +311,7 @@ def center(
             noise = matrix.arithmetic * (_SUM_ROUNDINGS_FLOAT32 + offsets)
         means = np.where(alive, means, 0.0)
         X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, None, work)
-        VtX = X._reduce(scan.VtX, (np.ones(len(V)) if root is None else root) @ V)
+        VtX = X._reduce(scan.VtX, offset_of(V, root))
         if scan.gram is not None:
             whole = X._reduce(scan.gram, total * means)
             whole *= X._inverse_norms(slice(None))[:, None]

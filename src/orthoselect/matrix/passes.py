@@ -18,10 +18,12 @@ from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
+from numpy.typing import NDArray
+
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.reading import Reading
-from orthoselect.matrix.rows import Rows, cut
+from orthoselect.matrix.rows import Rows, SpreadRows, cut
 from orthoselect.matrix.sums import Merging, RunningSums
 
 Total = TypeVar("Total")
@@ -86,6 +88,32 @@ class Passes(ABC):
     def each(self, work: Callable[..., Part], **how: Any) -> list[Part]:
         """Return what ``work(block, *along)`` gives of each block, in order."""
         return self.run(list, partial(_append, work), _joined, **how)
+
+
+class SpreadPasses(Passes):
+    """Walks over a table whose rows are spread over several places, work going to them."""
+
+    @abstractmethod
+    def run_along(
+        self,
+        start: Callable[[], Total],
+        add: Callable[..., None],
+        merge: Callable[[Total, Total], Total],
+        along: Sequence[Rows | None],
+    ) -> Total:
+        """Make a pass over things of N rows alone, without the table: ``add(total, *along)``."""
+
+    @abstractmethod
+    def written_out(self, rows: SpreadRows) -> NDArray:
+        """Return all rows, here."""
+
+    @abstractmethod
+    def spread(self, rows: NDArray) -> SpreadRows:
+        """Return rows that are here as spread ones."""
+
+    @abstractmethod
+    def kept(self, rows: SpreadRows) -> SpreadRows:
+        """Return the same rows, made once and kept where they are."""
 
 
 class LocalPasses(Passes):

@@ -3,7 +3,8 @@
 from orthoselect.read.block_source import BlockSource
 from orthoselect.read.blocks import RowBlocks, is_block_source
 from orthoselect.read.builtin import BUILT_IN
-from orthoselect.read.dask_source import DaskSource, DaskTable, gathered, is_dask
+from orthoselect.read.dask_source import DaskSource
+from orthoselect.read.dask_table import DaskTable, gathered, is_dask
 from orthoselect.read.dataset import Dataset, TextFormat
 from orthoselect.read.files import FORMATS, SUFFIXES, read_source
 from orthoselect.read.missing import drop_missing
