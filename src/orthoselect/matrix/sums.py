@@ -27,11 +27,12 @@ class Sum:
 
     def __init__(self, first: Floats) -> None:
         self._total = np.array(first, dtype=np.float64)
-        self._lost = np.zeros_like(self._total)
+        self._lost: Floats | None = None  # nothing; a sum of one part travels light
 
     def add(self, more: Floats) -> None:
         """Add one more array."""
-        total, lost, more = (np.atleast_1d(a) for a in (self._total, self._lost, more))
+        lost = self._remember()
+        total, lost, more = (np.atleast_1d(a) for a in (self._total, lost, more))
         height = max(1, _SLAB // max(1, total[:1].size))
         for start in range(0, len(total), height):
             rows = slice(start, start + height)
@@ -40,12 +41,21 @@ class Sum:
     def merge(self, other: Sum) -> None:
         """Add another sum, with what its additions rounded away."""
         self.add(other._total)
-        self._lost += other._lost
+        if other._lost is not None:
+            lost = self._remember()
+            lost += other._lost
 
     def result(self) -> Floats:
         """Return the sum, in the running sum's own memory: nothing can be added afterwards."""
-        self._total += self._lost
+        if self._lost is not None:
+            self._total += self._lost
         return self._total
+
+    def _remember(self) -> Floats:
+        """Return what additions have rounded away so far, to be added to."""
+        if self._lost is None:
+            self._lost = np.zeros_like(self._total)
+        return self._lost
 
 
 def _add(total: Floats, lost: Floats, more: Floats) -> None:
