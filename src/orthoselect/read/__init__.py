@@ -1,11 +1,14 @@
 """Arrays, sparse matrices, dataframes and files -> tables in plain NumPy terms."""
 
 from orthoselect.read.block_source import BlockSource
-from orthoselect.read.blocks import RowBlocks, is_block_source
+from orthoselect.read.blocks import RowBlocks, WithMemory, is_block_source
 from orthoselect.read.builtin import BUILT_IN
 from orthoselect.read.dataset import Dataset, TextFormat
+from orthoselect.read.file_blocks import FileBlocks
 from orthoselect.read.files import FORMATS, SUFFIXES, read_source
 from orthoselect.read.missing import drop_missing
+from orthoselect.read.npy_blocks import NpyBlocks
+from orthoselect.read.opening import is_path, map_blocks, read_table
 from orthoselect.read.patterns import find_names
 from orthoselect.read.sift import sift
 from orthoselect.read.table import Source, open_source
@@ -18,15 +21,21 @@ __all__ = [
     "SUFFIXES",
     "BlockSource",
     "Dataset",
+    "FileBlocks",
+    "NpyBlocks",
     "RowBlocks",
     "Source",
     "TextFormat",
+    "WithMemory",
     "check_output",
     "drop_missing",
     "find_names",
     "is_block_source",
+    "is_path",
+    "map_blocks",
     "open_source",
     "read_source",
+    "read_table",
     "read_target",
     "sift",
     "write_columns",

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
+from orthoselect.read.blocks import is_block_source
 from orthoselect.read.columns import Columns, columns_of
 from orthoselect.read.patterns import find_names
 
@@ -44,7 +45,7 @@ class Dataset:
 
     Attributes
     ----------
-    data : pyarrow.Table, NumPy array or SciPy sparse array
+    data : pyarrow.Table, NumPy array, SciPy sparse array, or source of blocks of rows
         All columns, in the order of the source.
     names : sequence of str
         The names of these columns.
@@ -54,7 +55,7 @@ class Dataset:
         What to call those values.
     name : str
         What to call the source.
-    format : {"csv", "tsv", "parquet", "feather", "arrow", "npz", "libsvm", "built-in"}
+    format : {"csv", "tsv", "parquet", "feather", "arrow", "npz", "npy", "libsvm", "built-in"}
     text : TextFormat, optional
         How a CSV or TSV source is written.
     left_out : mapping of str to str
@@ -80,6 +81,11 @@ class Dataset:
     def n_rows(self) -> int:
         """The number of rows."""
         return self.columns.n_rows
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the rows come in blocks, and are not in memory."""
+        return is_block_source(self.data)
 
     @cached_property
     def columns(self) -> Columns:

@@ -59,6 +59,7 @@ class FileBlocks:
     ----------
     names : list of str
         The columns of the first file, then those that folders add.
+    format : {"parquet", "arrow", "csv", "tsv"}
     n_rows : int
     nbytes : int
         About how many bytes all values take in memory.
@@ -89,6 +90,7 @@ class FileBlocks:
         progress: ReadingProgress | None = None,
     ) -> None:
         files = find_files(source)
+        self.format = _format(files[0].path, format)
         self.parts = _parts(files, format, options)
         self._added = self._partitions(files)
         self.names: list[str] = [*_names_of(self.parts[0]), *self._added]

@@ -24,7 +24,6 @@ BLOCK_SUFFIXES = {
     ".parquet": "parquet",
     ".feather": "arrow",
     ".arrow": "arrow",
-    ".ipc": "arrow",
     ".csv": "csv",
     ".tsv": "tsv",
     ".npy": "npy",

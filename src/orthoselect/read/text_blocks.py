@@ -202,8 +202,8 @@ def _whole_rows(windows: Iterator[bytes], size: int, delimiter: str, name: str) 
 
     Examples
     --------
-    >>> list(_whole_rows(iter([b'a,"b', b'\\\\nc"\\\\nd,', b'e\\\\n']), 2, ",", "x.csv"))
-    [b'a,"b\\\\nc"\\\\n', b'd,e\\\\n']
+    >>> list(_whole_rows(iter([b'a,"b', b'\nc"\nd,', b'e\n']), 2, ",", "x.csv"))
+    [b'a,"b\nc"\n', b'd,e\n']
     """
     held = b""
     for window in windows:
