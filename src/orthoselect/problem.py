@@ -109,7 +109,7 @@ class Opened:
         return {*self.exclude, *self.taken, *self.weighting}
 
     def weights(self, given: Any) -> Any:
-        """The row weights: those given, or the column that was named."""
+        """Return the row weights: those given, or the column that was named."""
         return _as_numbers(self.source.column(self.weighting[0])) if self.weighting else given
 
 

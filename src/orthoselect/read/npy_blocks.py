@@ -69,7 +69,8 @@ class NpyBlocks:
             raise ShapeError(f"{called} should be 2-dimensional, rows by columns; got {shape}.")
         if dtype.kind not in "fiub":
             raise InputError(f"{called} should hold numbers to be read in blocks; it is {dtype}.")
-        self.n_rows, n = shape
+        self.n_rows: int = shape[0]
+        n = shape[1]
         self.names: Sequence[str] = NumberedNames(n)
         self.nbytes = self.n_rows * n * dtype.itemsize
         self.memory, self.progress = memory, progress
@@ -171,7 +172,7 @@ class _NpyFile(WatchedFile):
         """Read so many numbers, from the one that stands in this place on."""
         numbers = np.empty(count, self.dtype)
         file.seek(self._offset + start * self.dtype.itemsize)
-        view, done = memoryview(numbers.view(np.uint8)), 0
+        view, done = memoryview(numbers.view(np.uint8).data), 0
         while done < len(view):
             got = file.readinto(view[done:])
             if not got:

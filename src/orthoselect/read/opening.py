@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,7 @@ def _is_too_large(source: Any, format: str | None, budget: int | None) -> bool:
     kind = format or BLOCK_SUFFIXES.get(suffix)
     kind = "arrow" if kind == "feather" else kind
     named = isinstance(source, str) and (source == "-" or source in BUILT_IN)
-    if kind not in {*BLOCK_SUFFIXES.values()} or not path.is_file() or (named and not suffix):
+    if kind not in {*BLOCK_SUFFIXES.values()} or not os.path.isfile(path) or (named and not suffix):
         return False
     stored = path.stat().st_size
     guess = stored * (_PACKED if packed else _PER_BYTE.get(kind, 1))

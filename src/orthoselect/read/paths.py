@@ -58,9 +58,11 @@ def is_several(source: Any) -> bool:
     """
     if is_list_of_paths(source):
         return True
-    if not isinstance(source, (str, Path)) or source == "-":
+    if not isinstance(source, (str, Path)) or source in ("", "-"):
         return False
-    return Path(source).is_dir() or (_is_pattern(source) and not Path(source).exists())
+    # os.path: a name too long for the file system is no folder, not an error.
+    is_there = os.path.exists(source)
+    return os.path.isdir(source) or (_is_pattern(source) and not is_there)
 
 
 def is_list_of_paths(source: Any) -> bool:

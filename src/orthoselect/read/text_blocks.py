@@ -112,7 +112,7 @@ class TextPart(Part):
         return self._learned.n_rows
 
     @cached_property
-    def schema(self) -> Any:  # type: ignore[override]
+    def schema(self) -> Any:
         """Names and types of the columns."""
         return load_pyarrow().schema(list(zip(self.names, self._learned.types())))
 
