@@ -21,6 +21,7 @@ from orthoselect.matrix.base import Floats
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.read import (
     BlockSource,
+    ColumnsOf,
     Dataset,
     Source,
     WithMemory,
@@ -110,14 +111,7 @@ class Opened:
 
     def weights(self, given: Any) -> Any:
         """Return the row weights: those given, or the column that was named."""
-        return _as_numbers(self.source.column(self.weighting[0])) if self.weighting else given
-
-
-@dataclass(frozen=True)
-class Found:
-    """A table that was found by its path; nobody has looked yet what its columns are good for."""
-
-    dataset: Dataset
+        return numbers_of(self.source.column(self.weighting[0])) if self.weighting else given
 
 
 def find_table(data: Any, memory: int | str | None = None) -> Any:
@@ -130,7 +124,7 @@ def find_table(data: Any, memory: int | str | None = None) -> Any:
         What may be taken; what does not fit comes in blocks.
     """
     if is_path(data):
-        return Found(read_table(data, memory=memory))
+        return read_table(data, memory=memory)
     if isinstance(data, np.memmap):
         return map_blocks(data, memory)
     if memory is None:
@@ -145,10 +139,29 @@ def find_table(data: Any, memory: int | str | None = None) -> Any:
     )
 
 
+def take_out(data: Any, columns: Mapping[str, str]) -> tuple[Any, list[Any]]:
+    """Return a table without some columns, and these columns whole.
+
+    Parameters
+    ----------
+    data : Dataset or source of blocks
+    columns : mapping of str to str
+        Their names, each by what to call it in an error.
+    """
+    source = _open(data)
+    names = source.names
+    at = [c for role, name in columns.items() for c in find_columns(name, names, role)]
+    if isinstance(source, BlockSource):
+        source.read(set(), set(range(len(names))), at)
+    values = [source.column(c) for c in at]
+    if isinstance(data, Dataset):
+        return data.without([names[c] for c in at]), values
+    return ColumnsOf(data, [c for c in range(len(names)) if c not in at], names), values
+
+
 def is_in_blocks(data: Any) -> bool:
-    """Whether what `find_table` returned comes in blocks of rows."""
-    dataset = data.dataset if isinstance(data, Found) else data
-    return is_block_source(dataset.data if isinstance(dataset, Dataset) else dataset)
+    """Whether a table comes in blocks of rows."""
+    return is_block_source(data.data if isinstance(data, Dataset) else data)
 
 
 def look_at(
@@ -164,10 +177,10 @@ def look_at(
 ) -> Opened:
     """Find a table and a response of any kind; the arguments are those of `select`."""
     data = find_table(data) if is_path(data) else data
-    if isinstance(data, Found):
+    if isinstance(data, Dataset) and data.unsifted:
         named = {"categorical_features": categorical_features, "include": include}
         named["sample_weight"] = sample_weight if isinstance(sample_weight, str) else None
-        data = _sifted(data.dataset, target, {**named, "exclude": exclude}, groups)
+        data = _sifted(data, target, {**named, "exclude": exclude}, groups)
     source = _open(data)
     names = source.names
     unfit: list[str] = []
@@ -232,10 +245,10 @@ def _weighting(spec: Any, names: Sequence[str], taken: Sequence[int]) -> list[in
     return found
 
 
-def _as_numbers(column: Any) -> Any:
-    """Return a column of weights as an array; truth values are 0 and 1."""
+def numbers_of(column: Any) -> Any:
+    """Return a column of weights as an array; truth values are 0 and 1. None stays None."""
     if not isinstance(column, TargetColumn):
-        return np.asarray(column)
+        return None if column is None else np.asarray(column)
     if column.levels is not None and set(column.levels) <= {False, True}:
         return np.array(column.levels, dtype=bool)[column.values]
     if not column.is_number:

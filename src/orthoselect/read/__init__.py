@@ -1,5 +1,6 @@
 """Arrays, sparse matrices, dataframes and files -> tables in plain NumPy terms."""
 
+from orthoselect.read.block_columns import ColumnsOf
 from orthoselect.read.block_source import BlockSource
 from orthoselect.read.blocks import RowBlocks, WithMemory, is_block_source
 from orthoselect.read.builtin import BUILT_IN
@@ -20,6 +21,7 @@ __all__ = [
     "FORMATS",
     "SUFFIXES",
     "BlockSource",
+    "ColumnsOf",
     "Dataset",
     "FileBlocks",
     "NpyBlocks",

@@ -111,22 +111,33 @@ class _Some:
     def __init__(self, source: Any) -> None:
         self._source = source
         self.names: Sequence[str] = source.names
-        self.memory, self.progress = source.memory, source.progress
-        self.nbytes = source.nbytes
+        self.memory = getattr(source, "memory", None)
+        self.progress = getattr(source, "progress", None)
 
 
 class ColumnsOf(_Some):
-    """Some columns of a source of blocks."""
+    """Some columns of a source of blocks.
 
-    def __init__(self, source: Any, columns: Sequence[int]) -> None:
+    Parameters
+    ----------
+    source : source of blocks
+    columns : sequence of int
+    names : sequence of str, optional
+        What the columns of the source are called, where it does not say.
+    """
+
+    def __init__(
+        self, source: Any, columns: Sequence[int], names: Sequence[str] | None = None
+    ) -> None:
         super().__init__(source)
         self._columns = list(columns)
-        self.names = [source.names[at] for at in columns]
+        self._all = source.names if names is None else names
+        self.names = [self._all[at] for at in columns]
 
     @property
     def n_rows(self) -> int:
-        """The number of rows."""
-        return self._source.n_rows
+        """The number of rows, if the source knows."""
+        return getattr(self._source, "n_rows", None)  # type: ignore[return-value]
 
     def blocks(self, columns: Sequence[int] | None = None) -> Iterator[Any]:
         """Yield the blocks of some columns, or of all of these."""

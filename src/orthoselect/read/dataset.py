@@ -64,6 +64,8 @@ class Dataset:
         Columns that the source has and `data` does not, as was asked for.
     task : {"auto", "classification", "regression"}
         What the target that the source knows is for, where its values do not tell.
+    unsifted : bool
+        Whether `select` is to look for columns that are no features; see `sift`.
     """
 
     data: Any
@@ -76,6 +78,7 @@ class Dataset:
     left_out: Mapping[str, str] = field(default_factory=dict)
     dropped: Sequence[str] = ()
     task: str = "auto"
+    unsifted: bool = False
 
     @property
     def n_rows(self) -> int:

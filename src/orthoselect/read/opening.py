@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +61,8 @@ def read_table(
     Returns
     -------
     dataset : Dataset
-        Its `data` is a table in memory, or a source of blocks.
+        Its `data` is a table in memory, or a source of blocks. `select` and the selectors take it
+        as they take a path: columns that are no features are left out.
 
     Examples
     --------
@@ -75,12 +77,13 @@ def read_table(
     if not is_several(source):
         source = source[0] if is_list_of_paths(source) else source
         if not _is_too_large(source, format, budget):
-            return _checked_size(read_source(source, drop=drop, **how), budget)  # type: ignore[arg-type]
+            dataset = read_source(source, drop=drop, **how)  # type: ignore[arg-type]
+            return replace(_checked_size(dataset, budget), unsifted=True)
     blocks = _blocks(source, budget, how)
     name = _name_of(source)
     fits = _COPIES * _size(blocks, budget) <= _allowed(budget)
     data = _whole(blocks) if fits else blocks
-    dataset = Dataset(data, blocks.names, name=name, format=_format(blocks))
+    dataset = Dataset(data, blocks.names, name=name, format=_format(blocks), unsifted=True)
     return dataset.without(drop).checked()
 
 
