@@ -24,7 +24,7 @@ from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method
 from orthoselect.problem import Problem, find_table, is_in_blocks, open_problem
-from orthoselect.read import is_block_source
+from orthoselect.read import Dataset, NpyBlocks
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.search import ForwardSearch, Search, Taken
 
@@ -124,7 +124,7 @@ def select(
     chosen.check_general(general)
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
     data = find_table(data, memory)
-    _check_blocks(data, chosen, criterion)
+    check_blocks(data, chosen)
     problem = open_problem(
         data,
         target,
@@ -189,14 +189,14 @@ def _check_columns(table: Table, method: Method) -> None:
         )
 
 
-def _check_blocks(data: Any, method: Method, criterion: Criterion) -> None:
+def check_blocks(data: Any, method: Method) -> None:
     """Raise, before anything is read, for a method that cannot do with some rows at a time."""
-    if criterion.takes_blocks or not is_in_blocks(data):
+    if not is_in_blocks(data) or method.takes_blocks:
         return
     able = [repr(other.name) for other in METHODS.values() if other.takes_blocks]
     why, remedy = "comes in blocks", "put the blocks together"
-    if not is_block_source(data):
-        why, remedy = "is too large for that", "allow more `memory`, if there is more"
+    if isinstance(data, (Dataset, NpyBlocks)):
+        why, remedy = "is too large for that", "set `memory` higher, if there is more"
     raise InputError(
         f"method {method.name!r} needs the whole table in memory; this one {why}. Choose a method "
         f"that takes blocks of rows ({', '.join(able)}), or {remedy}."

@@ -15,6 +15,7 @@ from orthoselect.read.sift import sift
 from orthoselect.read.table import Source, open_source
 from orthoselect.read.target import read_target
 from orthoselect.read.write import check_output, write_columns
+from orthoselect.read.write_blocks import check_block_output, write_blocks
 
 __all__ = [
     "BUILT_IN",
@@ -29,6 +30,7 @@ __all__ = [
     "Source",
     "TextFormat",
     "WithMemory",
+    "check_block_output",
     "check_output",
     "drop_missing",
     "find_names",
@@ -40,5 +42,6 @@ __all__ = [
     "read_table",
     "read_target",
     "sift",
+    "write_blocks",
     "write_columns",
 ]

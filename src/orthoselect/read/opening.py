@@ -130,9 +130,9 @@ def _checked_size(dataset: Dataset, budget: int | None) -> Dataset:
     size = _COPIES * _bytes_in(dataset.data)
     if budget is not None and size > budget and dataset.format in ("npz", "libsvm", "built-in"):
         raise InputError(
-            f"`{dataset.name}` should fit into the `memory` allowed, {say_bytes(budget)}: "
-            f"{dataset.format} is read whole, and takes about {say_bytes(size)}. Allow more, or "
-            f"write the table as Parquet, which is read in blocks."
+            f"`{dataset.name}` should fit into the {say_bytes(budget)} of memory that may be taken: "
+            f"{dataset.format} is read whole, and takes about {say_bytes(size)}. Set `memory` "
+            f"higher, or write the table as Parquet, which is read in blocks."
         )
     return dataset
 
