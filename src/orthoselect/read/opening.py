@@ -78,7 +78,9 @@ def read_table(
         source = source[0] if is_list_of_paths(source) else source
         if not _is_too_large(source, format, budget):
             dataset = read_source(source, drop=drop, **how)  # type: ignore[arg-type]
-            return replace(_checked_size(dataset, budget), unsifted=True)
+            if _block_kind(source, format) is None:
+                _check_fits(dataset, budget)
+            return replace(dataset, unsifted=True)
     blocks = _blocks(source, budget, how)
     name = _name_of(source)
     fits = _COPIES * _size(blocks, budget) <= _allowed(budget)
@@ -106,17 +108,25 @@ def _for_products(budget: int | None) -> int | None:
     return max(_LEAST, budget - _HELD * min(BLOCK_BYTES, budget // 32))
 
 
-def _is_too_large(source: Any, format: str | None, budget: int | None) -> bool:
-    """Whether a file should be read in blocks; guessed without reading it."""
-    path = Path(source)
-    suffix, packed = split_suffix(path)
+def _block_kind(source: Any, format: str | None) -> str | None:
+    """Return the format of a file that can be read in blocks; None for what is read whole."""
+    named = isinstance(source, str) and (source == "-" or source in BUILT_IN)
+    suffix = split_suffix(Path(source))[0]
+    if (named and not suffix) or not os.path.isfile(source):
+        return None
     kind = format or BLOCK_SUFFIXES.get(suffix)
     kind = "arrow" if kind == "feather" else kind
-    named = isinstance(source, str) and (source == "-" or source in BUILT_IN)
-    if kind not in {*BLOCK_SUFFIXES.values()} or not os.path.isfile(path) or (named and not suffix):
+    return kind if kind in BLOCK_SUFFIXES.values() else None
+
+
+def _is_too_large(source: Any, format: str | None, budget: int | None) -> bool:
+    """Whether a file should be read in blocks; guessed without reading it."""
+    kind = _block_kind(source, format)
+    if kind is None:
         return False
-    stored = path.stat().st_size
-    guess = stored * (_PACKED if packed else _PER_BYTE.get(kind, 1))
+    path = Path(source)
+    packed = split_suffix(path)[1]
+    guess = path.stat().st_size * (_PACKED if packed else _PER_BYTE.get(kind, 1))
     if kind == "parquet" and not packed:
         try:
             guess = ParquetPart(path).nbytes
@@ -125,16 +135,15 @@ def _is_too_large(source: Any, format: str | None, budget: int | None) -> bool:
     return _COPIES * guess > _allowed(budget)
 
 
-def _checked_size(dataset: Dataset, budget: int | None) -> Dataset:
+def _check_fits(dataset: Dataset, budget: int | None) -> None:
     """Raise for what can be read only whole, and takes more memory than it may."""
     size = _COPIES * _bytes_in(dataset.data)
-    if budget is not None and size > budget and dataset.format in ("npz", "libsvm", "built-in"):
+    if budget is not None and size > budget:
         raise InputError(
-            f"`{dataset.name}` should fit into the {say_bytes(budget)} of memory that may be taken: "
-            f"{dataset.format} is read whole, and takes about {say_bytes(size)}. Set `memory` "
-            f"higher, or write the table as Parquet, which is read in blocks."
+            f"`{dataset.name}` should fit into the {say_bytes(budget)} of memory that it may take; "
+            f"{dataset.format} from there is read whole, and takes about {say_bytes(size)}. Set "
+            f"`memory` higher, or write the table to a Parquet file, which is read in blocks."
         )
-    return dataset
 
 
 def _bytes_in(data: Any) -> int:
