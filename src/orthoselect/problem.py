@@ -139,6 +139,11 @@ def find_table(data: Any, memory: int | str | None = None) -> Any:
     )
 
 
+def names_of(data: Any) -> Sequence[str]:
+    """Return the columns of a Dataset or of a source of blocks; without names x0, x1, ..."""
+    return data.names if data.names is not None else BlockSource(data).names
+
+
 def take_out(data: Any, columns: Mapping[str, str]) -> tuple[Any, list[Any]]:
     """Return a table without some columns, and these columns whole.
 

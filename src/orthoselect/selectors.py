@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from orthoselect.arguments import check_choice
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
-from orthoselect.problem import find_table, numbers_of, take_out
+from orthoselect.problem import find_table, names_of, numbers_of, take_out
 from orthoselect.read import Dataset, is_block_source, is_path
 from orthoselect.selection import select
 
@@ -32,8 +33,13 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         raise NotImplementedError
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        names: Any = None
         if _is_source(X):
-            X, y, sample_weight = _features_of(find_table(X), y, sample_weight)
+            X = find_table(X)
+            is_numbered = isinstance(names_of(X), NumberedNames)
+            X, y, sample_weight = _features_of(X, y, sample_weight)
+            n = len(names_of(X))
+            names = NumberedNames(n) if is_numbered else names_of(X)
         path = select(
             X,
             _no_column_name(y),
@@ -46,7 +52,7 @@ class _PathSelector(SelectorMixin, BaseEstimator):
             sample_weight=sample_weight,
             **self._options(),
         )
-        _remember_features(self, X)
+        _remember_features(self, X, names)
         self.path_ = path
         self.selected_ = np.array(path.columns, dtype=np.intp)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
@@ -360,22 +366,18 @@ def _features_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     return X, found.get("y", y), numbers_of(found.get("sample_weight", sample_weight))
 
 
-def _remember_features(selector: BaseEstimator, X: Any) -> None:
-    """Set the number of features, and their names if X has any."""
-    if _is_source(X):
-        _remember_names(selector, X)
+def _remember_features(selector: BaseEstimator, X: Any, names: Sequence[str] | None) -> None:
+    """Set the number of features, and their names if X has any; `names` are those of a source."""
+    if names is not None:
+        vars(selector).pop("feature_names_in_", None)
+        selector.n_features_in_ = len(names)
+        if not isinstance(names, NumberedNames):
+            selector.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
     elif type(X) is np.ndarray:  # scikit-learn's way takes as long as a small selection
         selector.n_features_in_ = X.shape[1]
         vars(selector).pop("feature_names_in_", None)
     else:
         validate_data(selector, X, skip_check_array=True)
-
-
-def _remember_names(selector: BaseEstimator, X: Any) -> None:
-    vars(selector).pop("feature_names_in_", None)
-    selector.n_features_in_ = len(X.names)
-    if not isinstance(X.names, NumberedNames):
-        selector.feature_names_in_ = np.array([str(name) for name in X.names], dtype=object)
 
 
 def _no_column_name(y: Any) -> Any:

@@ -141,8 +141,8 @@ def _check_fits(dataset: Dataset, budget: int | None) -> None:
     if budget is not None and size > budget:
         raise InputError(
             f"`{dataset.name}` should fit into the {say_bytes(budget)} of memory that it may take; "
-            f"{dataset.format} from there is read whole, and takes about {say_bytes(size)}. Set "
-            f"`memory` higher, or write the table to a Parquet file, which is read in blocks."
+            f"{dataset.format} from there is read whole, and takes about {say_bytes(size)}. Write "
+            f"the table to a Parquet file, which is read in blocks, or set `memory` higher."
         )
 
 
