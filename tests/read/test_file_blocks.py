@@ -218,6 +218,18 @@ def test_files_of_unlike_formats_and_files_named_twice_are_refused(tmp_path):
         select(tmp_path, "y")
 
 
+def test_files_without_rows_add_none_and_none_at_all_is_an_error(tmp_path):
+    write(table().slice(0, 0), tmp_path / "1.parquet")
+    with pytest.raises(InputError, match="should hold rows"):
+        select(tmp_path / "*.parquet", "y")
+    with pytest.raises(InputError, match="should be blocks with rows"):
+        select(FileBlocks(tmp_path), "y")
+    write(table(), tmp_path / "2.parquet")
+    same(select(FileBlocks(tmp_path, block_rows=50), "y", 3), select(table(), "y", 3))
+    with pytest.raises(InputError, match="`block_rows` should be a whole number above 0; got 0"):
+        FileBlocks(tmp_path, block_rows=0)
+
+
 # Files that change
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,12 @@ def block_bytes(memory: int | None) -> int:
     if memory is None:
         return BLOCK_BYTES
     return min(BLOCK_BYTES, max(_FEWEST_BYTES, memory // _SHARE_OF_MEMORY))
+
+
+def check_block_rows(block_rows: Any) -> None:
+    """Raise for what is no number of rows."""
+    if block_rows is not None and (not isinstance(block_rows, Integral) or block_rows < 1):
+        raise InputError(f"`block_rows` should be a whole number above 0; got {block_rows!r}.")
 
 
 class FileBlocks:
@@ -89,6 +96,7 @@ class FileBlocks:
         options: TextOptions | None = None,
         progress: ReadingProgress | None = None,
     ) -> None:
+        check_block_rows(block_rows)
         files = find_files(source)
         self.format = _format(files[0].path, format)
         self.parts = _parts(files, format, options)
@@ -146,10 +154,7 @@ class FileBlocks:
             part.check_unchanged()
         schema = pa.schema([self.schema.field(name) for name in names])
         for number, part in enumerate(self.parts):
-            part.check_unchanged()
-            n_rows = 0
             for table in part.batches(own, self.block_rows):
-                n_rows += table.num_rows
                 yield self._completed(table, number, schema)
             part.check_unchanged()
 

@@ -15,7 +15,7 @@ from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.reading import ReadingProgress
 from orthoselect.read.content import opened_file
-from orthoselect.read.file_blocks import block_bytes
+from orthoselect.read.file_blocks import block_bytes, check_block_rows
 from orthoselect.read.parts import WatchedFile
 
 _FEW = 8  # a window of all columns is read where more than one in so many is asked for
@@ -61,6 +61,7 @@ class NpyBlocks:
         block_rows: int | None = None,
         progress: ReadingProgress | None = None,
     ) -> None:
+        check_block_rows(block_rows)
         self._array: _NpyFile | _Map
         self._array = _Map(source) if isinstance(source, np.memmap) else _NpyFile(Path(source))
         dtype, shape = self._array.dtype, self._array.shape

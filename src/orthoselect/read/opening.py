@@ -184,10 +184,10 @@ def _size(blocks: FileBlocks | NpyBlocks, budget: int | None) -> int:
 def _whole(blocks: FileBlocks | NpyBlocks) -> Any:
     parts = list(blocks.blocks(None))
     if isinstance(blocks, NpyBlocks):
-        return np.concatenate(parts)
+        return np.concatenate(parts) if parts else np.empty((0, len(blocks.names)))
     import pyarrow as pa
 
-    return pa.concat_tables(parts)
+    return pa.concat_tables([blocks.schema.empty_table(), *parts])
 
 
 def _format(blocks: FileBlocks | NpyBlocks) -> str:
