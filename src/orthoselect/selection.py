@@ -57,8 +57,8 @@ def select(
     data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow), str or Path, or RowBlocks
         The table, N rows by n columns; or what `orthoselect.read.read_table` reads: a file (.csv,
         .tsv, .parquet, .feather, .arrow, .npy, .npz, .svm, .libsvm), a folder, a pattern
-        ("logs/*.parquet"), a list of files, or a built-in data set ("iris"). `RowBlocks`, or what
-        else has `names` and `blocks(columns)`: a table in blocks of rows.
+        (``"logs/*.parquet"``), a list of files, or a built-in data set ("iris"). `RowBlocks`, or
+        what else has `names` and `blocks(columns)`: a table in blocks of rows.
     target : str or array-like
         The response: the name of a column of `data`, or the values themselves (classes, numbers,
         or several of either side by side). None for a file or data set that knows its target.

@@ -55,7 +55,8 @@ def arrow_labels(column: Any, what: str, order: Sequence[Any] | None) -> Labels 
         return None
     indices = np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
     used = np.flatnonzero(np.bincount(indices, minlength=len(dictionary)))
-    values = dictionary.take(pa.array(used)).to_pylist()
+    levels = dictionary.to_pylist()  # not `take`, which not every type has
+    values = [levels[at] for at in used]
     found = find_labels(np.fromiter(values, object, len(values)), what, order)
     places = np.zeros(len(dictionary), dtype=np.intp)
     places[used] = found.codes
