@@ -22,9 +22,11 @@ from orthoselect import (
     MeanStdDiscretizer,
     MutualInformationSelector,
     OrthogonalSelector,
+    RowBlocks,
     select,
 )
 from orthoselect.errors import InputError
+from orthoselect.read import FileBlocks, NpyBlocks, read_table
 
 
 @pytest.mark.filterwarnings("ignore::orthoselect.errors.SelectionWarning")
@@ -285,3 +287,87 @@ def test_information_selector_sets_output(cancer, kind):
 def test_information_selector_refuses_a_quantity(cancer):
     with pytest.raises(InputError, match="Cut them into classes"):
         MutualInformationSelector().fit(cancer[0], cancer[0].iloc[:, 0])
+
+
+@pytest.fixture(scope="module")
+def people():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(300, 5)), columns=list("abcde"))
+    X["kind"] = rng.choice(["u", "v"], 300)
+    y = np.where(X["a"] + X["c"] + (X["kind"] == "u") + rng.normal(size=300) > 0, "yes", "no")
+    return X, y, rng.integers(1, 4, 300)
+
+
+def sources(people, folder):
+    """Return a table whose first columns are the response and the weights, in many forms."""
+    X, y, w = people
+    frame = X.copy()
+    frame.insert(0, "y", y)
+    frame.insert(1, "w", w)
+    frame.to_parquet(folder / "t.parquet", index=False)
+    return {
+        "path": folder / "t.parquet",
+        "folder": str(folder),
+        "list": [folder / "t.parquet"],
+        "read": read_table(folder, memory=2000),
+        "files": FileBlocks(folder, block_rows=41),
+        "blocks": RowBlocks(lambda: (frame[at : at + 70] for at in range(0, 300, 70))),
+    }
+
+
+@pytest.mark.parametrize("kind", ["path", "folder", "list", "read", "files", "blocks"])
+@pytest.mark.parametrize("selector", [OrthogonalSelector(3), MutualInformationSelector(3)])
+def test_files_and_blocks_are_fitted_as_their_table(people, tmp_path, selector, kind):
+    X, y, w = people
+    expected = clone(selector).fit(X, y, w)
+    found = clone(selector).fit(sources(people, tmp_path)[kind], "y", "w")
+    assert found.selected_.tolist() == expected.selected_.tolist()
+    assert found.path_.gains == pytest.approx(expected.path_.gains, abs=1e-9)
+    assert found.path_.names == expected.path_.names
+    assert found.n_features_in_ == 6
+    assert found.feature_names_in_.tolist() == X.columns.tolist()
+    assert found.support_.tolist() == expected.support_.tolist()
+    assert found.transform(X).tolist() == expected.transform(X).tolist()
+    assert found.get_feature_names_out().tolist() == expected.get_feature_names_out().tolist()
+
+
+def test_a_response_apart_goes_with_a_source_too(people):
+    X, y, _ = people
+    blocks = RowBlocks(lambda: (X[at : at + 70] for at in range(0, 300, 70)))
+    found = OrthogonalSelector(3).fit(blocks, y)
+    assert found.selected_.tolist() == OrthogonalSelector(3).fit(X, y).selected_.tolist()
+    assert found.feature_names_in_.tolist() == X.columns.tolist()
+
+
+def test_sources_without_names_give_none(cancer):
+    X = cancer[0].to_numpy()[:, :6]
+    found = OrthogonalSelector(2).fit(RowBlocks([X[:300], X[300:]]), "x2")
+    assert found.n_features_in_ == 5
+    assert not hasattr(found, "feature_names_in_")
+    assert found.transform(np.delete(X, 2, axis=1)).shape == (len(X), 2)
+
+
+def test_memory_maps_are_fitted_and_transformed(cancer, tmp_path):
+    X, y = (part.to_numpy() for part in cancer)
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    expected = OrthogonalSelector(3).fit(X, y)
+    for given in (mapped, NpyBlocks(mapped, block_rows=50), tmp_path / "X.npy"):
+        found = OrthogonalSelector(3).fit(given, y)
+        assert found.selected_.tolist() == expected.selected_.tolist()
+        assert not hasattr(found, "feature_names_in_")
+        assert (found.transform(mapped) == expected.transform(X)).all()
+
+
+def test_what_cannot_be_transformed_says_how(people, tmp_path):
+    given = sources(people, tmp_path)
+    fitted = OrthogonalSelector(2).fit(given["path"], "y")
+    for kind in ("path", "folder", "read", "files", "blocks"):
+        with pytest.raises(InputError, match="`transform` should have a table in memory"):
+            fitted.transform(given[kind])
+    with pytest.raises(InputError, match="should name columns of the table; there is no `z`"):
+        OrthogonalSelector(2).fit(given["path"], "z")
+    with pytest.raises(InputError, match="should come with the name of its target"):
+        OrthogonalSelector(2).fit(given["path"], None)
+    with pytest.raises(InputError, match="one role; `y` is the target"):
+        OrthogonalSelector(2).fit(given["path"], "y", "y")

@@ -69,6 +69,11 @@ class Method:
         parameters = inspect.signature(self._class()).parameters
         return {k: p.default for k, p in parameters.items() if k not in self.preset}
 
+    @property
+    def takes_blocks(self) -> bool:
+        """Whether it selects from tables in blocks of rows too."""
+        return bool(self._class().takes_blocks)
+
     def make(self, **options: Any) -> Criterion:
         """Return the criterion with these options.
 

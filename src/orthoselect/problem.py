@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from orthoselect.arguments import (
     ColumnSpec,
@@ -14,21 +15,27 @@ from orthoselect.arguments import (
     find_columns,
     find_groups,
 )
-from orthoselect.encode import Response, Table, build_response
+from orthoselect.encode import Response, Table, TargetColumn, build_response
 from orthoselect.encode.spread import build_spread_response
+from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats
+from orthoselect.matrix.memory import count_bytes
 from orthoselect.matrix.rows import SpreadRows
 from orthoselect.read import (
     BlockSource,
+    ColumnsOf,
     DaskSource,
     DaskTable,
     Dataset,
     Source,
+    WithMemory,
     gathered,
     is_block_source,
     is_dask,
+    is_path,
+    map_blocks,
     open_source,
-    read_source,
+    read_table,
     read_target,
     sift,
 )
@@ -50,7 +57,7 @@ class Problem:
     exclude : list of int
         Columns never to be taken.
     skip : set of int
-        Those, and the columns of the response.
+        Those, and the columns of the response and of the weights.
     """
 
     table: Table
@@ -79,6 +86,8 @@ class Opened:
         The response: the name of its column, or its values.
     taken : list of int
         Its column, if the table has it.
+    weighting : list of int
+        The column of the row weights, if the table has it.
     task : str
     groups, include, exclude, skip : as in `Problem`
     categorical : set of int
@@ -89,6 +98,7 @@ class Opened:
     source: Source | BlockSource
     target: Any
     taken: list[int]
+    weighting: list[int]
     task: str
     groups: Mapping[str, list[int]]
     include: list[int]
@@ -103,7 +113,71 @@ class Opened:
     @property
     def skip(self) -> set[int]:
         """Columns that are no candidates."""
-        return {*self.exclude, *self.taken}
+        return {*self.exclude, *self.taken, *self.weighting}
+
+    def weights(self, given: Any) -> Any:
+        """Return the row weights: those given, or the column that was named."""
+        if not self.weighting:
+            return given
+        column: Any = self.source.column(self.weighting[0])
+        if isinstance(column, SpreadRows):
+            return column.then(_first_numbers, width=1)[:]
+        return numbers_of(column)
+
+
+def find_table(data: Any, memory: int | str | None = None) -> Any:
+    """Return what a path or a memory map stands for; other data are returned as they are.
+
+    Parameters
+    ----------
+    data : as in `select`
+    memory : int or str, optional
+        What may be taken; what does not fit comes in blocks.
+    """
+    if is_path(data):
+        return read_table(data, memory=memory)
+    if isinstance(data, np.memmap):
+        return map_blocks(data, memory)
+    if memory is None:
+        return data
+    if isinstance(data, Dataset) and data.in_blocks:
+        return replace(data, data=WithMemory(data.data, count_bytes(memory)))
+    if is_block_source(data):
+        return WithMemory(data, count_bytes(memory))
+    raise InputError(
+        f"`memory` is for files, memory maps and tables in blocks of rows; got a "
+        f"{type(data).__name__}, which is in memory already. Leave it away."
+    )
+
+
+def names_of(data: Any) -> Sequence[str]:
+    """Return the columns of a Dataset or of a source of blocks; without names x0, x1, ..."""
+    return data.names if data.names is not None else BlockSource(data).names
+
+
+def take_out(data: Any, columns: Mapping[str, str]) -> tuple[Any, list[Any]]:
+    """Return a table without some columns, and these columns whole.
+
+    Parameters
+    ----------
+    data : Dataset or source of blocks
+    columns : mapping of str to str
+        Their names, each by what to call it in an error.
+    """
+    source = _open(data)
+    names = source.names
+    at = [c for role, name in columns.items() for c in find_columns(name, names, role)]
+    if isinstance(source, BlockSource):
+        source.read(set(), set(range(len(names))), at)
+    values = [source.column(c) for c in at]
+    if isinstance(data, Dataset):
+        return data.without([names[c] for c in at]), values
+    return ColumnsOf(data, [c for c in range(len(names)) if c not in at], names), values
+
+
+def is_in_blocks(data: Any) -> bool:
+    """Whether a table comes in blocks of rows."""
+    return is_block_source(data.data if isinstance(data, Dataset) else data)
 
 
 def look_at(
@@ -115,11 +189,14 @@ def look_at(
     groups: Any = None,
     include: ColumnSpec = None,
     exclude: ColumnSpec = None,
+    sample_weight: Any = None,
 ) -> Opened:
     """Find a table and a response of any kind; the arguments are those of `select`."""
-    if isinstance(data, (str, Path)):
+    data = find_table(data) if is_path(data) else data
+    if isinstance(data, Dataset) and data.unsifted:
         named = {"categorical_features": categorical_features, "include": include}
-        data = _read(data, target, {**named, "exclude": exclude}, groups)
+        named["sample_weight"] = sample_weight if isinstance(sample_weight, str) else None
+        data = _sifted(data, target, {**named, "exclude": exclude}, groups)
     source = _open(data)
     names = source.names
     unfit: list[str] = []
@@ -127,13 +204,17 @@ def look_at(
         task, unfit = data.find_task(task, target), list(data.left_out)
         target = data.find_target(target)
     taken = find_columns(target, names, "target") if isinstance(target, str) else []
+    weighting = _weighting(sample_weight, names, taken)
     grouped = find_groups(groups, names)
     left_out = find_columns(exclude, names, "exclude", grouped)
     left_out += [c for c in find_columns(unfit, names, "exclude") if c not in left_out]
     first = find_columns(include, names, "include", grouped)
-    check_disjoint(first, [*left_out, *taken], names)
-    categorical = _categorical(source, categorical_features, {*left_out, *taken})
-    return Opened(data, source, target, taken, task, grouped, first, left_out, categorical)
+    check_disjoint(first, [*left_out, *taken, *weighting], names)
+    skip = {*left_out, *taken, *weighting}
+    categorical = _categorical(source, categorical_features, skip)
+    return Opened(
+        data, source, target, taken, weighting, task, grouped, first, left_out, categorical
+    )
 
 
 def open_problem(
@@ -155,10 +236,12 @@ def open_problem(
     **columns
         `categorical_features`, `groups`, `include` and `exclude`.
     """
-    opened = look_at(data, target, task=task, **columns)
-    table = opened.source.read(opened.categorical, opened.skip, opened.taken)
+    opened = look_at(data, target, task=task, sample_weight=sample_weight, **columns)
+    kept = [*opened.taken, *opened.weighting]
+    table = opened.source.read(opened.categorical, opened.skip, kept)
     n_rows = opened.source.n_rows
-    weights = check_weights(gathered(sample_weight), n_rows, keep_whole=keep_whole_weights)
+    given = gathered(opened.weights(sample_weight))
+    weights = check_weights(given, n_rows, keep_whole=keep_whole_weights)
     response = _response(opened, response_encoding, weights)
     return Problem(
         table, response, weights, opened.groups, opened.include, opened.exclude, opened.skip
@@ -180,9 +263,33 @@ def _response(opened: Opened, encoding: str, weights: Floats | None) -> Response
     return build_response(columns, opened.task, encoding, weights, in_blocks=in_blocks)
 
 
-def _read(source: str | Path, target: Any, named: dict[str, ColumnSpec], groups: Any) -> Dataset:
-    """Read a file or a built-in set; columns that the user speaks of are not sifted."""
-    dataset = read_source(source)
+def _weighting(spec: Any, names: Sequence[str], taken: Sequence[int]) -> list[int]:
+    """Return the column of the row weights, if they are named."""
+    found = find_columns(spec, names, "sample_weight") if isinstance(spec, str) else []
+    if found and found[0] in taken:
+        raise InputError(
+            f"a column should have one role; `{spec}` is the target and in `sample_weight`."
+        )
+    return found
+
+
+def numbers_of(column: Any) -> Any:
+    """Return a column of weights as an array; truth values are 0 and 1. None stays None."""
+    if not isinstance(column, TargetColumn):
+        return None if column is None else np.asarray(column)
+    if column.levels is not None and set(column.levels) <= {False, True}:
+        return np.array(column.levels, dtype=bool)[column.values]
+    if not column.is_number:
+        raise InputError("`sample_weight` should be a column of numbers; it holds labels.")
+    return column.values
+
+
+def _first_numbers(columns: Sequence[TargetColumn]) -> Any:
+    return numbers_of(columns[0])
+
+
+def _sifted(dataset: Dataset, target: Any, named: dict[str, ColumnSpec], groups: Any) -> Dataset:
+    """Leave out what is no feature; columns that the user speaks of are not sifted."""
     names = dataset.names
     grouped = find_groups(groups, names)
     keep = {column for columns in grouped.values() for column in columns}
@@ -195,7 +302,9 @@ def _read(source: str | Path, target: Any, named: dict[str, ColumnSpec], groups:
 def _open(data: Any) -> Source | BlockSource:
     if is_dask(data):
         return DaskSource(DaskTable(data))
-    return BlockSource(data) if is_block_source(data) else open_source(data)
+    if not is_in_blocks(data):
+        return open_source(data)
+    return BlockSource(data.data if isinstance(data, Dataset) else data)
 
 
 def _categorical(source: Source | BlockSource, spec: ColumnSpec, skip: set[int]) -> set[int]:

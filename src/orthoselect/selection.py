@@ -23,7 +23,8 @@ from orthoselect.errors import (
 from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method
-from orthoselect.problem import Problem, open_problem
+from orthoselect.problem import Problem, find_table, is_in_blocks, open_problem
+from orthoselect.read import Dataset, NpyBlocks
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.search import ForwardSearch, Search, Taken
 
@@ -45,6 +46,7 @@ def select(
     exclude: ColumnSpec = None,
     search: str = "forward",
     sample_weight: Any = None,
+    memory: int | str | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> SelectionPath:
@@ -53,9 +55,10 @@ def select(
     Parameters
     ----------
     data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow), str or Path, or RowBlocks
-        The table, N rows by n columns; or what `orthoselect.read.read_source` reads: a file (.csv,
-        .tsv, .parquet, .feather, .arrow, .npz, .svm, .libsvm) or a built-in data set ("iris").
-        `RowBlocks`, or what else has `names` and `blocks(columns)`: a table in blocks of rows.
+        The table, N rows by n columns; or what `orthoselect.read.read_table` reads: a file (.csv,
+        .tsv, .parquet, .feather, .arrow, .npy, .npz, .svm, .libsvm), a folder, a pattern
+        (``"logs/*.parquet"``), a list of files, or a built-in data set ("iris"). `RowBlocks`, or
+        what else has `names` and `blocks(columns)`: a table in blocks of rows.
     target : str or array-like
         The response: the name of a column of `data`, or the values themselves (classes, numbers,
         or several of either side by side). None for a file or data set that knows its target.
@@ -79,8 +82,15 @@ def select(
         Columns never taken; they may hold anything.
     search : {"forward"}, default="forward"
         How sets of features are searched.
-    sample_weight : array-like of shape (N,), optional
-        Row weights: a whole number counts as so many copies of the row.
+    sample_weight : array-like of shape (N,) or str, optional
+        Row weights: a whole number counts as so many copies of the row. A string names the column
+        that holds them, which is no feature then.
+    memory : int or str, optional
+        Bytes, or text like "2GB", that reading a file and selecting from it may take; half of what
+        is free by default. A table that does not fit comfortably is read in blocks of rows, once
+        for each pass; the answer is the same. Of `RowBlocks` and the like: what may be taken
+        beside the blocks, in place of their own `memory`. For a table that is in memory already it
+        is an error.
     progress : callable, optional
         Called after each step with the step, its number from 1 on, and the number of steps to go
         for, for whoever shows a bar.
@@ -113,6 +123,8 @@ def select(
     }
     chosen.check_general(general)
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
+    data = find_table(data, memory)
+    check_blocks(data, chosen)
     problem = open_problem(
         data,
         target,
@@ -122,7 +134,6 @@ def select(
         **general,
     )
     _check_columns(problem.table, chosen)
-    _check_blocks(problem.table, chosen, criterion)
     design = prepare(criterion, problem)
     included = design.features.places(problem.include)
     size = count_to_select(n_features_to_select, len(design.features), len(included))
@@ -160,8 +171,12 @@ def _asked(general: Mapping[str, Any], problem: Problem, search: str) -> dict[st
         "include": problem.names_of(problem.include) or None,
         "exclude": problem.names_of(problem.exclude) or None,
         "search": search,
-        "sample_weight": None if general["sample_weight"] is None else "given",
+        "sample_weight": _told_weights(general["sample_weight"]),
     }
+
+
+def _told_weights(given: Any) -> str | None:
+    return given if given is None or isinstance(given, str) else "given"
 
 
 def _check_columns(table: Table, method: Method) -> None:
@@ -174,12 +189,18 @@ def _check_columns(table: Table, method: Method) -> None:
         )
 
 
-def _check_blocks(table: Table, method: Method, criterion: Criterion) -> None:
-    if table.in_blocks and not criterion.takes_blocks:
-        raise InputError(
-            f"method {method.name!r} needs the whole table in memory; this one comes in blocks. "
-            f"Choose a method that takes blocks, 'socc' for one, or put the blocks together."
-        )
+def check_blocks(data: Any, method: Method) -> None:
+    """Raise, before anything is read, for a method that cannot do with some rows at a time."""
+    if not is_in_blocks(data) or method.takes_blocks:
+        return
+    able = [repr(other.name) for other in METHODS.values() if other.takes_blocks]
+    why, remedy = "comes in blocks", "put the blocks together"
+    if isinstance(data, (Dataset, NpyBlocks)):
+        why, remedy = "is too large for that", "set `memory` higher, if there is more"
+    raise InputError(
+        f"method {method.name!r} needs the whole table in memory; this one {why}. Choose a method "
+        f"that takes blocks of rows ({', '.join(able)}), or {remedy}."
+    )
 
 
 class _Walk:

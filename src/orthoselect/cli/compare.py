@@ -10,10 +10,10 @@ import typer
 
 from orthoselect.cli import options as o
 from orthoselect.cli.answer import annotated, check_writable
-from orthoselect.cli.loading import Asked, Loaded, load
+from orthoselect.cli.loading import Asked, Loaded, load, open_table
 from orthoselect.cli.running import INTERRUPTED, ending_well
 from orthoselect.cli.terminal import Terminal
-from orthoselect.errors import ComparisonInterrupted
+from orthoselect.errors import ComparisonInterrupted, InputError
 from orthoselect.result import Comparison
 
 _SMALL = 1_000_000  # numbers in a table that one process compares in seconds
@@ -67,7 +67,13 @@ def compare_command(
             format=input_format,
         )
         with terminal.working(f"reading {source}"):
-            loaded = load(asked)
+            table = open_table(asked)
+            if table.in_blocks:
+                raise InputError(
+                    f"`compare` should have a table that fits into memory, to cut it into folds; "
+                    f"`{table.name}` is too large. Give it some of the rows."
+                )
+            loaded = load(asked, table)
         settings = {
             "methods": _methods(method),
             "sizes": count,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,17 +14,18 @@ from orthoselect.read import (
     Dataset,
     drop_missing,
     find_names,
-    read_source,
+    read_table,
     read_target,
     sift,
 )
+from orthoselect.read.columns import columns_of
 
 
 @dataclass(frozen=True)
 class Asked:
     """What was typed about the table; see `options.py` for what each means."""
 
-    source: str
+    source: str | list[str]
     target: Sequence[str] = ()
     categorical: Sequence[str] = ()
     group: Sequence[str] = ()
@@ -37,6 +38,7 @@ class Asked:
     encoding: str | None = None
     header: bool = True
     format: str | None = None
+    memory: str | None = None
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,8 @@ class Loaded:
         What to call it.
     options : dict
         What `select` and `compare` are to know of the columns.
-    weights : array or None
+    weights : array, str or None
+        Values, or the column of a table in blocks.
     target_columns : list of str
         The columns that the target was taken from.
     reasons : dict
@@ -68,35 +71,44 @@ class Loaded:
     reasons: dict[str, str]
 
 
-def load(asked: Asked) -> Loaded:
-    """Read the table, leave out what cannot be selected from, see to missing values."""
-    dataset = read_source(
+def open_table(asked: Asked) -> Dataset:
+    """Read the table, or look at it if it is too large for memory."""
+    return read_table(
         asked.source,
+        memory=asked.memory,
         format=asked.format,
         delimiter=asked.delimiter,
         encoding=asked.encoding,
         header=None if asked.header else False,
         drop=asked.drop,
     )
+
+
+def load(asked: Asked, dataset: Dataset) -> Loaded:
+    """Leave out of a table what cannot be selected from, see to missing values."""
     roles = _Roles(asked, dataset)
     dataset = sift(dataset, roles.first_target, roles.named)
-    dataset = drop_missing(
-        dataset,
-        asked.missing,
-        roles.first_target,
-        weights=roles.weights,
-        exclude=roles.exclude,
-    )
+    # Of blocks, whoever reads them complains: to ask now would take a pass over all columns.
+    if not dataset.in_blocks or asked.missing != "error":
+        dataset = drop_missing(
+            dataset,
+            asked.missing,
+            roles.first_target,
+            weights=roles.weights,
+            exclude=roles.exclude,
+        )
     _check_left(dataset, roles)
     target, target_name = _target_values(dataset, roles.targets)
-    _check_varies(dataset.column(target) if isinstance(target, str) else target, target_name)
+    _check_varies(_parts_of(dataset, target), target_name)
     options = {
         "categorical_features": roles.categorical or "from_dtype",
         "include": roles.include or None,
         "groups": roles.groups,
         "exclude": roles.never_taken or None,
     }
-    weights = None if roles.weights is None else _weights(dataset, roles.weights)
+    weights: Any = roles.weights
+    if weights is not None and not dataset.in_blocks:
+        weights = _weights(dataset, weights)
     return Loaded(
         dataset,
         target,
@@ -280,12 +292,33 @@ def _weights(dataset: Dataset, name: str) -> NDArray:
     return values
 
 
-def _check_varies(values: Any, name: str) -> None:
+def _parts_of(dataset: Dataset, target: Any) -> Iterator[Any]:
+    """Yield the target's values, block by block if the table comes in blocks."""
+    if not isinstance(target, str):
+        yield target
+    elif not dataset.in_blocks:
+        yield dataset.column(target)
+    else:
+        for block in dataset.data.blocks([dataset.position(target)]):
+            yield columns_of(block).column(0)
+
+
+def _check_varies(parts: Iterable[Any], name: str) -> None:
     """Raise for a target that is the same in all rows: the library would only warn."""
-    for column in read_target(values, len(values)):
-        first = column.values[0]
-        if all(value == first for value in column.values[1:]):
-            raise InputError(
-                f"the target `{name}` should have at least two classes or unlike numbers; every "
-                f"row has {first!r}. Choose another `--target`, or more rows."
-            )
+    firsts: dict[int, Any] = {}
+    constant: set[int] = set()
+    for values in parts:
+        columns = read_target(values, len(values))
+        if not firsts:
+            firsts = {at: column.values[0] for at, column in enumerate(columns)}
+            constant = set(firsts)
+        for at in sorted(constant):
+            if any(value != firsts[at] for value in columns[at].values):
+                constant.remove(at)
+        if not constant:
+            return
+    at = min(constant)
+    raise InputError(
+        f"the target `{name}` should have at least two classes or unlike numbers; every row has "
+        f"{firsts[at]!r}. Choose another `--target`, or more rows."
+    )

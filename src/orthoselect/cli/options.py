@@ -58,8 +58,20 @@ Source = Annotated[
     typer.Argument(
         metavar="SOURCE",
         autocompletion=complete_source,
-        help="A file (.csv, .tsv, .parquet, .feather, .arrow, .npz, .svm, .libsvm), a built-in "
-        "data set (see `orthoselect datasets`), or - for standard input.",
+        help="A file (.csv, .tsv, .parquet, .feather, .arrow, .npy, .npz, .svm, .libsvm), a folder "
+        "or pattern of such, a built-in data set (see `orthoselect datasets`), or - for standard "
+        "input.",
+        show_default=False,
+    ),
+]
+Sources = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="SOURCE...",
+        autocompletion=complete_source,
+        help="A file (.csv, .tsv, .parquet, .feather, .arrow, .npy, .npz, .svm, .libsvm), a folder "
+        "or pattern of such, several files of one table, a built-in data set (see `orthoselect "
+        "datasets`), or - for standard input.",
         show_default=False,
     ),
 ]
@@ -144,6 +156,16 @@ Weights = Annotated[
         rich_help_panel=_TABLE,
     ),
 ]
+Memory = Annotated[
+    str | None,
+    typer.Option(
+        metavar="AMOUNT",
+        help="What may be taken of the memory, for example 2GB; a larger table is read in blocks "
+        "of rows. Half of what is free if not given.",
+        show_default=False,
+        rich_help_panel=_TABLE,
+    ),
+]
 MissingOption = Annotated[
     Missing,
     typer.Option(
@@ -181,8 +203,8 @@ InputFormat = Annotated[
     str | None,
     typer.Option(
         metavar="FORMAT",
-        help="csv, tsv, parquet, feather, arrow, npz or libsvm, where the file's name does not "
-        "tell.",
+        help="csv, tsv, parquet, feather, arrow, npy, npz or libsvm, where the file's name does "
+        "not tell.",
         show_default=False,
         rich_help_panel=_TABLE,
     ),

@@ -9,16 +9,18 @@ import typer
 
 from orthoselect.cli import options as o
 from orthoselect.cli.answer import Answer, check_writable
-from orthoselect.cli.loading import Asked, Loaded, load
+from orthoselect.cli.loading import Asked, Loaded, load, open_table
 from orthoselect.cli.running import INTERRUPTED, ending_well
 from orthoselect.cli.terminal import Terminal
 from orthoselect.errors import InputError, SelectionInterrupted
+from orthoselect.methods import METHODS
+from orthoselect.read import Dataset, check_block_output
 from orthoselect.result import SelectionPath
-from orthoselect.selection import select
+from orthoselect.selection import check_blocks, select
 
 
 def select_command(
-    source: o.Source,
+    source: o.Sources,
     *,
     target: o.Target,
     count: o.Count = "10",
@@ -31,6 +33,7 @@ def select_command(
     categorical: o.Categorical,
     drop: o.Drop,
     weights: o.Weights = None,
+    memory: o.Memory = None,
     missing: o.MissingOption = o.Missing.error,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
@@ -50,7 +53,7 @@ def select_command(
         wanted, own = _count(count), o.own_options(option)
         check_writable(output, report)
         asked = Asked(
-            source=source,
+            source=source[0] if len(source) == 1 else source,
             target=target,
             categorical=categorical,
             group=group,
@@ -63,9 +66,13 @@ def select_command(
             encoding=encoding,
             header=header,
             format=input_format,
+            memory=memory,
         )
-        with terminal.working(f"reading {source}"):
-            loaded = load(asked)
+        with terminal.working(f"reading {' '.join(source)}"):
+            table = open_table(asked)
+            if table.in_blocks:
+                _check_blocks(table, method, output, report)
+            loaded = load(asked, table)
         path, interrupted = _select(loaded, wanted, method, task.value, own, terminal)
         if not len(path):
             raise InputError(f"nothing could be selected: {path.stopped}")
@@ -84,6 +91,18 @@ def select_command(
         raise typer.Exit(INTERRUPTED)
 
 
+def _check_blocks(table: Dataset, method: str, output: str | None, report: str | None) -> None:
+    """Raise before the work for what cannot be done with a table in blocks."""
+    check_blocks(table, METHODS.find(method))
+    if report is not None:
+        raise InputError(
+            f"`--report` needs the table in memory, to draw its rows; `{table.name}` is too large "
+            f"for that. Leave it away, or report on some of the rows."
+        )
+    if output is not None:
+        check_block_output(table, output)
+
+
 def _select(
     loaded: Loaded,
     wanted: int | float,
@@ -95,6 +114,8 @@ def _select(
     """Return the path as far as it came, and whether it was interrupted."""
     try:
         with terminal.working("selecting") as bar:
+            if loaded.dataset.in_blocks:
+                loaded.dataset.data.progress = bar.read
             path = select(
                 loaded.dataset,
                 loaded.target,

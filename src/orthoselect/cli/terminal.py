@@ -20,6 +20,7 @@ from rich.progress import (
 )
 
 from orthoselect.cli.wording import in_command_words
+from orthoselect.matrix.memory import say_bytes
 from orthoselect.result import SelectionStep
 
 _WIDEST_NAME = 40
@@ -108,6 +109,12 @@ class Bar:
     def step(self, step: SelectionStep, number: int, size: int) -> None:
         """Show a step of a selection."""
         self.show(number, size, step.name)
+
+    def read(self, passes: int, count: int) -> None:
+        """Show how much of a table in blocks has been read."""
+        if self._progress is not None and self._task is not None:
+            what = f"selecting: pass {passes}, {say_bytes(count)} read"
+            self._progress.update(self._task, description=what)
 
     def show(self, done: int, total: int, newest: str) -> None:
         """Show how far it is."""

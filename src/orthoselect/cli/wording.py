@@ -30,6 +30,7 @@ _OPTIONS = {
             "features",
             "folds",
             "include",
+            "memory",
             "method",
             "missing",
             "output",

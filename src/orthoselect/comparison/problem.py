@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, cast
 
 import narwhals as nw
@@ -16,8 +15,8 @@ from orthoselect.arguments import ColumnSpec
 from orthoselect.encode import Labels, Response, build_response
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Indices
-from orthoselect.problem import look_at
-from orthoselect.read import Dataset, Source, is_block_source, read_target
+from orthoselect.problem import find_table, is_in_blocks, look_at
+from orthoselect.read import Dataset, Source, is_path, read_target
 from orthoselect.read.table import as_array
 
 
@@ -97,10 +96,12 @@ def open_problem(
     exclude: ColumnSpec,
 ) -> Problem:
     """Look at the data; the arguments are those of `select`."""
-    if is_block_source(data):
+    is_file = is_path(data)
+    data = find_table(data) if is_file else data
+    if is_in_blocks(data):
         raise InputError(
             "`compare` should have a table in memory, whose rows it cuts into folds; got one in "
-            "blocks. Pass an array, a dataframe or a file."
+            "blocks, or one too large for memory. Pass an array, a dataframe or a smaller file."
         )
     opened = look_at(
         _by_rows(data),
@@ -118,7 +119,7 @@ def open_problem(
         source=source,
         y=y,
         classes=classes,
-        is_file=isinstance(data, (str, Path)),
+        is_file=is_file,
         title=table.name if isinstance(table, Dataset) else "table",
         target=_name_of(target, table),
         groups=opened.groups,
@@ -135,8 +136,6 @@ def _by_rows(data: Any) -> Any:
     """Return the same table in a form whose rows can be taken."""
     if isinstance(data, Dataset):
         return replace(data, data=_by_rows(data.data))
-    if isinstance(data, (str, Path)):
-        return data
     if sp.issparse(data):
         return data.tocsr()
     return data if nw.dependencies.is_into_dataframe(data) else _array(data)

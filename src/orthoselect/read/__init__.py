@@ -1,39 +1,53 @@
 """Arrays, sparse matrices, dataframes and files -> tables in plain NumPy terms."""
 
+from orthoselect.read.block_columns import ColumnsOf
 from orthoselect.read.block_source import BlockSource
-from orthoselect.read.blocks import RowBlocks, is_block_source
+from orthoselect.read.blocks import RowBlocks, WithMemory, is_block_source
 from orthoselect.read.builtin import BUILT_IN
 from orthoselect.read.dask_source import DaskSource
 from orthoselect.read.dask_table import DaskTable, gathered, is_dask
 from orthoselect.read.dataset import Dataset, TextFormat
+from orthoselect.read.file_blocks import FileBlocks
 from orthoselect.read.files import FORMATS, SUFFIXES, read_source
 from orthoselect.read.missing import drop_missing
+from orthoselect.read.npy_blocks import NpyBlocks
+from orthoselect.read.opening import is_path, map_blocks, read_table
 from orthoselect.read.patterns import find_names
 from orthoselect.read.sift import sift
 from orthoselect.read.table import Source, open_source
 from orthoselect.read.target import read_target
 from orthoselect.read.write import check_output, write_columns
+from orthoselect.read.write_blocks import check_block_output, write_blocks
 
 __all__ = [
     "BUILT_IN",
     "FORMATS",
     "SUFFIXES",
     "BlockSource",
+    "ColumnsOf",
     "DaskSource",
     "DaskTable",
     "Dataset",
+    "FileBlocks",
+    "NpyBlocks",
     "RowBlocks",
     "Source",
     "TextFormat",
+    "WithMemory",
+    "check_block_output",
     "check_output",
     "drop_missing",
     "find_names",
     "gathered",
     "is_block_source",
     "is_dask",
+    "is_path",
+    "map_blocks",
     "open_source",
     "read_source",
+    "read_table",
     "read_target",
     "sift",
+    "write_blocks",
     "write_columns",
 ]

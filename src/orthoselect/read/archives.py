@@ -1,4 +1,4 @@
-"""NumPy archives (.npz): a matrix with its response, dense or sparse, or columns by name."""
+"""NumPy arrays (.npy), and archives (.npz) of a matrix and its response or of columns by name."""
 
 from __future__ import annotations
 
@@ -40,6 +40,21 @@ def read_archive(content: Content, format: str) -> Dataset:
         found = archive.matrix()
         dataset = archive.table() if found is None else archive.with_response(*found)
     return replace(dataset, format=format)
+
+
+def read_array(content: Content, format: str) -> Dataset:
+    """Read a NumPy array in a file of its own (.npy), numbers in rows and columns."""
+    with content.open() as file:
+        stored = np.load(file, allow_pickle=False)
+    if not isinstance(stored, np.ndarray):
+        raise InputError(f"`{content.name}` should be a single array; it is an archive of several.")
+    if stored.ndim != 2:
+        raise ShapeError(
+            f"`{content.name}` should be 2-dimensional, rows by columns; got {stored.shape}."
+        )
+    if stored.dtype.kind not in "fiub":
+        raise InputError(f"`{content.name}` should hold numbers; it is {stored.dtype}.")
+    return Dataset(stored, NumberedNames(stored.shape[1]), format=format)
 
 
 class _Archive:

@@ -49,7 +49,7 @@ def table_dataset(table: Any, format: str) -> Dataset:
     """Return a table of columns of plain types as a data set."""
     pa = load_pyarrow()
     try:
-        columns = [_plain(column) for column in table.columns]
+        columns = [plain_column(column) for column in table.columns]
     except pa.ArrowNotImplementedError as error:
         raise InputError(
             f"the table holds a type that needs a pyarrow newer than {pa.__version__}, which is "
@@ -60,15 +60,15 @@ def table_dataset(table: Any, format: str) -> Dataset:
     )
 
 
-def _plain(column: Any) -> Any:
+def plain_column(column: Any) -> Any:
     """Give a column of an unusual type the usual type of the same values."""
     pa = load_pyarrow()
     kind = column.type
     if isinstance(kind, pa.BaseExtensionType):
         chunks = [chunk.storage for chunk in column.chunks]
-        return _plain(pa.chunked_array(chunks, kind.storage_type))
+        return plain_column(pa.chunked_array(chunks, kind.storage_type))
     if pa.types.is_run_end_encoded(kind):
-        return _plain(load_pyarrow("pyarrow.compute").run_end_decode(column))
+        return plain_column(load_pyarrow("pyarrow.compute").run_end_decode(column))
     if str(kind) == "string_view":
         return column.cast(pa.string())
     if pa.types.is_decimal(kind):

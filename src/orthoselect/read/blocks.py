@@ -90,6 +90,28 @@ class RowBlocks:
             yield block if columns is None else part_of(block, slice(None), list(columns))
 
 
+class WithMemory:
+    """A source of blocks, with another bound on the memory.
+
+    Parameters
+    ----------
+    source : source of blocks
+    memory : int
+        Bytes that a selection may take beside the blocks.
+    """
+
+    def __init__(self, source: Any, memory: int) -> None:
+        self._source = source
+        self.names = source.names
+        self.memory = memory
+        self.n_rows = getattr(source, "n_rows", None)
+        self.progress = getattr(source, "progress", None)
+
+    def blocks(self, columns: Sequence[int] | None = None) -> Iterator[Any]:
+        """Yield the blocks, with some columns or with all."""
+        yield from self._source.blocks(columns)
+
+
 def _is_frame(block: Any) -> bool:
     return type(block) is not np.ndarray and nw.dependencies.is_into_dataframe(block)
 

@@ -11,21 +11,23 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-_IDENTIFIER = "identifier: all values are distinct text"
-_HANDFUL = 10  # so few rows may differ in any text by chance
-_LOOK = 1000  # rows that mostly suffice to see that a column is no identifier
+from orthoselect.read.blocks import is_block_source
+
+IDENTIFIER = "identifier: all values are distinct text"
+HANDFUL = 10  # so few rows may differ in any text by chance
+LOOK = 1000  # rows that mostly suffice to see that a column is no identifier
 # 2024-12-31, 31.12.2024, 12/31/24 and the like, with or without a time of day
-_DATE = (
+DATE = (
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
     r"([ T]\d{1,2}:\d{2}.*)?$"
 )
 # 12, 1,200, 1.200,50, 1'200, 1,5, 12%, $12, (3), 1e-3: as people write numbers
-_NUMBER = (
+NUMBER = (
     "^[(]?[-+\u2212]?[$\u20ac\u00a3\u00a5]? ?[-+\u2212]?"
     "([0-9]{1,3}([ ,.'\u00a0\u202f][0-9]{3})+([.,][0-9]+)?|[0-9]*[.,]?[0-9]+|[0-9]+[.,])"
     "([eE][-+]?[0-9]+)?[ \u00a0]?[%$\u20ac\u00a3\u00a5]?[)]?$"
 )
-_MARK = "^[-\u2013\u2014.*/]+$"  # stands for a missing value where the rest are numbers
+MARK = "^[-\u2013\u2014.*/]+$"  # stands for a missing value where the rest are numbers
 _PLAIN = re.compile(r"[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?")
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
@@ -69,14 +71,18 @@ class Columns(ABC):
     def _identifier(self, at: int) -> str:
         """Say of text that is different in each row what it may be besides an identifier."""
         if self.numbers_as_text(at) is None:
-            return _IDENTIFIER
-        return f"{_IDENTIFIER}, which looks like numbers stored as text"
+            return IDENTIFIER
+        return f"{IDENTIFIER}, which looks like numbers stored as text"
 
 
 def columns_of(data: Any) -> Columns:
     """Look at a table of any kind that is read."""
     if sp.issparse(data):
         return SparseColumns(data)
+    if is_block_source(data):
+        from orthoselect.read.block_columns import BlockColumns  # which looks at blocks by us
+
+        return BlockColumns(data)
     return ArrayColumns(data) if isinstance(data, np.ndarray) else ArrowColumns(data)
 
 
@@ -94,7 +100,7 @@ class ArrayColumns(Columns):
         values = self._data[:, at]
         if values.dtype.kind == "f" and np.isnan(values[:1]).any() and np.isnan(values).all():
             return "no values"
-        if values.dtype.kind in "US" and len(values) > _HANDFUL:
+        if values.dtype.kind in "US" and len(values) > HANDFUL:
             distinct = len(np.unique(values)) == len(values)
             return self._identifier(at) if distinct else None
         return "dates or times" if values.dtype.kind in "mM" else None
@@ -104,9 +110,9 @@ class ArrayColumns(Columns):
         if values.dtype.kind not in "US":
             return None
         given = [str(value) for value in np.char.strip(values.astype(str)).tolist() if value]
-        like = [value for value in given if re.search(_NUMBER, value)]
-        n_marks = sum(re.search(_MARK, value) is not None for value in given)
-        return _number_like(len(like), len(given), n_marks, like)
+        like = [value for value in given if re.search(NUMBER, value)]
+        n_marks = sum(re.search(MARK, value) is not None for value in given)
+        return number_like(len(like), len(given), n_marks, like)
 
     def gaps(self, columns: Sequence[int]) -> Gaps:
         if self._data.dtype.kind != "f":
@@ -179,26 +185,18 @@ class ArrowColumns(Columns):
         return self._data.column(at)
 
     def reason_against(self, at: int, name: str) -> str | None:
-        import pyarrow as pa
-
         column = self._data.column(at)
         kind = column.type  # the schema lists the types of all columns, each time it is asked
-        if pa.types.is_null(kind) or column.null_count == len(column):
+        if column.null_count == len(column):
             return "no values"
-        if pa.types.is_temporal(kind):
-            return "dates or times"
-        if pa.types.is_nested(kind):
-            return "lists or records"
-        if _is_binary(kind):
-            return "bytes"
-        if _PANDAS_INDEX.fullmatch(name):
-            return "the index that pandas stored"
-        unfit = _reason_against_text(column) if _is_text(kind) else None
-        return self._identifier(at) if unfit == _IDENTIFIER else unfit
+        unfit = arrow_reason_by_type(kind, name)
+        if unfit is None and is_text(kind):
+            unfit = _reason_against_text(column)
+        return self._identifier(at) if unfit == IDENTIFIER else unfit
 
     def numbers_as_text(self, at: int) -> NumberLike | None:
         column = self._data.column(at)
-        if not _is_text(column.type) or _count_numbers(column.slice(0, _LOOK)) is None:
+        if not is_text(column.type) or _count_numbers(column.slice(0, LOOK)) is None:
             return None
         return _count_numbers(column)
 
@@ -247,7 +245,23 @@ def _floats(column: Any) -> NDArray:
     return column.to_numpy().astype(np.float64, copy=False)
 
 
-def _is_text(kind: Any) -> bool:
+def arrow_reason_by_type(kind: Any, name: str) -> str | None:
+    """Say why a column cannot be a feature or target, if its type or name says so."""
+    import pyarrow as pa
+
+    if pa.types.is_null(kind):
+        return "no values"
+    if pa.types.is_temporal(kind):
+        return "dates or times"
+    if pa.types.is_nested(kind):
+        return "lists or records"
+    if _is_binary(kind):
+        return "bytes"
+    return "the index that pandas stored" if _PANDAS_INDEX.fullmatch(name) else None
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a type of Arrow is text."""
     import pyarrow as pa
 
     return pa.types.is_string(kind) or pa.types.is_large_string(kind)
@@ -262,12 +276,12 @@ def _is_binary(kind: Any) -> bool:
 
 def _reason_against_text(column: Any) -> str | None:
     """Tell identifiers and dates from categories; the first rows mostly settle it."""
-    if _all_are_dates(column.slice(0, _LOOK)) and _all_are_dates(column):
+    if _all_are_dates(column.slice(0, LOOK)) and _all_are_dates(column):
         return "dates or times"
-    if len(column) - column.null_count <= _HANDFUL:
+    if len(column) - column.null_count <= HANDFUL:
         return None
-    if _all_differ(column.slice(0, _LOOK)) and _all_differ(column):
-        return _IDENTIFIER
+    if _all_differ(column.slice(0, LOOK)) and _all_differ(column):
+        return IDENTIFIER
     return None
 
 
@@ -275,15 +289,13 @@ def _count_numbers(column: Any) -> NumberLike | None:
     import pyarrow.compute as pc
 
     column = column.drop_null()
-    is_like = pc.match_substring_regex(column, _NUMBER)
+    is_like = pc.match_substring_regex(column, NUMBER)
     like = column.filter(is_like)
-    n_marks = pc.sum(pc.match_substring_regex(column, _MARK)).as_py() or 0
-    return _number_like(len(like), len(column), n_marks, like.slice(0, _LOOK).to_pylist())
+    n_marks = pc.sum(pc.match_substring_regex(column, MARK)).as_py() or 0
+    return number_like(len(like), len(column), n_marks, like.slice(0, LOOK).to_pylist())
 
 
-def _number_like(
-    n_like: int, n_values: int, n_marks: int, like: Sequence[str]
-) -> NumberLike | None:
+def number_like(n_like: int, n_values: int, n_marks: int, like: Sequence[str]) -> NumberLike | None:
     """Return the counts if half of the values or more look like numbers, marks for missing apart.
 
     The example is one that tells why they are text, if there is one.
@@ -297,7 +309,7 @@ def _number_like(
 def _all_are_dates(column: Any) -> bool:
     import pyarrow.compute as pc
 
-    return pc.all(pc.match_substring_regex(column, _DATE)).as_py() is True
+    return pc.all(pc.match_substring_regex(column, DATE)).as_py() is True
 
 
 def _all_differ(column: Any) -> bool:

@@ -93,7 +93,7 @@ def read_content(source: str | Path, near: Iterable[str]) -> Content:
     if source == "-":
         return Content(STANDARD_INPUT, _unpacked(sys.stdin.buffer.read(), STANDARD_INPUT))
     path = Path(source)
-    with _worded(path, near):
+    with opened_file(path, near):
         if path.is_dir():
             raise InputError(f"`{path}` should be a file; it is a folder. Name a file in it.")
         packed = split_suffix(path)[1]
@@ -105,7 +105,7 @@ def read_content(source: str | Path, near: Iterable[str]) -> Content:
 
 
 @contextmanager
-def _worded(path: Path, near: Iterable[str]) -> Iterator[None]:
+def opened_file(path: Path, near: Iterable[str] = ()) -> Iterator[None]:
     """Word what the file system says."""
     try:
         yield

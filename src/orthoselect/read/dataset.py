@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
+from orthoselect.read.blocks import is_block_source
 from orthoselect.read.columns import Columns, columns_of
 from orthoselect.read.patterns import find_names
 
@@ -44,7 +45,7 @@ class Dataset:
 
     Attributes
     ----------
-    data : pyarrow.Table, NumPy array or SciPy sparse array
+    data : pyarrow.Table, NumPy array, SciPy sparse array, or source of blocks of rows
         All columns, in the order of the source.
     names : sequence of str
         The names of these columns.
@@ -54,7 +55,7 @@ class Dataset:
         What to call those values.
     name : str
         What to call the source.
-    format : {"csv", "tsv", "parquet", "feather", "arrow", "npz", "libsvm", "built-in"}
+    format : {"csv", "tsv", "parquet", "feather", "arrow", "npz", "npy", "libsvm", "built-in"}
     text : TextFormat, optional
         How a CSV or TSV source is written.
     left_out : mapping of str to str
@@ -63,6 +64,8 @@ class Dataset:
         Columns that the source has and `data` does not, as was asked for.
     task : {"auto", "classification", "regression"}
         What the target that the source knows is for, where its values do not tell.
+    unsifted : bool
+        Whether `select` is to look for columns that are no features; see `sift`.
     """
 
     data: Any
@@ -75,11 +78,17 @@ class Dataset:
     left_out: Mapping[str, str] = field(default_factory=dict)
     dropped: Sequence[str] = ()
     task: str = "auto"
+    unsifted: bool = False
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
         return self.columns.n_rows
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether the rows come in blocks, and are not in memory."""
+        return is_block_source(self.data)
 
     @cached_property
     def columns(self) -> Columns:
@@ -167,7 +176,7 @@ class Dataset:
 
     def checked(self) -> Dataset:
         """Return the table itself, having seen that it has rows, and names that are unique."""
-        if not self.n_rows:
+        if not self.in_blocks and not self.n_rows:  # of blocks, whoever reads them says so
             raise ShapeError(f"`{self.name}` should hold rows; it has none.")
         twice = [name for name, count in Counter(self.names).items() if count > 1]
         if twice:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from orthoselect.errors import InputError, listing
-from orthoselect.read.archives import read_archive
+from orthoselect.read.archives import read_archive, read_array
 from orthoselect.read.arrow import read_arrow, read_parquet
 from orthoselect.read.builtin import BUILT_IN, read_built_in
 from orthoselect.read.content import STANDARD_INPUT, Content, read_content, split_suffix
@@ -26,12 +26,14 @@ SUFFIXES = {
     ".svm": "libsvm",
     ".libsvm": "libsvm",
 }
-FORMATS = tuple(dict.fromkeys(SUFFIXES.values()))
+_READ_ONLY = {".npy": "npy"}  # a table without names is written as an archive, with its target
+FORMATS = tuple(dict.fromkeys([*SUFFIXES.values(), *_READ_ONLY.values()]))
 _READERS = {
     "parquet": read_parquet,
     "feather": read_arrow,
     "arrow": read_arrow,
     "npz": read_archive,
+    "npy": read_array,
     "libsvm": read_libsvm,
 }
 
@@ -51,11 +53,12 @@ def read_source(
     ----------
     source : str or Path
         A file: CSV (.csv), tab-separated (.tsv), Parquet (.parquet), Feather (.feather), Arrow
-        (.arrow), NumPy archive (.npz) or LIBSVM (.svm, .libsvm), and any of these compressed
-        (.csv.gz; .bz2, .xz). "-" for standard input, whose format is found by its first bytes.
-        The name of a built-in data set: "iris", "breast_cancer", "wine", "digits", "diabetes"; a
-        file of that very name, where there is one, goes first, and a `Path` is always a file.
-    format : {"csv", "tsv", "parquet", "feather", "arrow", "npz", "libsvm"}, optional
+        (.arrow), NumPy array (.npy) or archive (.npz) or LIBSVM (.svm, .libsvm), and any of these
+        compressed (.csv.gz; .bz2, .xz). "-" for standard input, whose format is found by its first
+        bytes. The name of a built-in data set: "iris", "breast_cancer", "wine", "digits",
+        "diabetes"; a file of that very name, where there is one, goes first, and a `Path` is always
+        a file.
+    format : {"csv", "tsv", "parquet", "feather", "arrow", "npz", "npy", "libsvm"}, optional
         Goes before the suffix.
     delimiter : str, optional
         Of CSV and TSV. Found by itself: comma, semicolon, tab or bar; TSV has tabs.
@@ -120,10 +123,10 @@ def _format_of(source: str | Path, content: Content) -> str:
     """Tell the format by the suffix, or by the first bytes of what has no name."""
     if content.name == STANDARD_INPUT or _is_pipe(source):
         return content.kind() or "text"
-    suffix = split_suffix(Path(source))[0]
-    if suffix in SUFFIXES:
-        return SUFFIXES[suffix]
-    known = ", ".join(f"`{known}`" for known in SUFFIXES)
+    suffix, readable = split_suffix(Path(source))[0], {**SUFFIXES, **_READ_ONLY}
+    if suffix in readable:
+        return readable[suffix]
+    known = ", ".join(f"`{known}`" for known in readable)
     raise InputError(
         f"`{Path(source).name}` should end in one of {known}; tell the command what it is, for "
         f"example `--input-format csv`, or read it yourself and pass the array or dataframe."

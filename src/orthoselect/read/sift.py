@@ -72,8 +72,8 @@ def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
                 f"{listing(f'{name} ({reason})' for name, reason in left_out.items())}."
             )
         warn(LeftOutWarning(new, "Name a column as categorical, or include it, to keep it."))
-        return replace(dataset, left_out=left_out)
-    return dataset
+        return replace(dataset, left_out=left_out, unsifted=False)
+    return replace(dataset, unsifted=False) if dataset.unsifted else dataset
 
 
 def _check_target(dataset: Dataset, target: Any) -> None:

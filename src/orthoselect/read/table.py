@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from orthoselect.encode import Labels, NumberedNames, Table, find_labels
 from orthoselect.encode.labels import count_missing
 from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError, listing
+from orthoselect.read.arrow_values import arrow_labels, arrow_numbers
 from orthoselect.read.dataset import Dataset
 
 
@@ -276,13 +277,21 @@ class _FrameSource(Source):
         series, name = self._series(column), self.names[column]
         if series.dtype.is_float() or series.dtype.is_integer():
             return find_labels(_plain_numbers(series), f"column `{name}`")
-        return _object_labels(series_objects(series), name, series_order(series))
+        native, order = series.to_native(), series_order(series)
+        if nw.dependencies.is_pyarrow_chunked_array(native):
+            found = arrow_labels(native, f"column `{name}`", order)
+            if found is not None:
+                return found
+        return _object_labels(series_objects(series), name, order)
 
     def numeric(self, columns: NDArray[np.intp]) -> NDArray:
         for column in columns:
             self._check_numeric(int(column))
         kinds = {self._kinds[column] for column in columns}
         simple = len(kinds) == 1 and (kinds <= {nw.Float64(), nw.Float32()})
+        if simple and nw.dependencies.is_pyarrow_table(self._frame.to_native()):
+            dtype = np.float64 if kinds == {nw.Float64()} else np.float32
+            return arrow_numbers(self._frame.to_native(), columns.tolist(), dtype)
         if simple:
             frame = self._frame
             if len(columns) != len(self.names):

@@ -6,7 +6,7 @@ import codecs
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +37,7 @@ _MARKS = (  # the longer mark begins with the shorter one
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")
 _DECIMAL_POINT = re.compile(r"\s*[-+]?\d*\.\d+(?:[eE][-+]?\d+)?\s*")
-_COMMA_NUMBERS = r"^[-+]?\d*(,\d+)?([eE][-+]?\d+)?$"
+COMMA_NUMBERS = r"^[-+]?\d*(,\d+)?([eE][-+]?\d+)?$"
 
 
 def read_text(
@@ -55,33 +55,46 @@ def read_text(
         "text" is whichever of the two is found.
     """
     load_pyarrow()
-    _check_is_text(content)
+    check_is_text(content)
     buffer = content.buffer()
-    encoding = _find_encoding(buffer, encoding)
+    encoding = find_encoding(buffer, encoding)
     buffer = _as_utf8(buffer, encoding, content.name)
     _check_no_nulls(buffer, content.name)
-    look = _first_lines(buffer)
-    if not look:
-        raise InputError(f"`{content.name}` should hold a table; it is empty.")
-    if delimiter is None:
-        delimiter = "\t" if format == "tsv" else _find_delimiter(look)
-    delimiter = _checked_delimiter(delimiter)
-    decimal = _find_decimal(look, delimiter)
-    text = TextFormat(delimiter, encoding, header is None or header, decimal)
-    _check_quotes(buffer, delimiter, content.name)
+    text = find_text_format(buffer, content.name, format, delimiter, encoding, header)
+    _check_quotes(buffer, text.delimiter, content.name)
     reader = _Reader(content.name, buffer)
     table = reader.read(text)
-    if delimiter == ";" and decimal == "." and _has_comma_numbers(table):
+    if text.delimiter == ";" and text.decimal == "." and _has_comma_numbers(table):
         text = replace(text, decimal=",")
         table = reader.read(text)
     if not table.num_rows:
         raise InputError(f"`{content.name}` should hold rows; it has a header and nothing else.")
     if format == "text":
-        format = "tsv" if delimiter == "\t" else "csv"
+        format = "tsv" if text.delimiter == "\t" else "csv"
     return Dataset(table, table.column_names, format=format, text=text)
 
 
-def _check_is_text(content: Content) -> None:
+def find_text_format(
+    buffer: Any,
+    name: str,
+    format: str,
+    delimiter: str | None,
+    encoding: str,
+    header: bool | None,
+) -> TextFormat:
+    """Find out how a text is written, from its first lines in UTF-8."""
+    look = _first_lines(buffer)
+    if not look:
+        raise InputError(f"`{name}` should hold a table; it is empty.")
+    if delimiter is None:
+        delimiter = "\t" if format == "tsv" else _find_delimiter(look)
+    delimiter = _checked_delimiter(delimiter)
+    decimal = _find_decimal(look, delimiter)
+    return TextFormat(delimiter, encoding, header is None or header, decimal)
+
+
+def check_is_text(content: Content) -> None:
+    """Raise for what begins like a file of another kind."""
     kind = content.kind()
     if kind:
         what = "a zip archive, as .npz and .xlsx are" if kind == "npz" else f"a {kind} file"
@@ -90,7 +103,7 @@ def _check_is_text(content: Content) -> None:
         )
 
 
-def _find_encoding(buffer: Any, encoding: str | None) -> str:
+def find_encoding(buffer: Any, encoding: str | None) -> str:
     """Return the encoding that was given, or that of the byte order mark, or what it looks like."""
     head = buffer.slice(0, min(4, buffer.size)).to_pybytes()
     marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
@@ -142,10 +155,11 @@ def _as_utf8(buffer: Any, encoding: str, name: str) -> Any:
     try:
         return pa.py_buffer(buffer.to_pybytes().decode(encoding).encode())
     except UnicodeError as error:
-        raise _undecodable(name, encoding, str(error)) from None
+        raise undecodable(name, encoding, str(error)) from None
 
 
-def _undecodable(name: str, encoding: str, why: str) -> InputError:
+def undecodable(name: str, encoding: str, why: str) -> InputError:
+    """Return the error for bytes that are no text in an encoding."""
     return InputError(
         f"`{name}` should be text in {encoding}, which was tried; it is not ({why}). "
         f"Give its encoding, for example `--encoding latin-1`."
@@ -198,7 +212,7 @@ def _has_comma_numbers(table: Any) -> bool:
     """Whether a text column holds nothing but numbers with a decimal comma."""
     pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
     return any(
-        pc.all(pc.match_substring_regex(column, _COMMA_NUMBERS)).as_py() is True
+        pc.all(pc.match_substring_regex(column, COMMA_NUMBERS)).as_py() is True
         for column in table.columns
         if pa.types.is_string(column.type)
     )
@@ -244,18 +258,18 @@ class _Reader:
         """Return the table, with its names and blanks in order."""
         pa = load_pyarrow()
         try:
-            table = _parse(self._buffer, text)
+            table = parse(self._buffer, text)
             names = table.column_names if text.header else [""] * table.num_columns
         except pa.ArrowInvalid as error:
             raise self._explained(error, text.delimiter) from None
         except UnicodeDecodeError as error:
-            raise _undecodable(self._name, text.encoding, str(error)) from None
-        names = _tidy_names(names)
+            raise undecodable(self._name, text.encoding, str(error)) from None
+        names = tidy_names(names)
         for at, column in enumerate(table.columns):
             if pa.types.is_binary(column.type):
                 why = f"there are other bytes in column `{names[at]}`"
-                raise _undecodable(self._name, text.encoding, why)
-        return pa.table([_without_blanks(c, text) for c in table.columns], names=names)
+                raise undecodable(self._name, text.encoding, why)
+        return pa.table([without_blanks(c, text) for c in table.columns], names=names)
 
     def _explained(self, error: Exception, delimiter: str) -> InputError:
         """Return an error that tells the line, where a row has too many or too few fields."""
@@ -275,16 +289,17 @@ class _Reader:
         )
 
 
-def _parse(buffer: Any, text: TextFormat) -> Any:
+def parse(buffer: Any, text: TextFormat, **options: Any) -> Any:
+    """Parse UTF-8 in blocks that suit it; options are those of `parse_blocks`."""
     pa = load_pyarrow()
     block = _block_size(buffer)
     try:
-        return _parse_blocks(buffer, text, block)
+        return parse_blocks(buffer, text, block, **options)
     except pa.ArrowInvalid as error:
         if block >= buffer.size or "block" not in str(error):
             raise
         # A row longer than a block: one block for all.
-        return _parse_blocks(buffer, text, min(buffer.size + 1, 2**31 - 1))
+        return parse_blocks(buffer, text, min(buffer.size + 1, 2**31 - 1), **options)
 
 
 def _block_size(buffer: Any) -> int:
@@ -294,40 +309,72 @@ def _block_size(buffer: Any) -> int:
     return min(max(1 << 20, 256 * first_line), 1 << 27)
 
 
-def _parse_blocks(buffer: Any, text: TextFormat, block_size: int, **parsing: Any) -> Any:
+def parse_blocks(
+    buffer: Any,
+    text: TextFormat,
+    block_size: int,
+    *,
+    names: Sequence[str] | None = None,
+    types: Mapping[str, Any] | None = None,
+    columns: Sequence[str] | None = None,
+    **parsing: Any,
+) -> Any:
+    """Parse UTF-8 by pyarrow, so many bytes at a time.
+
+    Parameters
+    ----------
+    names : sequence of str, optional
+        Names of all columns, where no line holds them.
+    types : mapping of str to pyarrow types, optional
+        Types that need not be found out.
+    columns : sequence of str, optional
+        The columns to convert.
+    """
     pa, pa_csv = load_pyarrow(), load_pyarrow("pyarrow.csv")
     return pa_csv.read_csv(
         pa.BufferReader(buffer),
         read_options=pa_csv.ReadOptions(
-            block_size=block_size, autogenerate_column_names=not text.header
+            block_size=block_size,
+            column_names=names,
+            autogenerate_column_names=names is None and not text.header,
         ),
         parse_options=pa_csv.ParseOptions(
             delimiter=text.delimiter, newlines_in_values=True, **parsing
         ),
         convert_options=pa_csv.ConvertOptions(
-            null_values=list(MISSING), strings_can_be_null=True, decimal_point=text.decimal
+            null_values=list(MISSING),
+            strings_can_be_null=True,
+            decimal_point=text.decimal,
+            column_types=types,
+            include_columns=columns,
         ),
     )
 
 
-def _tidy_names(names: list[str]) -> list[str]:
+def tidy_names(names: list[str]) -> list[str]:
     """Return names without blanks around them; a column without a name is x and its place.
 
     Examples
     --------
-    >>> _tidy_names(["", " a", "b "])
+    >>> tidy_names(["", " a", "b "])
     ['x0', 'a', 'b']
     """
     return [name.strip() or f"x{at}" for at, name in enumerate(names)]
 
 
-def _without_blanks(column: Any, text: TextFormat) -> Any:
-    """Return a column as it would have been read without blanks around its values."""
+def without_blanks(column: Any, text: TextFormat, kind: Any = None) -> Any:
+    """Return a column as it would have been read without blanks around its values.
+
+    Parameters
+    ----------
+    kind : pyarrow type, optional
+        What the values are known to be; found out if it is not given.
+    """
     pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
     if not pa.types.is_string(column.type):
         return column
     trimmed = pc.utf8_trim(column, " \t")
-    if pc.all(pc.equal(trimmed, column)).as_py() is not False:
+    if kind is None and pc.all(pc.equal(trimmed, column)).as_py() is not False:
         return column
     written, pa_csv = pa.BufferOutputStream(), load_pyarrow("pyarrow.csv")
     options = pa_csv.WriteOptions(delimiter=text.delimiter)
@@ -335,5 +382,7 @@ def _without_blanks(column: Any, text: TextFormat) -> Any:
     buffer = written.getvalue()
     plain = replace(text, header=True)
     # An empty line is a missing value here: there are no other columns.
-    again = _parse_blocks(buffer, plain, min(buffer.size + 1, 2**31 - 1), ignore_empty_lines=False)
+    types = None if kind is None else {"x": kind}
+    whole = min(buffer.size + 1, 2**31 - 1)
+    again = parse_blocks(buffer, plain, whole, types=types, ignore_empty_lines=False)
     return again.column(0)

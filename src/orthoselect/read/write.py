@@ -57,7 +57,7 @@ def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: s
     unknown = [name for name in columns if name not in dataset]
     if unknown:
         raise UnknownColumnError("columns", unknown, dataset.names)
-    own = "csv" if dataset.format == "built-in" else dataset.format
+    own = {"built-in": "csv", "npy": "npz"}.get(dataset.format, dataset.format)
     format, packed = check_output(path) or own, split_suffix(Path(path))[1]
     chosen = _Chosen(dataset, list(columns), target)
     with replacing(path) as temporary, open_packed(temporary, packed, "wb") as file:

@@ -175,7 +175,8 @@ def _keywords(options: Mapping[str, Any], method: str) -> list[str]:
     for name, value in options.items():
         if name == "n_features_to_select" or (name in defaults and _same(value, defaults[name])):
             continue
-        given = "sample_weight" if name == "sample_weight" else _shown(value)
+        is_array = name == "sample_weight" and value == "given"
+        given = name if is_array else _shown(value)
         found.append(f"{name}={given}")
     return found
 

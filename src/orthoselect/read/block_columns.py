@@ -1,0 +1,179 @@
+"""A table in blocks, column by column: each answer takes a pass, over those columns alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.read.columns import Columns, Gaps, NumberLike, columns_of
+from orthoselect.read.looks import ColumnLook, look_of
+
+
+class BlockColumns(Columns):
+    """A source of blocks that are arrays or pyarrow tables.
+
+    Parameters
+    ----------
+    source : FileBlocks, NpyBlocks, or rows or columns of one
+    """
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+
+    @property
+    def n_rows(self) -> int:  # type: ignore[override]
+        """The number of rows."""
+        return self._source.n_rows
+
+    def column(self, at: int) -> Any:
+        """Return one column whole."""
+        parts = [columns_of(block).column(0) for block in self._source.blocks([at])]
+        if isinstance(parts[0], np.ndarray):
+            return np.concatenate(parts)
+        import pyarrow as pa
+
+        return pa.chunked_array([chunk for part in parts for chunk in part.chunks], parts[0].type)
+
+    def reason_against(self, at: int, name: str) -> str | None:
+        return self._looks[at].reason()
+
+    def numbers_as_text(self, at: int) -> NumberLike | None:
+        return self._looks[at].numbers()
+
+    @cached_property
+    def _looks(self) -> list[ColumnLook]:
+        """Look at the first block, and at others as far as it left something open."""
+        names = self._source.names
+        looks: list[ColumnLook] = []
+        with closing(self._source.blocks(None)) as blocks:
+            for block in blocks:
+                columns = columns_of(block)
+                looks = [look_of(columns.column(at)) for at in range(len(names))]
+                _look(looks, block, range(len(names)), names)
+                break
+        asked = [at for at, look in enumerate(looks) if look.is_open]
+        if asked:
+            self._look_on(looks, asked)
+        return looks
+
+    def _look_on(self, looks: list[ColumnLook], asked: list[int]) -> None:
+        """Look at the second block and those after it."""
+        with closing(self._source.blocks(asked)) as blocks:
+            for number, block in enumerate(blocks):
+                if number and not _look(looks, block, asked, self._source.names):
+                    return
+
+    def gaps(self, columns: Sequence[int]) -> Gaps:
+        total: dict[int, tuple[int, int]] = {}
+        for block in self._blocks(columns):
+            for k, (missing, infinite) in columns_of(block).gaps(range(len(columns))).items():
+                before = total.get(columns[k], (0, 0))
+                total[columns[k]] = before[0] + missing, before[1] + infinite
+        return dict(sorted(total.items()))
+
+    def rows_with_gaps(self, columns: Iterable[int]) -> NDArray[np.bool_]:
+        columns = list(columns)
+        if not columns:
+            return np.zeros(self.n_rows, dtype=bool)
+        every = range(len(columns))
+        parts = [columns_of(block).rows_with_gaps(every) for block in self._blocks(columns)]
+        return np.concatenate(parts)
+
+    def _blocks(self, columns: Sequence[int]) -> Iterator[Any]:
+        return self._source.blocks(list(columns)) if len(columns) else iter(())
+
+    def take_rows(self, rows: NDArray[np.bool_]) -> Any:
+        return RowsOf(self._source, rows)
+
+    def take_columns(self, columns: list[int]) -> Any:
+        return ColumnsOf(self._source, columns)
+
+
+def _look(
+    looks: Sequence[ColumnLook], block: Any, asked: Sequence[int], names: Sequence[str]
+) -> bool:
+    """Look at columns of a block; whether any is still open."""
+    columns = columns_of(block)
+    for k, at in enumerate(asked):
+        if looks[at].is_open:
+            looks[at].add(columns.column(k), names[at])
+    return any(looks[at].is_open for at in asked)
+
+
+class _Some:
+    """Some of a source of blocks, which is as it was in all else."""
+
+    def __init__(self, source: Any) -> None:
+        self._source = source
+        self.names: Sequence[str] = source.names
+        self.memory = getattr(source, "memory", None)
+        self.progress = getattr(source, "progress", None)
+
+
+class ColumnsOf(_Some):
+    """Some columns of a source of blocks.
+
+    Parameters
+    ----------
+    source : source of blocks
+    columns : sequence of int
+    names : sequence of str, optional
+        What the columns of the source are called, where it does not say.
+    """
+
+    def __init__(
+        self, source: Any, columns: Sequence[int], names: Sequence[str] | None = None
+    ) -> None:
+        super().__init__(source)
+        self._columns = list(columns)
+        self._all = source.names if names is None else names
+        self.names = [self._all[at] for at in columns]
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows, if the source knows."""
+        return getattr(self._source, "n_rows", None)  # type: ignore[return-value]
+
+    def blocks(self, columns: Sequence[int] | None = None) -> Iterator[Any]:
+        """Yield the blocks of some columns, or of all of these."""
+        wanted = self._columns if columns is None else [self._columns[at] for at in columns]
+        yield from self._source.blocks(wanted)
+
+    def where(self, rows: slice) -> str:
+        """Return where these rows are stored, for an error."""
+        return self._source.where(rows)
+
+
+class RowsOf(_Some):
+    """Some rows of a source of blocks.
+
+    Parameters
+    ----------
+    source : source of blocks
+    rows : boolean array
+    """
+
+    def __init__(self, source: Any, rows: NDArray[np.bool_]) -> None:
+        super().__init__(source)
+        self._rows = rows
+        self.n_rows = int(rows.sum())
+
+    def blocks(self, columns: Sequence[int] | None = None) -> Iterator[Any]:
+        """Yield these rows of the blocks of some columns, or of all."""
+        start = 0
+        for block in self._source.blocks(columns):
+            stop = start + columns_of(block).n_rows
+            rows = self._rows[start:stop]
+            start = stop
+            if rows.any():
+                yield block if rows.all() else columns_of(block).take_rows(rows)
+
+    def where(self, rows: slice) -> str:
+        """Return where these rows are stored, for an error."""
+        stored = np.flatnonzero(self._rows)[[rows.start, max(rows.start, rows.stop - 1)]]
+        return self._source.where(slice(int(stored[0]), int(stored[1]) + 1))
