@@ -27,6 +27,7 @@ from orthoselect.read import (
     DaskSource,
     DaskTable,
     Dataset,
+    OnDask,
     Source,
     WithMemory,
     gathered,
@@ -140,6 +141,8 @@ def find_table(data: Any, memory: int | str | None = None) -> Any:
         return map_blocks(data, memory)
     if memory is None:
         return data
+    if is_dask(data):
+        return DaskTable(data, count_bytes(memory))
     if isinstance(data, Dataset) and data.in_blocks:
         return replace(data, data=WithMemory(data.data, count_bytes(memory)))
     if is_block_source(data):
@@ -177,7 +180,8 @@ def take_out(data: Any, columns: Mapping[str, str]) -> tuple[Any, list[Any]]:
 
 def is_in_blocks(data: Any) -> bool:
     """Whether a table comes in blocks of rows."""
-    return is_block_source(data.data if isinstance(data, Dataset) else data)
+    blocks = data.data if isinstance(data, Dataset) else data
+    return is_block_source(blocks) or isinstance(blocks, DaskTable) or is_dask(blocks)
 
 
 def look_at(
@@ -300,11 +304,14 @@ def _sifted(dataset: Dataset, target: Any, named: dict[str, ColumnSpec], groups:
 
 
 def _open(data: Any) -> Source | BlockSource:
-    if is_dask(data):
-        return DaskSource(DaskTable(data))
     if not is_in_blocks(data):
         return open_source(data)
-    return BlockSource(data.data if isinstance(data, Dataset) else data)
+    blocks = data.data if isinstance(data, Dataset) else data
+    if isinstance(blocks, OnDask):
+        return DaskSource(blocks.table())
+    if isinstance(blocks, DaskTable) or is_dask(blocks):
+        return DaskSource(blocks if isinstance(blocks, DaskTable) else DaskTable(blocks))
+    return BlockSource(blocks)
 
 
 def _categorical(source: Source | BlockSource, spec: ColumnSpec, skip: set[int]) -> set[int]:

@@ -10,12 +10,13 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orthoselect.arguments import check_choice
+from orthoselect.arguments import check_choice, find_columns
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
 from orthoselect.problem import find_table, names_of, numbers_of, take_out
-from orthoselect.read import Dataset, is_block_source, is_path
+from orthoselect.read import DaskTable, Dataset, is_block_source, is_dask, is_path
+from orthoselect.read.dask_table import column_of, without_columns
 from orthoselect.selection import select
 
 _ORTHOGONAL = ("socc", "obcc", "err", "mser")
@@ -40,6 +41,9 @@ class _PathSelector(SelectorMixin, BaseEstimator):
             X, y, sample_weight = _features_of(X, y, sample_weight)
             n = len(names_of(X))
             names = NumberedNames(n) if is_numbered else names_of(X)
+        elif is_dask(X):
+            X, y, sample_weight = _dask_features_of(X, y, sample_weight)
+            names = DaskTable(X).names
         path = select(
             X,
             _no_column_name(y),
@@ -70,7 +74,7 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         -------
         X_selected : of shape (N, number of selected features)
         """
-        if _is_source(X):
+        if _is_source(X) or is_dask(X):
             raise InputError(
                 "`transform` should have a table in memory; got a file, or a table in blocks of "
                 "rows. Read the columns that `get_feature_names_out` lists, for example with "
@@ -364,6 +368,19 @@ def _features_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     X, values = take_out(X, named)
     found = dict(zip(named, values))
     return X, found.get("y", y), numbers_of(found.get("sample_weight", sample_weight))
+
+
+def _dask_features_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
+    """Return the features of a Dask table, and the columns that were named."""
+    named = [column for column in (y, sample_weight) if isinstance(column, str)]
+    if not named:
+        return X, y, sample_weight
+    names = DaskTable(X).names
+    places = {name: find_columns(name, names, "y")[0] for name in named}
+    y, sample_weight = (
+        column_of(X, places[c]) if isinstance(c, str) else c for c in (y, sample_weight)
+    )
+    return without_columns(X, list(places.values())), y, sample_weight
 
 
 def _remember_features(selector: BaseEstimator, X: Any, names: Sequence[str] | None) -> None:

@@ -97,6 +97,7 @@ OPTIONS = {
     "weights": {"sample_weight": np.random.default_rng(0).integers(0, 4, N)},
     "numbers as labels": {"categorical_features": ["c"]},
     "ordinal": {"response_encoding": "ordinal"},
+    "weights by name": {"sample_weight": "c"},
 }
 
 
@@ -141,6 +142,13 @@ def test_selectors_take_dask(one_by_one):
     expected = OrthogonalSelector(2).fit(X, y)
     np.testing.assert_array_equal(selector.support_, expected.support_)
     assert list(selector.feature_names_in_) == list(X.columns)
+    named = OrthogonalSelector(2).fit(spread(frame[[*X.columns, "y"]]), "y")
+    assert named.path_.gains == selector.path_.gains
+    array = da.from_array(frame[["a", "b", "number", "d"]].to_numpy(), chunks=(100, 4))
+    numbered = OrthogonalSelector(2).fit(array, "x2")
+    assert numbered.n_features_in_ == 3
+    with pytest.raises(InputError, match="`transform` should have a table in memory"):
+        selector.transform(spread(X))
 
 
 def test_one_pass_where_nothing_has_to_be_found_first(one_by_one):

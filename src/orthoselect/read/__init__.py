@@ -5,7 +5,7 @@ from orthoselect.read.block_source import BlockSource
 from orthoselect.read.blocks import RowBlocks, WithMemory, is_block_source
 from orthoselect.read.builtin import BUILT_IN
 from orthoselect.read.dask_source import DaskSource
-from orthoselect.read.dask_table import DaskTable, gathered, is_dask
+from orthoselect.read.dask_table import DaskTable, OnDask, gathered, is_dask
 from orthoselect.read.dataset import Dataset, TextFormat
 from orthoselect.read.file_blocks import FileBlocks
 from orthoselect.read.files import FORMATS, SUFFIXES, read_source
@@ -30,6 +30,7 @@ __all__ = [
     "Dataset",
     "FileBlocks",
     "NpyBlocks",
+    "OnDask",
     "RowBlocks",
     "Source",
     "TextFormat",

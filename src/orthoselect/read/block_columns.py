@@ -32,12 +32,7 @@ class BlockColumns(Columns):
 
     def column(self, at: int) -> Any:
         """Return one column whole."""
-        parts = [columns_of(block).column(0) for block in self._source.blocks([at])]
-        if isinstance(parts[0], np.ndarray):
-            return np.concatenate(parts)
-        import pyarrow as pa
-
-        return pa.chunked_array([chunk for part in parts for chunk in part.chunks], parts[0].type)
+        return joined_column(self._source.blocks([at]))
 
     def reason_against(self, at: int, name: str) -> str | None:
         return self._looks[at].reason()
@@ -94,6 +89,16 @@ class BlockColumns(Columns):
         return ColumnsOf(self._source, columns)
 
 
+def joined_column(blocks: Iterable[Any]) -> Any:
+    """Return the first column of all blocks as one."""
+    parts = [columns_of(block).column(0) for block in blocks]
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    import pyarrow as pa
+
+    return pa.chunked_array([chunk for part in parts for chunk in part.chunks], parts[0].type)
+
+
 def _look(
     looks: Sequence[ColumnLook], block: Any, asked: Sequence[int], names: Sequence[str]
 ) -> bool:
@@ -148,6 +153,10 @@ class ColumnsOf(_Some):
         """Return where these rows are stored, for an error."""
         return self._source.where(rows)
 
+    def split(self) -> list[ColumnsOf]:
+        """Return sources of the rows in order, each to be read elsewhere."""
+        return [ColumnsOf(part, self._columns, self._all) for part in self._source.split()]
+
 
 class RowsOf(_Some):
     """Some rows of a source of blocks.
@@ -177,3 +186,9 @@ class RowsOf(_Some):
         """Return where these rows are stored, for an error."""
         stored = np.flatnonzero(self._rows)[[rows.start, max(rows.start, rows.stop - 1)]]
         return self._source.where(slice(int(stored[0]), int(stored[1]) + 1))
+
+    def split(self) -> list[RowsOf]:
+        """Return sources of the rows in order, each to be read elsewhere."""
+        parts = self._source.split()
+        cuts = np.cumsum([part.n_rows for part in parts])[:-1]
+        return [RowsOf(part, rows) for part, rows in zip(parts, np.split(self._rows, cuts))]

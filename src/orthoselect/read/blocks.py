@@ -111,6 +111,10 @@ class WithMemory:
         """Yield the blocks, with some columns or with all."""
         yield from self._source.blocks(columns)
 
+    def split(self) -> list[Any]:
+        """Return sources of the rows in order, each to be read elsewhere."""
+        return self._source.split()
+
 
 def _is_frame(block: Any) -> bool:
     return type(block) is not np.ndarray and nw.dependencies.is_into_dataframe(block)

@@ -20,9 +20,10 @@ from orthoselect.encode import TargetColumn
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.passes import Columns, Prepare, SpreadPasses, changed, naming
 from orthoselect.matrix.reading import Reading
-from orthoselect.matrix.rows import Rows, SpreadRows, part
-from orthoselect.read.block_source import open_block
-from orthoselect.read.dask_table import DaskTable
+from orthoselect.matrix.rows import Rows, SpreadRows, cut, part
+from orthoselect.read.block_columns import joined_column
+from orthoselect.read.block_source import OpenedBlock, open_block
+from orthoselect.read.dask_table import PartitionedTable, PartOfSource
 from orthoselect.read.target import read_target
 
 Total = TypeVar("Total")
@@ -55,12 +56,12 @@ class DaskPasses(SpreadPasses):
 
     Parameters
     ----------
-    table : DaskTable
+    table : PartitionedTable
     names : sequence of str
     reading : Reading
     """
 
-    def __init__(self, table: DaskTable, names: Sequence[str], reading: Reading) -> None:
+    def __init__(self, table: PartitionedTable, names: Sequence[str], reading: Reading) -> None:
         self._table, self._names, self.reading = table, names, reading
         self._sizes = table.sizes
         self.n_rows = table.n_rows
@@ -224,6 +225,8 @@ def _joined(a: list[NDArray], b: list[NDArray]) -> list[NDArray]:
 
 def _target_columns(piece: Any, number: int, size: int) -> list[TargetColumn]:
     """Read a piece of the response, which should have the rows of its partition."""
+    if isinstance(piece, PartOfSource):
+        piece = joined_column(piece.blocks())
     found = _size(piece)
     if found != size:
         raise ShapeError(
@@ -241,13 +244,23 @@ def _work(job: _Job, number: int, partition: Any, handles: Sequence[Any]) -> _Do
     place, given = _place(number), iter(handles)
     if job.names is None:
         return _work_along(job, place, partition, given)
-    block = open_block(partition, number, place, job.names)
-    done = _Done(job.start(), block.nbytes, [block.n_rows])
-    if block.n_rows:  # dtypes of nothing tell nothing
-        with naming(place), np.errstate(all="ignore"):
-            prepared = block if job.prepare is None else job.prepare(block)
-            job.add(done.total, prepared, *(make(given) for make in job.makes))
+    along = [make(given) for make in job.makes]
+    done = _Done(job.start(), 0, [0])
+    blocks = partition.blocks() if isinstance(partition, PartOfSource) else [partition]
+    for block in blocks:
+        _add(job, done, open_block(block, number, place, job.names), along)
     return done
+
+
+def _add(job: _Job, done: _Done, block: OpenedBlock, along: Sequence[Any]) -> None:
+    """Take a block into what was done of its partition."""
+    rows = slice(done.sizes[0], done.sizes[0] + block.n_rows)
+    done.sizes[0] = rows.stop
+    done.nbytes += block.nbytes
+    if block.n_rows:  # dtypes of nothing tell nothing
+        with naming(block.place), np.errstate(all="ignore"):
+            prepared = block if job.prepare is None else job.prepare(block)
+            job.add(done.total, prepared, *(cut(each, rows) for each in along))
 
 
 def _work_along(job: _Job, place: str, size: int, given: Iterator[Any]) -> _Done:

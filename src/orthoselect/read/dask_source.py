@@ -1,4 +1,4 @@
-"""Dask arrays and dataframes as sources of selection.
+"""Tables that Dask works on as sources of selection.
 
 The rows stay where they are, and so does the response; nothing of the table is persisted.
 """
@@ -14,14 +14,14 @@ from orthoselect.matrix.reading import Reading
 from orthoselect.matrix.rows import SpreadRows
 from orthoselect.read.block_source import BlockSource, first_rows
 from orthoselect.read.dask_passes import DaskPasses
-from orthoselect.read.dask_table import DaskTable
+from orthoselect.read.dask_table import PartitionedTable, PartOfSource
 from orthoselect.read.table import Source, source_of
 
 
 class DaskSource(BlockSource):
-    """A Dask table that has been looked at, some rows of it only."""
+    """A table in partitions that has been looked at, some rows of it only."""
 
-    _data: DaskTable
+    _data: PartitionedTable
     _passes: DaskPasses
 
     def _peek(self) -> Source:
@@ -29,13 +29,17 @@ class DaskSource(BlockSource):
 
         look = dask.delayed(first_rows, pure=False)
         for partition in self._data.partitions(None):
-            rows = look(partition).compute()
+            if isinstance(partition, PartOfSource):
+                found = (first_rows(block) for block in partition.blocks())
+                rows = next((rows for rows in found if rows is not None), None)
+            else:
+                rows = look(partition).compute()
             if rows is not None:
                 return source_of(rows)
         raise ShapeError("a Dask table should have rows to select from; it has none.")
 
     def _walker(self) -> DaskPasses:
-        return DaskPasses(self._data, self.names, Reading())
+        return DaskPasses(self._data, self.names, Reading(progress=self._data.progress))
 
     def read(self, categorical: set[int], skip: set[int], keep: Sequence[int] = ()) -> BlockTable:
         """Find the levels of categorical columns; the response stays where it is."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError, ShapeError
+from orthoselect.matrix.reading import ReadingProgress
 
 
 def is_dask(data: Any) -> bool:
@@ -26,22 +28,57 @@ def gathered(values: Any) -> Any:
     return values.compute() if is_dask(values) else values
 
 
-class DaskTable:
-    """A table of Dask: its columns, and its partitions of rows.
+def column_of(data: Any, column: int) -> Any:
+    """Return one column of a Dask table."""
+    return data[data.columns[column]] if hasattr(data, "columns") else data[:, column]
 
-    Parameters
-    ----------
-    data : dask.array.Array or dask.dataframe.DataFrame
+
+def without_columns(data: Any, columns: Sequence[int]) -> Any:
+    """Return a Dask table without some columns."""
+    kept = [c for c in range(data.shape[1]) if c not in set(columns)]
+    return data[list(data.columns[kept])] if hasattr(data, "columns") else data[:, kept]
+
+
+class PartitionedTable(ABC):
+    """A table in partitions of rows, each of which is worked on by a task of Dask.
 
     Attributes
     ----------
     names : sequence of str
     sizes : list of int or None
         Rows of each partition; None as long as nobody knows.
+    memory : int or None
+        Bytes that products may take here.
+    progress : callable or None
+        Called after each pass with its number and the bytes read so far.
     """
 
-    def __init__(self, data: Any) -> None:
-        self._data = data
+    names: Sequence[str]
+    sizes: list[int] | None = None
+    memory: int | None = None
+    progress: ReadingProgress | None = None
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows of all partitions, if they are known."""
+        return None if self.sizes is None else sum(self.sizes)
+
+    @abstractmethod
+    def partitions(self, columns: Sequence[int] | None) -> list[Any]:
+        """Return what a task is given of each partition, with some columns or with all."""
+
+
+class DaskTable(PartitionedTable):
+    """A collection of Dask.
+
+    Parameters
+    ----------
+    data : dask.array.Array or dask.dataframe.DataFrame
+    memory : int, optional
+    """
+
+    def __init__(self, data: Any, memory: int | None = None) -> None:
+        self._data, self.memory = data, memory
         self._is_frame = hasattr(data, "columns")
         if not self._is_frame and getattr(data, "ndim", 0) != 2:
             raise ShapeError(
@@ -67,13 +104,7 @@ class DaskTable:
             return None
         return [int(size) for size in self._data.chunks[0]]
 
-    @property
-    def n_rows(self) -> int | None:
-        """Rows of all partitions, if they are known."""
-        return None if self.sizes is None else sum(self.sizes)
-
     def partitions(self, columns: Sequence[int] | None) -> list[Any]:
-        """Return a `Delayed` for each partition, with some columns or with all."""
         data = self._data
         if self._is_frame:
             labels = list(data.columns)
@@ -86,3 +117,61 @@ class DaskTable:
 def _describe(data: Any) -> str:
     ndim = getattr(data, "ndim", None)
     return type(data).__name__ if ndim is None else f"{type(data).__name__} of {ndim} dimension(s)"
+
+
+class SplitTable(PartitionedTable):
+    """A source of blocks in parts, each of which is read by the task that works on it.
+
+    Parameters
+    ----------
+    source : source of blocks
+        With a method `split`, which returns sources of its rows in order.
+    """
+
+    def __init__(self, source: Any) -> None:
+        self._source, self._parts = source, source.split()
+        self.names = source.names
+        self.sizes = [part.n_rows for part in self._parts]
+        self.memory = getattr(source, "memory", None)
+        self.progress = getattr(source, "progress", None)
+
+    def partitions(self, columns: Sequence[int] | None) -> list[Any]:
+        return [PartOfSource(part, columns) for part in self._parts]
+
+
+class PartOfSource:
+    """Some columns of a source of blocks, or all."""
+
+    def __init__(self, source: Any, columns: Sequence[int] | None) -> None:
+        self._source, self._columns = source, columns
+        self.n_rows = source.n_rows
+
+    def blocks(self) -> Iterator[Any]:
+        """Yield the blocks."""
+        yield from self._source.blocks(self._columns)
+
+
+class OnDask:
+    """A source of blocks that is to be worked on by Dask's workers, who can read it as well.
+
+    Parameters
+    ----------
+    source : source of blocks
+        As for `SplitTable`.
+    """
+
+    def __init__(self, source: Any) -> None:
+        self.source = source
+        self.names = source.names
+        self.n_rows = source.n_rows
+        self.progress: ReadingProgress | None = None
+
+    def blocks(self, columns: Sequence[int] | None = None) -> Iterator[Any]:
+        """Yield the blocks, here."""
+        yield from self.source.blocks(columns)
+
+    def table(self) -> SplitTable:
+        """Return the table in partitions."""
+        table = SplitTable(self.source)
+        table.progress = self.progress
+        return table

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from functools import cached_property
 from numbers import Integral
 from pathlib import Path
@@ -170,6 +171,19 @@ class FileBlocks:
                 column = table.column(field.name)
                 columns.append(column if column.type == field.type else column.cast(field.type))
         return pa.table(columns, schema=schema)
+
+    def split(self) -> list[FileBlocks]:
+        """Return each file as a source of its own, in the types of all of them."""
+        schema, height = self.schema, self.block_rows
+        return [self._only(number, schema, height) for number in range(len(self.parts))]
+
+    def _only(self, number: int, schema: Any, block_rows: int) -> FileBlocks:
+        one = copy(self)
+        vars(one).pop("n_rows", None)
+        one.parts, one.progress = [self.parts[number]], None
+        one._added = {name: [values[number]] for name, values in self._added.items()}
+        one.schema, one.block_rows = schema, block_rows
+        return one
 
     def where(self, rows: slice) -> str:
         r"""Return the files that hold these rows, for an error.

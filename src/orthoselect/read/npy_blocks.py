@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator, Sequence
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from orthoselect.read.content import opened_file
 from orthoselect.read.file_blocks import block_bytes, check_block_rows
 from orthoselect.read.parts import WatchedFile
 
+_BLOCKS_A_PART = 8
 _FEW = 8  # a window of all columns is read where more than one in so many is asked for
 
 
@@ -71,6 +73,7 @@ class NpyBlocks:
         if dtype.kind not in "fiub":
             raise InputError(f"{called} should hold numbers to be read in blocks; it is {dtype}.")
         self.n_rows: int = shape[0]
+        self._first = 0  # row of the array
         n = shape[1]
         self.names: Sequence[str] = NumberedNames(n)
         self.nbytes = self.n_rows * n * dtype.itemsize
@@ -80,9 +83,22 @@ class NpyBlocks:
 
     def blocks(self, columns: Sequence[int] | None = None) -> Iterator[NDArray]:
         """Yield arrays of some columns, or of all, in the order of the rows."""
-        for start in range(0, self.n_rows, self.block_rows):
-            stop = min(self.n_rows, start + self.block_rows)
-            yield self._array.window(start, stop, None if columns is None else list(columns))
+        asked = None if columns is None else list(columns)
+        for start in range(self._first, self._first + self.n_rows, self.block_rows):
+            stop = min(self._first + self.n_rows, start + self.block_rows)
+            yield self._array.window(start, stop, asked)
+
+    def split(self) -> list[NpyBlocks]:
+        """Return some blocks at a time as sources of their own."""
+        height = _BLOCKS_A_PART * self.block_rows
+        return [self._only(start, height) for start in range(0, self.n_rows, height)]
+
+    def _only(self, start: int, height: int) -> NpyBlocks:
+        some = copy(self)
+        some._first, some.n_rows = start, min(height, self.n_rows - start)
+        some.nbytes = self.nbytes // max(self.n_rows, 1) * some.n_rows
+        some.progress = None
+        return some
 
     def where(self, rows: slice) -> str:
         """Return the file that holds these rows, for an error."""
