@@ -5,15 +5,21 @@ import pickle
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from matrices import edges
 from orthoselect import OrthogonalSelector, select
+from orthoselect.cli.app import app
+from orthoselect.cli.cluster import given_to_workers
 from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError
+from orthoselect.read import read_table
+from orthoselect.read.block_columns import RowsOf
 from problems import random_problem
 
 dask = pytest.importorskip("dask")
@@ -271,6 +277,64 @@ def test_a_failing_partition_is_named_on_a_cluster(cluster):
     broken = spread(frame).map_partitions(fails_at, 150, meta=frame.iloc[:0])
     with pytest.raises(InputError, match="partition 2 fails with OSError: disk on fire"):
         select(broken, "y", 2)
+
+
+# Files that the workers read
+
+
+def written(folder, suffix):
+    """Write the table as several files; return what stands for them."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    frame = table().drop(columns="number")
+    if suffix == "npy":
+        np.save(folder / "t.npy", frame[["a", "b", "c", "d"]].to_numpy())
+        return str(folder / "t.npy"), "x2"
+    for number, rows in enumerate([slice(0, 100), slice(100, 101), slice(101, N)]):
+        inside = folder / f"site={number}"
+        inside.mkdir()
+        if suffix == "csv":
+            frame[rows].to_csv(inside / "t.csv", index=False)
+        else:
+            pq.write_table(pa.Table.from_pandas(frame[rows]), inside / "t.parquet")
+    return str(folder), "y"
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "csv", "npy"])
+def test_workers_read_files(suffix, tmp_path, one_by_one):
+    source, target = written(tmp_path, suffix)
+    blocks = read_table(source, in_blocks=True)
+    on_dask = given_to_workers(blocks)
+    expected = select(source, target, 3, sample_weight=None if suffix == "npy" else "c")
+    weights = {} if suffix == "npy" else {"sample_weight": "c"}
+    same(select(on_dask, target, 3, **weights), expected)
+
+
+def test_workers_read_some_rows_of_files(tmp_path, one_by_one):
+    source, target = written(tmp_path, "parquet")
+    rows = np.random.default_rng(0).random(N) < 0.7
+    dataset = read_table(source, in_blocks=True)
+    some = replace(dataset, data=RowsOf(dataset.data, rows))
+    same(select(given_to_workers(some), target, 3), select(some, target, 3))
+
+
+def test_the_command_uses_a_scheduler(cluster, tmp_path):
+    source, target = written(tmp_path, "parquet")
+    asked = ["select", source, "--target", target, "-k", "3", "--format", "csv"]
+    address = cluster.scheduler.address
+    there = CliRunner().invoke(app, [*asked, "--scheduler", address])
+    here = CliRunner().invoke(app, asked)
+    assert there.exit_code == here.exit_code == 0
+    names = [line.split(",")[:3] for line in here.stdout.splitlines()]
+    assert [line.split(",")[:3] for line in there.stdout.splitlines()] == names
+    refused = CliRunner().invoke(app, ["select", "iris", "--scheduler", address])
+    assert refused.exit_code == 2
+    assert "files that the workers can read" in refused.stderr
+
+
+def test_a_scheduler_that_does_not_answer_is_said_to(tmp_path):
+    refused = CliRunner().invoke(app, ["select", "iris", "--scheduler", "nonsense"])
+    assert refused.exit_code == 2
+    assert "'nonsense' does not answer: missing port" in refused.stderr
 
 
 def test_only_small_things_reach_the_client(cluster, monkeypatch):

@@ -39,6 +39,7 @@ class Asked:
     header: bool = True
     format: str | None = None
     memory: str | None = None
+    in_blocks: bool = False
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ def open_table(asked: Asked) -> Dataset:
         encoding=asked.encoding,
         header=None if asked.header else False,
         drop=asked.drop,
+        in_blocks=asked.in_blocks,
     )
 
 

@@ -166,6 +166,16 @@ Memory = Annotated[
         rich_help_panel=_TABLE,
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="A scheduler of Dask, for example tcp://10.0.0.1:8786, whose workers read the files, "
+        "one each at a time, and do the work.",
+        show_default=False,
+        rich_help_panel=_TABLE,
+    ),
+]
 MissingOption = Annotated[
     Missing,
     typer.Option(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import typer
 
 from orthoselect.cli import options as o
 from orthoselect.cli.answer import Answer, check_writable
+from orthoselect.cli.cluster import connected, given_to_workers
 from orthoselect.cli.loading import Asked, Loaded, load, open_table
 from orthoselect.cli.running import INTERRUPTED, ending_well
 from orthoselect.cli.terminal import Terminal
@@ -34,6 +36,7 @@ def select_command(
     drop: o.Drop,
     weights: o.Weights = None,
     memory: o.Memory = None,
+    scheduler: o.Scheduler = None,
     missing: o.MissingOption = o.Missing.error,
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
@@ -49,7 +52,7 @@ def select_command(
     Standard output holds the answer only; everything else goes to standard error.
     """
     terminal = Terminal(quiet)
-    with ending_well(terminal):
+    with ending_well(terminal), connected(scheduler):
         wanted, own = _count(count), o.own_options(option)
         check_writable(output, report)
         asked = Asked(
@@ -67,12 +70,15 @@ def select_command(
             header=header,
             format=input_format,
             memory=memory,
+            in_blocks=scheduler is not None,
         )
         with terminal.working(f"reading {' '.join(source)}"):
             table = open_table(asked)
             if table.in_blocks:
                 _check_blocks(table, method, output, report)
             loaded = load(asked, table)
+            if scheduler is not None:
+                loaded = replace(loaded, dataset=given_to_workers(loaded.dataset))
         path, interrupted = _select(loaded, wanted, method, task.value, own, terminal)
         if not len(path):
             raise InputError(f"nothing could be selected: {path.stopped}")

@@ -43,6 +43,7 @@ def read_table(
     encoding: str | None = None,
     header: bool | None = None,
     drop: Collection[str] = (),
+    in_blocks: bool = False,
 ) -> Dataset:
     """Read a table, or look at one that is too large for memory, to be read in blocks of rows.
 
@@ -57,6 +58,8 @@ def read_table(
         the memory that is free, if not given.
     format, delimiter, encoding, header, drop
         As for `read_source`.
+    in_blocks : bool
+        Whether to read in blocks even what fits into memory.
 
     Returns
     -------
@@ -76,14 +79,15 @@ def read_table(
     how = {"format": format, "delimiter": delimiter, "encoding": encoding, "header": header}
     if not is_several(source):
         source = source[0] if is_list_of_paths(source) else source
-        if not _is_too_large(source, format, budget):
+        wanted = in_blocks and _block_kind(source, format) is not None
+        if not (wanted or _is_too_large(source, format, budget)):
             dataset = read_source(source, drop=drop, **how)  # type: ignore[arg-type]
             if _block_kind(source, format) is None:
                 _check_fits(dataset, budget)
             return replace(dataset, unsifted=True)
     blocks = _blocks(source, budget, how)
     name = _name_of(source)
-    fits = _COPIES * _size(blocks, budget) <= _allowed(budget)
+    fits = not in_blocks and _COPIES * _size(blocks, budget) <= _allowed(budget)
     data = _whole(blocks) if fits else blocks
     dataset = Dataset(data, blocks.names, name=name, format=_format(blocks), unsifted=True)
     return dataset.without(drop).checked()

@@ -1,0 +1,54 @@
+"""A cluster of Dask, to work on tables that its workers can read."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import replace
+
+from orthoselect.errors import InputError
+from orthoselect.read import Dataset, OnDask
+
+_PATIENCE = 10  # seconds to wait for a scheduler
+
+
+@contextlib.contextmanager
+def connected(address: str | None) -> Iterator[None]:
+    """Be a client of the scheduler at an address; None for none."""
+    if address is None:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(
+            "`--scheduler` needs Dask; install it with `pip install 'orthoselect[dask]'`."
+        ) from None
+    try:
+        client = Client(address, timeout=_PATIENCE, set_as_default=True)
+    except (OSError, ValueError) as error:  # TimeoutError is an OSError
+        raise InputError(
+            f"`--scheduler` should be the address of a running scheduler, such as "
+            f"tcp://127.0.0.1:8786; {address!r} does not answer: {_first_line(error)}"
+        ) from None
+    with client:
+        if not client.scheduler_info()["workers"]:
+            raise InputError(
+                f"the scheduler at {address} should have workers; it has none. Start some with "
+                f"`dask worker {address}`."
+            )
+        yield
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0]
+
+
+def given_to_workers(dataset: Dataset) -> Dataset:
+    """Return a table in blocks that workers will read."""
+    if not hasattr(dataset.data, "split"):
+        raise InputError(
+            f"`--scheduler` is for files that the workers can read: Parquet, Arrow, CSV, TSV or "
+            f".npy; `{dataset.name}` is {dataset.format}."
+        )
+    return replace(dataset, data=OnDask(dataset.data))
