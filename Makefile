@@ -8,13 +8,14 @@ REPORT := breast_cancer.html
 PIP_FLAGS := --quiet --disable-pip-version-check
 BUILT_FROM := pyproject.toml setup.py $(wildcard src/native/*)
 
-.PHONY: demo test test-newest test-oldest lint docs docs-unplotted bench clean help
+.PHONY: demo test test-newest test-oldest lint docs docs-unplotted bench bench-large clean help
 
 help:
 	@echo "make demo   install orthoselect into $(VENV), select features of a table, write a report"
 	@echo "make test   the whole suite: tests, docstring examples, lint, types, docs, oldest versions"
 	@echo "make docs   build the site, gallery and all, into $(SITE)"
 	@echo "make bench  speed and memory beside the peers (takes a while; ARGS='--quick' for a smoke run)"
+	@echo "make bench-large  tables larger than memory (12 GB of disk, a quarter of an hour)"
 	@echo "make lint   ruff, mypy and the import contract only"
 	@echo "make clean  remove the virtual environments, the site and caches"
 
@@ -60,6 +61,10 @@ docs-unplotted: $(VENV)/.installed-test
 # Not for CI: it wants a quiet machine. ARGS='--data DIR' adds the real data sets.
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks $(ARGS)
+
+# Needs 12 GB of disk, a quarter of an hour and a quiet machine.
+bench-large: $(VENV)/.installed-bench
+	$(BIN)/python -m benchmarks large $(ARGS)
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \

@@ -22,6 +22,7 @@ from benchmarks import (
     table,
     targets,
 )
+from benchmarks.large import page as large
 from benchmarks.methods import METHODS
 
 RESULTS = Path(__file__).parent / "results"
@@ -107,11 +108,23 @@ def _products(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _large(options: argparse.Namespace, settings: table.Settings) -> int:
+    result = _start(options)
+    result["lines"] = []
+    about = report.environment_lines(result["environment"])
+    for line in large.run(options.folder, quick=options.quick):
+        result["lines"].append(line)
+        report.write(options.output, "large", result, large.markdown(result, about))
+    print(large.markdown(result, about))
+    return 0
+
+
 PAGES = {
     "table": _table,
     "scaling": _scaling,
     "information": _information,
     "products": _products,
+    "large": _large,
 }
 
 
@@ -133,6 +146,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--limit", type=float, default=120.0, help="seconds after which a fit is given up")
     add("--data", type=Path, metavar="DIR", help="folder of the real sets as .npz archives")
     add("--output", type=Path, metavar="DIR", default=RESULTS)
+    add("--folder", type=Path, metavar="DIR", default=RESULTS / "tables",
+        help="where the large page keeps its tables, 12 GB")  # fmt: skip
     add("--quick", action="store_true", help="a smoke run on shrunken shapes")
     return parser
 

@@ -27,6 +27,9 @@ PACKAGES = (
     "skfeature-chappers",
     "ITMO_FS",
     "pandas",
+    "pyarrow",
+    "dask",
+    "distributed",
 )
 _BLAS_FIELDS = ("user_api", "internal_api", "version", "threading_layer", "architecture")
 _BLAS_QUESTION = (

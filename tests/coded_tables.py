@@ -10,6 +10,7 @@ from orthoselect.counts.counted import CodeCounts
 from orthoselect.counts.packed import PackedCounts
 from orthoselect.counts.sparse import SparseCounts
 from orthoselect.counts.weighted import WeightedCounts
+from orthoselect.matrix.passes import LocalPasses
 
 
 def sparse_of(codes):
@@ -24,13 +25,14 @@ def in_blocks(codes, y, c, weights=None, memory=None):
     N = codes.shape[0]
     cuts = sorted({0, 1, N // 3, N // 2, N} & set(range(N + 1)))
 
-    def blocks():
+    def blocks(columns):
         for a, b in pairwise(cuts):
             keep = np.zeros(N, dtype=bool)
             keep[a:b] = True
-            yield slice(a, b), codes.rows(keep)
+            yield codes.rows(keep)
 
-    return BlockCounts(blocks, codes.shape, codes.levels, y, c, weights, None, memory)
+    passes = LocalPasses(blocks, N)
+    return BlockCounts(passes, codes.shape, codes.levels, y, c, weights, memory=memory)
 
 
 KINDS = {

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 from orthoselect import RowBlocks
 from orthoselect.matrix import BlockMatrix, DenseMatrix, SparseMatrix, StackedMatrix
+from orthoselect.matrix.passes import LocalPasses
 
 
 def read_only(X):
@@ -49,7 +50,8 @@ def blocks(X, make, cuts=None):
     """The rows of X in blocks of the kind that `make` gives."""
     cuts = edges(len(X)) if cuts is None else cuts
     pairs = list(pairwise(cuts))
-    return BlockMatrix(lambda J: (make(X[a:b]) for a, b in pairs), len(X), make(X[:0]))
+    passes = LocalPasses(lambda J: (make(X[a:b]) for a, b in pairs), len(X))
+    return BlockMatrix(passes, make(X[:0]))
 
 
 def one_by_one(X):

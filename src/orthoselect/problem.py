@@ -16,16 +16,22 @@ from orthoselect.arguments import (
     find_groups,
 )
 from orthoselect.encode import Response, Table, TargetColumn, build_response
+from orthoselect.encode.spread import build_spread_response
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.memory import count_bytes
+from orthoselect.matrix.rows import SpreadRows
 from orthoselect.read import (
     BlockSource,
     ColumnsOf,
+    DaskSource,
+    DaskTable,
     Dataset,
     Source,
     WithMemory,
+    gathered,
     is_block_source,
+    is_dask,
     is_path,
     map_blocks,
     open_source,
@@ -111,7 +117,11 @@ class Opened:
 
     def weights(self, given: Any) -> Any:
         """Return the row weights: those given, or the column that was named."""
-        return numbers_of(self.source.column(self.weighting[0])) if self.weighting else given
+        if not self.weighting:
+            return gathered(given)
+        if is_dask(self.data):
+            return gathered(DaskTable(self.data).column(self.weighting[0]))
+        return numbers_of(self.source.column(self.weighting[0]))
 
 
 def find_table(data: Any, memory: int | str | None = None) -> Any:
@@ -133,6 +143,11 @@ def find_table(data: Any, memory: int | str | None = None) -> Any:
         return replace(data, data=WithMemory(data.data, count_bytes(memory)))
     if is_block_source(data):
         return WithMemory(data, count_bytes(memory))
+    if is_dask(data):
+        raise InputError(
+            "`memory` is for what is read here; a Dask table is read by its workers, which have "
+            "limits of their own. Leave it away."
+        )
     raise InputError(
         f"`memory` is for files, memory maps and tables in blocks of rows; got a "
         f"{type(data).__name__}, which is in memory already. Leave it away."
@@ -140,7 +155,9 @@ def find_table(data: Any, memory: int | str | None = None) -> Any:
 
 
 def names_of(data: Any) -> Sequence[str]:
-    """Return the columns of a Dataset or of a source of blocks; without names x0, x1, ..."""
+    """Return the columns of a Dataset or a source of blocks or of Dask; else x0, x1, ..."""
+    if is_dask(data):
+        return DaskTable(data).names
     return data.names if data.names is not None else BlockSource(data).names
 
 
@@ -149,10 +166,14 @@ def take_out(data: Any, columns: Mapping[str, str]) -> tuple[Any, list[Any]]:
 
     Parameters
     ----------
-    data : Dataset or source of blocks
+    data : Dataset, source of blocks, or Dask collection
     columns : mapping of str to str
         Their names, each by what to call it in an error.
     """
+    if is_dask(data):
+        table = DaskTable(data)
+        at = [c for role, name in columns.items() for c in find_columns(name, table.names, role)]
+        return table.without(at), [table.column(c) for c in at]
     source = _open(data)
     names = source.names
     at = [c for role, name in columns.items() for c in find_columns(name, names, role)]
@@ -165,8 +186,8 @@ def take_out(data: Any, columns: Mapping[str, str]) -> tuple[Any, list[Any]]:
 
 
 def is_in_blocks(data: Any) -> bool:
-    """Whether a table comes in blocks of rows."""
-    return is_block_source(data.data if isinstance(data, Dataset) else data)
+    """Whether a table comes in blocks of rows, or in partitions of Dask."""
+    return is_dask(data) or is_block_source(data.data if isinstance(data, Dataset) else data)
 
 
 def look_at(
@@ -231,13 +252,25 @@ def open_problem(
     n_rows = opened.source.n_rows
     given = opened.weights(sample_weight)
     weights = check_weights(given, n_rows, keep_whole=keep_whole_weights)
-    values = read_target(opened.values, n_rows)
-    response = build_response(
-        values, opened.task, response_encoding, weights, in_blocks=table.in_blocks
-    )
+    response = _response(opened, response_encoding, weights)
     return Problem(
         table, response, weights, opened.groups, opened.include, opened.exclude, opened.skip
     )
+
+
+def _response(opened: Opened, encoding: str, weights: Floats | None) -> Response:
+    """Code the response; where it is spread over several places it stays there."""
+    values, source = opened.values, opened.source
+    if is_dask(values):
+        values = source.response(values) if isinstance(source, DaskSource) else gathered(values)
+    if isinstance(values, SpreadRows):
+        response = build_spread_response(values, opened.task, encoding, weights)
+        if response is not None:
+            return response
+        values = gathered(opened.target)  # several columns, with classes among them
+    columns = read_target(values, source.n_rows)
+    in_blocks = isinstance(source, BlockSource)
+    return build_response(columns, opened.task, encoding, weights, in_blocks=in_blocks)
 
 
 def _weighting(spec: Any, names: Sequence[str], taken: Sequence[int]) -> list[int]:
@@ -252,6 +285,7 @@ def _weighting(spec: Any, names: Sequence[str], taken: Sequence[int]) -> list[in
 
 def numbers_of(column: Any) -> Any:
     """Return a column of weights as an array; truth values are 0 and 1. None stays None."""
+    column = gathered(column)
     if not isinstance(column, TargetColumn):
         return None if column is None else np.asarray(column)
     if column.levels is not None and set(column.levels) <= {False, True}:
@@ -273,6 +307,8 @@ def _sifted(dataset: Dataset, target: Any, named: dict[str, ColumnSpec], groups:
 
 
 def _open(data: Any) -> Source | BlockSource:
+    if is_dask(data):
+        return DaskSource(DaskTable(data))
     if not is_in_blocks(data):
         return open_source(data)
     return BlockSource(data.data if isinstance(data, Dataset) else data)

@@ -15,7 +15,7 @@ from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
 from orthoselect.problem import find_table, names_of, numbers_of, take_out
-from orthoselect.read import Dataset, is_block_source, is_path
+from orthoselect.read import Dataset, is_block_source, is_dask, is_path
 from orthoselect.selection import select
 
 _ORTHOGONAL = ("socc", "obcc", "err", "mser")
@@ -72,9 +72,10 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         """
         if _is_source(X):
             raise InputError(
-                "`transform` should have a table in memory; got a file, or a table in blocks of "
-                "rows. Read the columns that `get_feature_names_out` lists, for example with "
-                "`pyarrow.parquet.read_table(file, columns=...)`; or transform block by block."
+                "`transform` should have a table in memory; got a file, a table in blocks of rows, "
+                "or one of Dask. Take the columns that `get_feature_names_out` lists yourself, for "
+                "example with `pyarrow.parquet.read_table(file, columns=...)`, or transform block "
+                "by block."
             )
         return super().transform(X)
 
@@ -346,7 +347,7 @@ class MutualInformationSelector(_PathSelector):
 
 
 def _is_source(X: Any) -> bool:
-    return is_path(X) or isinstance(X, Dataset) or is_block_source(X)
+    return is_path(X) or isinstance(X, Dataset) or is_dask(X) or is_block_source(X)
 
 
 def _features_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:

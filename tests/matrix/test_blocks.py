@@ -13,6 +13,7 @@ from orthoselect.errors import InputError
 from orthoselect.matrix import BlockMatrix, DenseMatrix, NonFiniteColumns, SparseMatrix, center
 from orthoselect.matrix.blocks import ProjectedMatrix
 from orthoselect.matrix.factor import Factor
+from orthoselect.matrix.passes import LocalPasses
 from orthoselect.matrix.reading import Reading, read_ahead
 from orthoselect.matrix.rows import CodedRows
 from orthoselect.matrix.sums import Sum, pairwise
@@ -38,7 +39,7 @@ class Counted:
 def test_at_most_three_blocks_are_alive_at_once():
     X = np.random.default_rng(0).normal(size=(300, 4))
     source = Counted(X, 10)
-    matrix = BlockMatrix(source, 300, DenseMatrix(X[:0]))
+    matrix = BlockMatrix(LocalPasses(source, 300), DenseMatrix(X[:0]))
     V = np.zeros((300, 0))
     center(matrix, V, gram=True)
     matrix.gram(np.array([1]), np.zeros(1), np.ones(1), None)
@@ -87,12 +88,8 @@ def test_passes_bytes_and_progress_are_told():
     told = []
     reading = Reading(progress=lambda number, size: told.append((number, size)))
     X = np.ones((10, 3))
-    matrix = BlockMatrix(
-        lambda J: (DenseMatrix(X[a : a + 5]) for a in (0, 5)),
-        10,
-        DenseMatrix(X[:0]),
-        reading=reading,
-    )
+    passes = LocalPasses(lambda J: (DenseMatrix(X[a : a + 5]) for a in (0, 5)), 10, reading)
+    matrix = BlockMatrix(passes, DenseMatrix(X[:0]))
     matrix.cross(np.ones((10, 1)))
     matrix.cross(np.ones((10, 1)))
     assert told == [(1, 120), (1, 240), (2, 360), (2, 480)]
@@ -102,7 +99,7 @@ def test_passes_bytes_and_progress_are_told():
 @pytest.mark.parametrize("rows", [9, 11])
 def test_a_table_that_changes_between_passes_is_an_error(rows):
     X = np.ones((rows, 2))
-    matrix = BlockMatrix(lambda J: iter([DenseMatrix(X)]), 10, DenseMatrix(X[:0]))
+    matrix = BlockMatrix(LocalPasses(lambda J: iter([DenseMatrix(X)]), 10), DenseMatrix(X[:0]))
     with pytest.raises(InputError, match=f"was to have 10 rows, and has .*{rows}"):
         matrix.cross(np.ones((10, 1)))
 

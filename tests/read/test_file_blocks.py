@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from orthoselect import select
+from orthoselect import RowBlocks, select
 from orthoselect.errors import InputError, LeftOutWarning, LooksNumericWarning
 from orthoselect.read import (
     Dataset,
@@ -470,6 +470,31 @@ def test_methods_that_need_all_rows_say_so_before_reading(tmp_path):
 def test_memory_makes_no_sense_for_what_is_in_memory():
     with pytest.raises(InputError, match=r"`memory` is for files.*got a Table"):
         select(table(), "y", memory="1GB")
+
+
+def test_memory_goes_before_that_of_a_source(tmp_path):
+    rows = table()
+    own = RowBlocks([rows.slice(0, 100), rows.slice(100)], memory=10**9)
+    expected = select(rows, "y", 4)
+    file = write(rows, tmp_path / "t.parquet")
+    for source in (own, FileBlocks(file), read_table(file, memory=2000)):
+        assert select(source, "y", 4).stats["strategy"] == "whole gram"
+        found = select(source, "y", 4, memory=100)
+        assert found.stats["strategy"] != "whole gram", "which does not fit into 100 bytes"
+        same(found, expected)
+
+
+def test_few_rows_are_in_memory_at_a_time(tmp_path):
+    file = tmp_path / "t.parquet"
+    rng = np.random.default_rng(0)
+    rows = pa.table({f"x{j}": rng.normal(size=400_000) for j in range(8)})
+    parquet.write_table(rows, file, row_group_size=len(rows), use_dictionary=False)
+    size = rows.nbytes
+    del rows
+    before = pa.total_allocated_bytes()
+    held = [pa.total_allocated_bytes() - before for _ in FileBlocks(file, block_rows=5000).blocks()]
+    assert len(held) == 80
+    assert max(held) < size / 2, "a row group is not unpacked whole"
 
 
 def test_what_is_read_whole_has_to_fit():

@@ -60,6 +60,9 @@ class Counts(ABC):
         self.levels: Integers = np.asarray(levels, dtype=np.int64)
         self.n_classes = n_classes
         self.total: int | float = shape[0]
+        self._set_classes(y, n_classes)
+
+    def _set_classes(self, y: NDArray, n_classes: int) -> None:
         # A class without rows has nothing to be counted.
         self._y, n_present = occurring(y, n_classes)
         self._n_present = max(1, n_present)

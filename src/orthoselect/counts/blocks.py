@@ -6,8 +6,10 @@ the same however the rows are cut.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,13 +18,12 @@ from orthoselect.counts.base import Counts, Integers, Sums
 from orthoselect.counts.codes import Codes, DenseCodes
 from orthoselect.counts.logarithms import AnyLogarithms, Logarithms, RealLogarithms
 from orthoselect.counts.weighted import LARGEST_TABLE, to_units
-from orthoselect.matrix.reading import Reading
+from orthoselect.matrix.passes import Passes
+from orthoselect.matrix.rows import SpreadRows
 from orthoselect.native import kernels
 
 _ROWS_AT_ONCE = 1 << 13  # so many stay in a core's own cache
 _MEMORY = 1 << 30
-
-CodeBlocks = Callable[[], Iterator[tuple[slice, Codes]]]
 
 
 class BlockCounts(Counts):
@@ -30,8 +31,8 @@ class BlockCounts(Counts):
 
     Parameters
     ----------
-    blocks : callable
-        Returns an iterator of the blocks in a pass: which rows, and their codes.
+    passes : Passes
+        Over the codes.
     shape : tuple of int
         Rows and features, (N, n).
     levels : array of shape (n,)
@@ -40,8 +41,8 @@ class BlockCounts(Counts):
     n_classes : int
     weights : array of shape (N,), optional
         Rows of weight 0 count for nothing.
-    reading : Reading, optional
-        What counts the passes.
+    how : mapping, optional
+        What to tell the passes: columns, and how codes are made of blocks.
     memory : int, optional
         Bytes that tables may take; where all of them take more, features are counted in several
         passes.
@@ -51,25 +52,42 @@ class BlockCounts(Counts):
 
     def __init__(
         self,
-        blocks: CodeBlocks,
+        passes: Passes,
         shape: tuple[int, int],
         levels: NDArray,
         y: NDArray,
         n_classes: int,
         weights: NDArray | None = None,
-        reading: Reading | None = None,
+        *,
+        how: Mapping[str, Any] | None = None,
         memory: int | None = None,
     ) -> None:
-        super().__init__(shape, levels, y, n_classes)
-        self._blocks = blocks
-        self._reading = Reading() if reading is None else reading
+        self._passes_over = passes
+        self._how = how or {}
         self._memory = _MEMORY if memory is None else memory
         self._weights = to_units(np.zeros(0) if weights is None else weights)
         self._is_weighted = weights is not None
+        super().__init__(shape, levels, y, n_classes)
         if weights is not None:
-            units = np.bincount(self._y, self._weights.units, self._n_present).astype(np.int64)
-            self._class_counts = self._weights.counts(units)
             self.total = self._class_counts.sum().item()
+
+    def _set_classes(self, y: Any, n_classes: int) -> None:
+        if isinstance(y, SpreadRows):  # all classes have rows
+            self._y, self._n_present = y, n_classes  # type: ignore[assignment]
+        else:
+            super()._set_classes(y, n_classes)
+        self._class_counts = self._weights.counts(self._count_classes())
+
+    def _count_classes(self) -> Integers:
+        """Return the units of weight, or the rows, of each class."""
+        c, units = self._n_present, self._weights.units if self._is_weighted else None
+        if not isinstance(self._y, SpreadRows):
+            return np.bincount(self._y, units, c).astype(np.int64)
+        passes = self._y.passes
+        (counts,) = passes.run_along(
+            partial(_zeros, [(c,)]), _add_classes, _add_up, [self._y, units]
+        )
+        return counts
 
     def logarithms(self, terms: int) -> AnyLogarithms:
         if self._weights.exponent == 0 and self.total <= LARGEST_TABLE:
@@ -77,7 +95,7 @@ class BlockCounts(Counts):
         return RealLogarithms(float(self.total), terms)
 
     def stats(self) -> dict[str, int]:
-        return {"passes": self._reading.passes, "bytes_read": self._reading.bytes}
+        return self._passes_over.reading.stats()
 
     def margins(self, T: AnyLogarithms) -> Sums:
         return self._sweep(None, T)
@@ -118,20 +136,46 @@ class BlockCounts(Counts):
     def _count(self, slabs: list[NDArray[np.intp]], j: int | None, n_b: int) -> list[Integers]:
         """Return the tables (feature, level, z) of each slab of features, in one pass."""
         c = self._n_present
-        tables = [
-            np.zeros((len(slab), int(self.levels[slab[-1]]), n_b * c), dtype=np.int64)
-            for slab in slabs
-        ]
-        for rows, codes in self._blocks():
-            against = _Against.of(codes, j, self._y[rows], c, n_b * c, self._units(rows))
-            for slab, table in zip(slabs, tables):
-                _add(codes, slab, against, table)
-        return tables
+        shapes = [(len(slab), int(self.levels[slab[-1]]), n_b * c) for slab in slabs]
+        units = self._weights.units if self._is_weighted else None
+        return self._passes_over.run(
+            partial(_zeros, shapes),
+            partial(_add_block, slabs, j, c, n_b * c),
+            _add_up,
+            **self._how,
+            along=[self._y, units],
+        )
 
-    def _units(self, rows: slice) -> Integers:
-        if self._is_weighted:
-            return self._weights.units[rows]
-        return np.ones(rows.stop - rows.start, dtype=np.int64)
+
+def _add_classes(counts: list[Integers], y: NDArray, units: Integers | None) -> None:
+    counts[0] += np.bincount(y, units, len(counts[0])).astype(np.int64)
+
+
+def _zeros(shapes: Sequence[tuple[int, ...]]) -> list[Integers]:
+    return [np.zeros(shape, dtype=np.int64) for shape in shapes]
+
+
+def _add_up(a: list[Integers], b: list[Integers]) -> list[Integers]:
+    for mine, theirs in zip(a, b):
+        mine += theirs
+    return a
+
+
+def _add_block(
+    slabs: Sequence[NDArray[np.intp]],
+    j: int | None,
+    c: int,
+    n_z: int,
+    tables: list[Integers],
+    codes: Codes,
+    y: NDArray,
+    units: Integers | None,
+) -> None:
+    """Add the counts of a block to the tables of each slab of features."""
+    units = np.ones(len(y), dtype=np.int64) if units is None else units
+    against = _Against.of(codes, j, y, c, n_z, units)
+    for slab, table in zip(slabs, tables):
+        _add(codes, slab, against, table)
 
 
 def _alike(order: NDArray[np.intp], levels: Integers) -> Iterator[NDArray[np.intp]]:

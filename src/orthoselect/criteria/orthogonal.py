@@ -148,7 +148,7 @@ class OrthogonalCorrelation(_Orthogonal):
 
 def _numbers(response: Response) -> Floats:
     """Return the responses as columns of numbers, classes as their place in the order, (N, q)."""
-    parts = [p.codes[:, None] if isinstance(p, Labels) else p for p in response.parts]
+    parts = [p.codes[:][:, None] if isinstance(p, Labels) else p[:] for p in response.parts]
     return np.hstack(parts).astype(np.float64)
 
 

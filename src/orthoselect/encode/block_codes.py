@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from orthoselect.encode.labels import Labels, LevelsSeen
 from orthoselect.encode.rules import Rules, as_array, learn_rules
 from orthoselect.encode.table import Table
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.rows import cut
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,21 @@ class BlockCodedDesign:
         """Make ready to count the features against each other and the class."""
         shape = (self.table.n_rows, len(self.features))
         return BlockCounts(
-            self._codes,
+            self.table.passes,
             shape,
             self._levels(),
             y,
             n_classes,
             weights,
-            self.table.reading,
-            self.table.memory,
+            how=self._how(),
+            memory=self.table.memory,
         )
+
+    def _how(self) -> dict[str, Any]:
+        make = partial(_codes_of, self.features, self.rules, self.joint)
+        how = self.table.how(_columns_in_use(self.features), make=make)
+        del how["along"]
+        return how
 
     def _levels(self) -> Indices:
         return np.array([self._n_levels(f) for f in range(len(self.features))], dtype=np.intp)
@@ -69,10 +75,14 @@ class BlockCodedDesign:
             return len(self.table.labels[column].levels)
         return len(self.rules[column]) + 1
 
-    def _codes(self) -> Iterator[tuple[slice, Codes]]:
-        used = _columns_in_use(self.features)
-        for rows, block in self.table.walk(used):
-            yield rows, _BlockCoder(block, self.features, self.rules, self.joint).codes()
+
+def _codes_of(
+    features: Features,
+    rules: Rules,
+    joint: Mapping[int, tuple[tuple[Any, ...], int]],
+    block: Table,
+) -> Codes:
+    return _BlockCoder(block, features, rules, joint).codes()
 
 
 def build_block_codes(
@@ -111,16 +121,39 @@ def _learn_joint(
     groups = {f: g for f, g in features.groups.items() if len(g.columns) > 1}
     if not groups:
         return {}
-    seen = {f: LevelsSeen(f"group `{group.name}`") for f, group in groups.items()}
     used = np.array(sorted({c for g in groups.values() for c in g.columns}), dtype=np.intp)
-    for rows, block in table.walk(used):
-        w = cut(weights, rows)
-        coder = _BlockCoder(block, features, rules, {})
-        for f in groups:
-            labels = coder.combinations(f, None if w is None else w > 0)
-            if len(labels.codes):
-                seen[f].add(labels)
+    names = {f: group.name for f, group in groups.items()}
+    seen = table.passes.run(
+        partial(_nothing_seen, names),
+        partial(_add_combinations, features, rules),
+        _merge_seen,
+        **table.how(used, [weights]),
+    )
     return {f: (each.levels(), each.most_frequent()) for f, each in seen.items()}
+
+
+def _nothing_seen(names: Mapping[int, str]) -> dict[int, LevelsSeen]:
+    return {f: LevelsSeen(f"group `{name}`") for f, name in names.items()}
+
+
+def _add_combinations(
+    features: Features,
+    rules: Rules,
+    seen: dict[int, LevelsSeen],
+    block: Table,
+    weights: Floats | None,
+) -> None:
+    coder = _BlockCoder(block, features, rules, {})
+    for f, each in seen.items():
+        labels = coder.combinations(f, None if weights is None else weights > 0)
+        if len(labels.codes):
+            each.add(labels)
+
+
+def _merge_seen(a: dict[int, LevelsSeen], b: dict[int, LevelsSeen]) -> dict[int, LevelsSeen]:
+    for f, seen in b.items():
+        a[f].merge(seen)
+    return a
 
 
 class _BlockCoder(Coder):

@@ -6,20 +6,32 @@ an ordinary `Table` of some rows, and turns into a matrix as any other.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Protocol
 
 import numpy as np
 
 from orthoselect.encode.table import Table
 from orthoselect.matrix import BlockMatrix, Matrix
 from orthoselect.matrix.base import Indices
-from orthoselect.matrix.blocks import ProjectedMatrix, changed
-from orthoselect.matrix.reading import Reading
+from orthoselect.matrix.blocks import ProjectedMatrix
+from orthoselect.matrix.passes import Passes, Prepare
+from orthoselect.matrix.rows import Rows
 
 _SAMPLE = 16  # rows that offsets are guessed from
 
-TableBlocks = Callable[[Indices | None], Iterator[Table]]
+
+class TableMaker(Protocol):
+    """Makes tables of blocks; it may be sent to where the blocks are."""
+
+    def columns(self, columns: Indices | None) -> Indices:
+        """Return the input columns that a block is to have for these; None for all."""
+        ...
+
+    def table(self, block: Any, at: Indices) -> Table:
+        """Return a block of the input columns `at` as a table."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -30,20 +42,18 @@ class BlockTable(Table):
     ----------
     n_rows : int
         Rows of all blocks.
-    blocks : callable
-        Given input columns, or None for all, returns an iterator of tables of these columns, one
-        for each block; the labels of all have the same levels.
+    passes : Passes
+    maker : TableMaker
+        The labels of all its tables have the same levels.
     first : Table or None
         Some rows of the first block.
-    reading : Reading
-        What counts the passes.
     memory : int or None
         Bytes that products may take; None for a default.
     """
 
-    blocks: TableBlocks = field(kw_only=True)
+    passes: Passes = field(kw_only=True)
+    maker: TableMaker = field(kw_only=True)
     first: Table | None = None
-    reading: Reading = field(default_factory=Reading)
     memory: int | None = None
 
     @property
@@ -54,43 +64,89 @@ class BlockTable(Table):
         """Return the table of no rows that this one is, if nobody asks for blocks."""
         return Table(0, self.names, self.numeric, self.numeric_at, self.labels, self.precision)
 
-    def walk(self, columns: Indices | None = None) -> Iterator[tuple[slice, Table]]:
-        """Yield the blocks of some input columns, or of all, in a pass; and which rows they are."""
-        start = 0
-        for table in self.reading.walk(self.blocks(columns)):
-            rows = slice(start, start + table.n_rows)
-            if rows.stop > self.n_rows:
-                raise changed(self.n_rows, f"at least {rows.stop}")
-            start = rows.stop
-            yield rows, table
-        if start < self.n_rows:
-            raise changed(self.n_rows, str(start))
+    def how(
+        self,
+        columns: Indices | None,
+        along: Sequence[Rows | None] = (),
+        make: Callable[[Table], Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return what to tell passes over some input columns, or all.
+
+        Parameters
+        ----------
+        along : sequence
+            What is cut where the rows are cut.
+        make : callable, optional
+            Makes of a block's table what the work is given.
+        """
+        at = self.maker.columns(columns)
+        return {"columns": at, "prepare": _MakeTable(self.maker, at, make), "along": along}
 
     def matrix(self, make: Callable[[Table], Matrix], starts: Indices, widths: Indices) -> Matrix:
-        owners = _owners(starts, widths)
-        n = len(owners)
-
-        def matrices(J: Indices | None) -> Iterator[Matrix]:
-            if J is None:
-                yield from map(make, self.blocks(None))
-                return
-            columns = np.unique(owners[J])
-            mine = np.flatnonzero(np.isin(owners, columns))
-            for table in self.blocks(columns):
-                yield ProjectedMatrix(make(table), mine, n)
-
+        n = int(widths[widths > 0].sum())
         sample = None
         if self.first is not None:
             rows = np.linspace(0, self.first.n_rows - 1, _SAMPLE).astype(np.intp)
             sample = make(self.first).pilot(np.unique(rows))
         return BlockMatrix(
-            matrices,
-            self.n_rows,
+            self.passes,
             make(self._without_rows()),
+            project=_Projection(self.maker, make, _owners(starts, widths)),
             sample=np.zeros((1, n)) if sample is None else sample,
-            reading=self.reading,
             memory=self.memory,
         )
+
+
+@dataclass(frozen=True)
+class _MakeTable:
+    """Makes a table of a block, and something else of the table."""
+
+    maker: TableMaker
+    at: Indices
+    make: Callable[[Table], Any] | None
+
+    def __call__(self, block: Any) -> Any:
+        table = self.maker.table(block, self.at)
+        return table if self.make is None else self.make(table)
+
+
+@dataclass(frozen=True)
+class _MakeProjected:
+    """Makes a matrix of a table with some of the columns."""
+
+    make: Callable[[Table], Matrix]
+    mine: Indices
+    n: int
+
+    def __call__(self, table: Table) -> Matrix:
+        return ProjectedMatrix(self.make(table), self.mine, self.n)
+
+
+@dataclass(frozen=True)
+class _Projection:
+    """Says which input columns are needed for columns of the design, and what to make of them.
+
+    Attributes
+    ----------
+    maker : TableMaker
+    make : callable
+    owners : array of shape (n,)
+        The input column that owns each design column.
+    """
+
+    maker: TableMaker
+    make: Callable[[Table], Matrix]
+    owners: Indices
+
+    def __call__(self, J: Indices | None) -> tuple[Indices, Prepare]:
+        if J is None:
+            at = self.maker.columns(None)
+            return at, _MakeTable(self.maker, at, self.make)
+        columns = np.unique(self.owners[J])
+        mine = np.flatnonzero(np.isin(self.owners, columns))
+        at = self.maker.columns(columns)
+        made = _MakeProjected(self.make, mine, len(self.owners))
+        return at, _MakeTable(self.maker, at, made)
 
 
 def _owners(starts: Indices, widths: Indices) -> Indices:

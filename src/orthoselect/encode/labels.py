@@ -147,6 +147,26 @@ class LevelsSeen:
             self._counts[at] += int(count)
         return mine.astype(np.min_scalar_type(max(len(place) - 1, 0))).take(labels.codes)
 
+    @property
+    def n_levels(self) -> int:
+        """How many levels have been seen."""
+        return len(self._place)
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows have been seen."""
+        return sum(self._counts)
+
+    def merge(self, other: LevelsSeen) -> NDArray[np.intp]:
+        """Take what another has seen; return where its levels are now, by its own order."""
+        theirs = list(other._place)
+        if not theirs:
+            return np.zeros(0, dtype=np.intp)
+        places = self.add(Labels(np.arange(len(theirs)), tuple(theirs)), other._order)
+        for at, count in zip(places.tolist(), other._counts):
+            self._counts[at] += count - 1  # one of each has been counted just now
+        return places.astype(np.intp)
+
     def _ranking(self) -> list[int]:
         return _ranking(list(self._place), self._order)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -103,13 +104,15 @@ def build_block_level_design(
     in_order = np.concatenate([numeric, labeled])
     starts[in_order] = np.cumsum([0, *widths[in_order]])[:-1]
 
-    def matrix(block: Table) -> Matrix:
-        parts = [_indicators_by_rules(block, rules, usual)]
-        if block.labels:
-            parts.append(indicators(block))
-        return SparseMatrix(sp.hstack(parts, format="csc"))
-
+    matrix = partial(_level_matrix, rules, usual)
     return arrange(table.matrix(matrix, starts, widths), starts, widths, features)
+
+
+def _level_matrix(rules: Mapping[int, Floats], usual: Mapping[int, int], block: Table) -> Matrix:
+    parts = [_indicators_by_rules(block, rules, usual)]
+    if block.labels:
+        parts.append(indicators(block))
+    return SparseMatrix(sp.hstack(parts, format="csc"))
 
 
 def _indicators_by_rules(

@@ -167,10 +167,23 @@ def class_basis(labels: Labels, encoding: str, weights: Floats | None = None) ->
     weights : array of shape (N,), optional
     """
     c = len(labels.levels)
-    coding = encode_labels(Labels(np.arange(c), labels.levels), encoding)
     sizes = np.bincount(labels.codes, weights, minlength=c).astype(np.float64)
-    V = response_basis(coding, sizes) / np.sqrt(sizes)[:, None]  # (c, m)
+    V = class_rows(labels.levels, encoding, sizes)
     return CodedRows(labels.codes, V, None if weights is None else np.sqrt(weights))
+
+
+def class_rows(levels: tuple[Any, ...], encoding: str, sizes: Floats) -> Floats:
+    """Return the row of V that each class has, (c, m), before it is weighted.
+
+    Parameters
+    ----------
+    levels : tuple
+    encoding : str
+    sizes : array of shape (c,)
+        Rows of each class, or the sum of their weights.
+    """
+    coding = encode_labels(Labels(np.arange(len(levels)), levels), encoding)
+    return response_basis(coding, sizes) / np.sqrt(sizes)[:, None]
 
 
 def centered_columns(A: NDArray, weights: Floats | None = None) -> tuple[Floats, Floats]:

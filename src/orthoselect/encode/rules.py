@@ -7,8 +7,8 @@ block can be coded by itself, and alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,9 +21,6 @@ from orthoselect.encode.design import has_many_levels
 from orthoselect.encode.table import Table
 from orthoselect.errors import InputError, NonFiniteError, UncutNumbersWarning, warn
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.blocks import name_of_block
-from orthoselect.matrix.rows import cut
-from orthoselect.matrix.sums import pairwise
 
 Rules = dict[int, Floats]  # input column -> its cuts, rising
 
@@ -109,7 +106,9 @@ def learn_rules(table: BlockTable, columns: Indices, bins: Bins, weights: Floats
         )
     if not len(columns):
         return {}
-    summary = pairwise(_summaries(table, columns, bins, weights), Summary.merge)
+    work = partial(_summarize, bins)
+    summary = table.passes.reduce(work, _merge_summaries, **table.how(columns, [weights]))
+    assert summary is not None  # some row has weight
     rules = dict(zip(columns.tolist(), _cuts(summary, bins)))
     names = [str(table.names[c]) for c in columns]
     n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
@@ -120,17 +119,18 @@ def learn_rules(table: BlockTable, columns: Indices, bins: Bins, weights: Floats
     return rules
 
 
-def _summaries(
-    table: BlockTable, columns: Indices, bins: Bins, weights: Floats | None
-) -> Iterator[Summary]:
-    for number, (rows, block) in enumerate(table.walk(columns)):
-        w = cut(weights, rows)
-        if w is not None and not w.any():
-            continue
-        keep = None if w is None else w > 0
-        found = _summary(block, keep, None if w is None else w[keep], bins)
-        _check_finite(block, found, number, rows)
-        yield found
+def _summarize(bins: Bins, block: Table, weights: Floats | None) -> Summary | None:
+    """Return what a block tells; None if none of its rows has weight."""
+    if weights is not None and not weights.any():
+        return None
+    keep = None if weights is None else weights > 0
+    found = _summary(block, keep, None if weights is None else weights[keep], bins)
+    _check_finite(block, found)
+    return found
+
+
+def _merge_summaries(a: Summary | None, b: Summary | None) -> Summary | None:
+    return (a or b) if a is None or b is None else a.merge(b)
 
 
 def _summary(
@@ -178,7 +178,7 @@ def _cuts(summary: Summary, bins: Bins) -> list[Floats]:
     return [v[1:] if whole and v is not None else row for row, whole, v in as_they_are]
 
 
-def _check_finite(block: Table, found: Summary, number: int, rows: slice) -> None:
+def _check_finite(block: Table, found: Summary) -> None:
     bad = np.flatnonzero(~(np.isfinite(found.low) & np.isfinite(found.high)))
     if not bad.size:
         return
@@ -188,7 +188,7 @@ def _check_finite(block: Table, found: Summary, number: int, rows: slice) -> Non
         values = X[:, [k]].data if sp.issparse(X) else X[:, k]
         name = str(block.names[block.numeric_at[k]])
         counts[name] = (int(np.isnan(values).sum()), int(np.isinf(values).sum()))
-    raise NonFiniteError(counts, name_of_block(number, rows))
+    raise NonFiniteError(counts)
 
 
 def _check_distinct(names: list[str], summary: Summary) -> None:
@@ -229,16 +229,25 @@ def count_levels(table: BlockTable, rules: Rules, weights: Floats | None) -> dic
 
     A cut between two levels of which one has no rows is taken out of the rules.
     """
-    counts = {c: np.zeros(len(cuts) + 1) for c, cuts in rules.items()}
     columns = np.array(list(rules), dtype=np.intp)
-    for rows, block in table.walk(columns) if len(columns) else ():
-        keep = slice(None) if weights is None else weights[rows] > 0
-        for k, c in enumerate(block.numeric_at.tolist()):
-            levels = levels_in_order(block, k, rules[c])[keep]
-            counts[c] += np.bincount(levels, minlength=len(counts[c]))
+    if not len(columns):
+        return {}
+    how = table.how(columns, [weights])
+    counts = dict(zip(rules, table.passes.total(partial(_count_levels, rules), **how)))
     usual = {}
     for c, found in counts.items():
         there = np.flatnonzero(found)
         rules[c] = rules[c][there[1:] - 1]
         usual[c] = int(found[there].argmax())
     return usual
+
+
+def _count_levels(rules: Rules, block: Table, weights: Floats | None) -> list[Floats]:
+    """Count the rows of a block at each level of each column that has rules."""
+    keep = slice(None) if weights is None else weights > 0
+    place = {c: k for k, c in enumerate(block.numeric_at.tolist())}
+    counts = []
+    for c, cuts in rules.items():
+        levels = levels_in_order(block, place[c], cuts)[keep]
+        counts.append(np.bincount(levels, minlength=len(cuts) + 1).astype(np.float64))
+    return counts

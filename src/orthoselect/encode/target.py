@@ -90,8 +90,7 @@ def build_response(
     in_blocks : bool
         Whether V is asked for by blocks of rows, and need not be written out.
     """
-    if task not in TASKS:
-        raise InputError(f"`task` should be one of {', '.join(map(repr, TASKS))}; got {task!r}.")
+    check_task(task)
     check_encoding(encoding)
     check_finite(columns)
     rows = None if weights is None else weights > 0
@@ -99,7 +98,7 @@ def build_response(
     coded: list[Labels | Floats] = []
     for column, kind in zip(columns, resolved):
         if kind == "regression":
-            coded.append(_quantity(column))
+            coded.append(as_quantity(column))
             continue
         labels = column.labels()
         if rows is not None:
@@ -107,13 +106,21 @@ def build_response(
         n_rows = len(column.values) if rows is None else int(rows.sum())
         if in_blocks:
             labels = labels.small()
-        _check_classes(column, labels, n_rows, warn=task == "auto", in_blocks=in_blocks)
+        # Rows of V in memory at a time, at least.
+        n_written = len(labels.levels) if in_blocks else len(labels.codes)
+        check_classes(column, len(labels.levels), n_rows, n_written, warn=task == "auto")
         coded.append(labels)
     classes = [part.levels for part in coded if isinstance(part, Labels)]
     V = _basis(coded, encoding, weights)
     V = V if in_blocks else V[:]
     kind = "regression" if "regression" in resolved else "classification"
     return Response(V, kind, classes, list(coded))
+
+
+def check_task(task: Any) -> None:
+    """Raise unless it names a task."""
+    if task not in TASKS:
+        raise InputError(f"`task` should be one of {', '.join(map(repr, TASKS))}; got {task!r}.")
 
 
 def _basis(coded: list[Labels | Floats], encoding: str, weights: Floats | None) -> Rows:
@@ -126,11 +133,12 @@ def _basis(coded: list[Labels | Floats], encoding: str, weights: Floats | None) 
 def _resolve(columns: Sequence[TargetColumn], rows: NDArray[np.bool_] | None) -> list[str]:
     """Decide the task of each column; numeric columns side by side share one."""
     where = slice(None) if rows is None else rows
-    fractional = any(c.is_number and _has_fractions(c.values[where]) for c in columns)
+    fractional = any(c.is_number and has_fractions(c.values[where]) for c in columns)
     return ["regression" if c.is_number and fractional else "classification" for c in columns]
 
 
-def _has_fractions(values: NDArray) -> bool:
+def has_fractions(values: NDArray) -> bool:
+    """Whether some numbers are not whole."""
     return values.dtype.kind == "f" and bool((values != np.trunc(values)).any())
 
 
@@ -150,7 +158,8 @@ def _check_numbers(values: NDArray, name: str) -> None:
         )
 
 
-def _quantity(column: TargetColumn) -> Floats:
+def as_quantity(column: TargetColumn) -> Floats:
+    """Return a column as numbers, (N, 1)."""
     try:
         values = column.numbers()
     except (TypeError, ValueError, OverflowError):
@@ -164,14 +173,22 @@ def _quantity(column: TargetColumn) -> Floats:
     return values[:, None]
 
 
-def _check_classes(
-    column: TargetColumn, labels: Labels, n_rows: int, *, warn: bool, in_blocks: bool
-) -> None:
-    c = len(labels.levels)
-    n_written = c if in_blocks else len(labels.codes)  # rows of V in memory at a time, at least
+def check_classes(column: TargetColumn, c: int, n_rows: int, n_written: int, *, warn: bool) -> None:
+    """Raise for more classes than can be coded, warn of numbers that are rather quantities.
+
+    Parameters
+    ----------
+    column : TargetColumn
+    c : int
+        Its number of classes.
+    n_rows : int
+        Rows with weight.
+    n_written : int
+        Rows of the response basis that have to be in memory.
+    """
     if 8 * c * n_written > _MAX_RESPONSE_BYTES:
         raise InputError(
-            f"{column.name} has {c} classes in {len(labels.codes)} rows, too many to code. "
+            f"{column.name} has {c} classes in {n_rows} rows, too many to code. "
             f"If it is a quantity pass `task='regression'`; else merge rare classes."
         )
     # Few rows a class, or dozens of classes that all happen to be numbers: rather a quantity.

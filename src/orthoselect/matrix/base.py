@@ -9,10 +9,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+Part = TypeVar("Part")
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
@@ -97,10 +99,9 @@ class Matrix(ABC):
     def column_tiles(self, J: Indices) -> Iterator[tuple[slice, Floats]]:
         """Yield the columns J a few rows at a time, in little memory; and which rows."""
         height = max(_MIN_ROWS, _BATCH_BYTES // (8 * max(len(J), 1)))
-        for start, block in ((rows.start, block) for rows, block in self.walk(J)):
-            for a in range(0, block.shape[0], height):
-                tile = slice(a, min(a + height, block.shape[0]))
-                yield slice(start + tile.start, start + tile.stop), block.columns_at(J, tile)
+        for start in range(0, self.shape[0], height):
+            rows = slice(start, min(start + height, self.shape[0]))
+            yield rows, self.columns_at(J, rows)
 
     @abstractmethod
     def cross(self, Z: Floats) -> Floats:
@@ -158,15 +159,27 @@ class Matrix(ABC):
         peaks, n_nan, n_inf = (np.concatenate(kind) for kind in zip(*answers))
         return peaks, n_nan, n_inf
 
-    def walk(self, J: Indices | None = None) -> Iterator[tuple[slice, Matrix]]:
-        """Yield blocks of rows, and which rows they are; with J, only these columns matter."""
-        yield slice(0, self.shape[0]), self
-
     def total(
-        self, work: Callable[[slice, Matrix], Sequence[Floats]], J: Indices | None = None
+        self,
+        work: Callable[..., Sequence[Floats]],
+        J: Indices | None = None,
+        along: Sequence[Any] = (),
     ) -> list[Floats]:
-        """Add up the arrays that work on each block of rows gives."""
-        return list(work(slice(0, self.shape[0]), self))
+        """Add up the arrays that ``work(block, *along)`` gives of each block of rows.
+
+        What goes along has N rows, or is None. With J, only these columns matter.
+        """
+        return list(work(self, *along))
+
+    def reduce(
+        self,
+        work: Callable[..., Part],
+        merge: Callable[[Part, Part], Part],
+        J: Indices | None = None,
+        along: Sequence[Any] = (),
+    ) -> Part:
+        """Merge what ``work(block, *along)`` gives of each block of rows."""
+        return work(self, *along)
 
     def stats(self) -> dict[str, int]:
         """Return what reading has taken so far, where it is worth mention."""

@@ -1,34 +1,32 @@
 """A table that comes in blocks of rows, each an ordinary matrix with the same columns.
 
 Every product is a sum over the blocks, or merges in another way, so that a block is read, worked
-on and forgotten. Blocks need not be of one size, and there may be many thousands of them.
-
-What gives the blocks is a function of the columns that will be asked for:
-
-    blocks(J) -> iterator of Matrix
-
-It is called once for each pass, and yields the same rows in the same order each time. J is None
-for all columns; otherwise a hint, and a source that can read some columns alone may yield blocks
-that answer `columns` and `block_gram` of those only (`ProjectedMatrix`). The response V (N, m)
-and the row weights are cut where the rows are cut.
+on and forgotten. Blocks need not be of one size, and there may be many thousands of them. The
+response V (N, m) and the row weights go along, cut where the rows are cut (`passes.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices, Matrix, Scan
 from orthoselect.matrix.memory import free_memory
-from orthoselect.matrix.reading import Reading
-from orthoselect.matrix.rows import Rows, cut
-from orthoselect.matrix.sums import Sum, pairwise
+from orthoselect.matrix.passes import Columns, Passes, Prepare
+from orthoselect.matrix.rows import Rows
 
-Blocks = Callable[[Indices | None], Iterable[Matrix]]
-Work = Callable[[slice, Matrix], Sequence[Floats]]  # rows of the table, the block of them
+Part = TypeVar("Part")
+Moves = tuple[tuple[Floats, Floats], ...]  # (shift, scale), one after the other
+Project = Callable[[Indices | None], tuple[Columns, Prepare | None]]
+
+
+def _as_they_come(J: Indices | None) -> tuple[Columns, Prepare | None]:
+    return J, None
 
 
 class BlockMatrix(Matrix):
@@ -36,112 +34,99 @@ class BlockMatrix(Matrix):
 
     Parameters
     ----------
-    blocks : callable
-        See above.
-    n_rows : int
+    passes : Passes
+        Over all rows; their number is known.
     template : Matrix
         A block without rows, of the same kind as all others.
+    project : callable, optional
+        Given columns J, or None for all, returns what to ask the passes for, and what makes a
+        matrix of a block. J is a hint: a source that can read some columns alone may give blocks
+        that answer `columns` and `block_gram` of those only (`ProjectedMatrix`). By default
+        blocks are matrices as they come.
     sample : array of shape (any number, n), optional
         A few rows to guess offsets from; without it they cost a pass of their own.
-    reading : Reading, optional
-        What counts the passes.
     memory : int, optional
         Bytes that products may take; by default half of what is free.
     """
 
     def __init__(
         self,
-        blocks: Blocks,
-        n_rows: int,
+        passes: Passes,
         template: Matrix,
         *,
+        project: Project = _as_they_come,
         sample: Floats | None = None,
-        reading: Reading | None = None,
         memory: int | None = None,
     ) -> None:
-        self._blocks, self._template, self._sample = blocks, template, sample
-        self.reading = Reading() if reading is None else reading
+        assert passes.n_rows is not None
+        self._passes, self._project = passes, project
+        self._template, self._sample = template, sample
         self.memory = free_memory() // 2 if memory is None else memory
-        self.shape = (n_rows, template.shape[1])
+        self.shape = (passes.n_rows, template.shape[1])
         self.precision = template.precision
         self.arithmetic = template.arithmetic
         self.has_gram = True
-        self._moves: tuple[tuple[Floats, Floats], ...] = ()  # (shift, scale), one after the other
+        self._moves: Moves = ()
         self._movable: NDArray[np.bool_] | None = None  # columns that no block declines to shift
 
-    def walk(self, J: Indices | None = None) -> Iterator[tuple[slice, Matrix]]:
-        """Yield each block as it is presented, and which rows of the table it holds."""
-        start, N = 0, self.shape[0]
-        for block in self.reading.walk(self._blocks(J)):
-            stop = start + block.shape[0]
-            if stop > N:
-                raise changed(N, f"at least {stop}")
-            if stop > start:
-                yield slice(start, stop), _present(block, self._moves)
-            start = stop
-        if start < N:
-            raise changed(N, str(start))
+    def _how(self, J: Indices | None, along: Sequence[Rows | None]) -> dict[str, Any]:
+        columns, prepare = self._project(J)
+        return {"columns": columns, "prepare": _Present(prepare, self._moves), "along": along}
 
-    def total(self, work: Work, J: Indices | None = None) -> list[Floats]:
-        """Add up what the work on each block gives."""
-        totals: list[Sum] = []
-        for rows, block in self.walk(J):
-            parts = work(rows, block)
-            if totals:
-                for total, part in zip(totals, parts):
-                    total.add(part)
-            else:
-                totals = [Sum(part) for part in parts]
-        return [total.result() for total in totals]
+    def total(
+        self,
+        work: Callable[..., Sequence[Floats]],
+        J: Indices | None = None,
+        along: Sequence[Rows | None] = (),
+    ) -> list[Floats]:
+        return self._passes.total(work, **self._how(J, along))
+
+    def reduce(
+        self,
+        work: Callable[..., Part],
+        merge: Callable[[Part, Part], Part],
+        J: Indices | None = None,
+        along: Sequence[Rows | None] = (),
+    ) -> Part:
+        return self._passes.reduce(work, merge, **self._how(J, along))
 
     def stats(self) -> dict[str, int]:
-        return {"passes": self.reading.passes, "bytes_read": self.reading.bytes}
+        return self._passes.reading.stats()
 
     def columns(self, J: Indices) -> Floats:
         """Return the columns whole; they have to fit into memory."""
-        return np.concatenate([block.columns(J) for _, block in self.walk(J)])
+        return np.concatenate(self._passes.each(partial(_columns, J), **self._how(J, ())))
 
     def cross(self, Z: Rows) -> Floats:
-        return self.total(lambda rows, block: [block.cross(Z[rows])])[0]
+        return self.total(_cross, None, [Z])[0]
 
-    def scan(self, V: Rows, root: Floats | None, *, gram: bool = False) -> Scan:
-        movable = np.ones(self.shape[1], dtype=bool)
-
-        def work(rows: slice, block: Matrix) -> list[Floats]:
-            np.logical_and(movable, block.movable(), out=movable)
-            take = _scan_with_gram if gram else _scan
-            return take(block, V[rows], cut(root, rows))
-
-        sums, squares, VtX, *whole = self.total(work)
-        self._movable = movable
+    def scan(self, V: Rows, root: Rows | None, *, gram: bool = False) -> Scan:
+        sums, squares, VtX, fixed, *whole = self.total(partial(_scan, gram), None, [V, root])
+        self._movable = fixed == 0
         return Scan(sums, squares, VtX, *whole)
 
     def gram(
-        self, J: Indices, means: Floats, factors: Floats, root: Floats | None
+        self, J: Indices, means: Floats, factors: Floats, root: Rows | None
     ) -> tuple[Floats, Floats]:
-        ZtX, sums = self.total(lambda rows, b: b.gram(J, means, factors, cut(root, rows)))
+        ZtX, sums = self.total(partial(_gram, J, means, factors), None, [root])
         return ZtX, sums
 
-    def block_gram(self, J: Indices, root: Floats | None, V: Rows | None = None) -> Floats:
-        def work(rows: slice, block: Matrix) -> list[Floats]:
-            return [block.block_gram(J, cut(root, rows), None if V is None else V[rows])]
+    def block_gram(self, J: Indices, root: Rows | None, V: Rows | None = None) -> Floats:
+        return self.total(partial(_block_gram, J), J, [root, V])[0]
 
-        return self.total(work, J)[0]
-
-    def block_grams(self, blocks: Sequence[Indices], root: Floats | None) -> list[Floats]:
+    def block_grams(self, blocks: Sequence[Indices], root: Rows | None) -> list[Floats]:
         if not len(blocks):
             return []
         J = np.unique(np.concatenate(blocks)).astype(np.intp)
-        return self.total(lambda rows, block: block.block_grams(blocks, cut(root, rows)), J)
+        return self.total(partial(_block_grams, blocks), J, [root])
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         shift = shift if self._movable is None else np.where(self._movable, shift, 0.0)
         moved = BlockMatrix(
-            self._blocks,
-            self.shape[0],
+            self._passes,
             self._template.rescaled(shift, scale),
+            project=self._project,
             sample=None if self._sample is None else (self._sample - shift) * scale,
-            reading=self.reading,
             memory=self.memory,
         )
         moved._moves = (*self._moves, (shift, scale))
@@ -151,41 +136,48 @@ class BlockMatrix(Matrix):
     def movable(self) -> NDArray[np.bool_]:
         if self._movable is not None:
             return self._movable
-        return np.logical_and.reduce([block.movable() for _, block in self.walk()])
+        return self.reduce(_movable, np.logical_and)
 
     def pilot(self, rows: Indices) -> Floats | None:
         if self._sample is not None:
             return self._sample
-        parts = []
-        for here, block in self.walk():
-            mine = rows[(here.start <= rows) & (rows < here.stop)]
-            parts.append(block.pilot(mine - here.start))
+        picked = np.zeros(self.shape[0], dtype=bool)
+        picked[rows] = True
+        parts = self._passes.each(_pilot, **self._how(None, [picked]))
         known = [part for part in parts if part is not None]
         return np.concatenate(known) if known else None
 
     def extremes(self, J: Indices) -> tuple[Floats, Indices, Indices]:
-        parts = (block.extremes(J) for _, block in self.walk(J))
-        return pairwise(parts, lambda a, b: (np.maximum(a[0], b[0]), a[1] + b[1], a[2] + b[2]))
+        return self.reduce(partial(_extremes, J), _merge_extremes, J)
 
     def locate(self, J: Indices) -> dict[int, str]:
         """Say which block holds the first NaN or infinity of columns J."""
         found: dict[int, str] = {}
-        for number, (rows, block) in enumerate(self.walk(J)):
-            _, n_nan, n_inf = block.extremes(J)
-            for j in J[(n_nan > 0) | (n_inf > 0)].tolist():
-                found.setdefault(j, name_of_block(number, rows))
-            if len(found) == len(J):
-                break
+        start = 0
+        odd = self._passes.each(partial(_odd, J), **self._how(J, ()))
+        for number, (n_rows, is_odd) in enumerate(odd):
+            place = self._passes.place(number, slice(start, start + n_rows))
+            for j in J[is_odd].tolist():
+                found.setdefault(j, place)
+            start += n_rows
         return found
 
     def constant(self, J: Indices) -> NDArray[np.bool_]:
-        def work(block: Matrix) -> tuple[Floats, NDArray[np.bool_]]:
-            A = block.columns(J)
-            return A[0], (A[:1] == A).all(axis=0)
+        return self.reduce(partial(_constant, J), _merge_constant, J)[1]
 
-        parts = (work(block) for _, block in self.walk(J))
-        _, same = pairwise(parts, lambda a, b: (a[0], a[1] & b[1] & (a[0] == b[0])))
-        return same
+
+@dataclass(frozen=True)
+class _Present:
+    """Makes a matrix of a block, and presents it as all of them are."""
+
+    prepare: Prepare | None
+    moves: Moves
+
+    def __call__(self, block: Any) -> Matrix:
+        matrix: Matrix = block if self.prepare is None else self.prepare(block)
+        for shift, scale in self.moves:
+            matrix = matrix.rescaled(shift, scale)
+        return matrix
 
 
 class ProjectedMatrix(Matrix):
@@ -239,37 +231,75 @@ class ProjectedMatrix(Matrix):
         raise NotImplementedError("a block of some columns has no products with all of them")
 
 
-def name_of_block(number: int, rows: slice) -> str:
-    """Return what to call a block in messages."""
-    return f"block {number} (rows {rows.start} to {rows.stop - 1})"
+# What passes do with a block
 
 
-def _present(block: Matrix, moves: Sequence[tuple[Floats, Floats]]) -> Matrix:
-    for shift, scale in moves:
-        block = block.rescaled(shift, scale)
-    return block
+def _columns(J: Indices, block: Matrix) -> Floats:
+    return block.columns(J)
 
 
-def _scan(block: Matrix, V: Floats, root: Floats | None) -> list[Floats]:
-    scan = block.scan(V, root)
-    return [scan.sums, scan.squares, scan.VtX]
+def _cross(block: Matrix, Z: Floats) -> list[Floats]:
+    return [block.cross(Z)]
 
 
-def _scan_with_gram(block: Matrix, V: Floats, root: Floats | None) -> list[Floats]:
-    """Take all inner products of a block; a kind that has no quick way for it takes a slow one."""
+def _scan(gram: bool, block: Matrix, V: Floats, root: Floats | None) -> list[Floats]:
+    """Take the first look at a block; and 1 for each column that declines a shift."""
+    fixed = (~block.movable()).astype(np.float64)
+    if not gram:
+        scan = block.scan(V, root)
+        return [scan.sums, scan.squares, scan.VtX, fixed]
     if block.has_gram:
         scan = block.scan(V, root, gram=True)
         assert scan.gram is not None
-        return [scan.sums, scan.squares, scan.VtX, scan.gram]
-    n = block.shape[1]
+        return [scan.sums, scan.squares, scan.VtX, fixed, scan.gram]
+    n = block.shape[1]  # this kind has no quick way to all inner products
     products = block.block_gram(np.arange(n), root, V)
-    return [products[n], products[:n].diagonal(), products[n + 1 :], products[:n]]
+    return [products[n], products[:n].diagonal(), products[n + 1 :], fixed, products[:n]]
 
 
-def changed(expected: int, got: str) -> InputError:
-    """Return the error of a table that has another number of rows than before."""
-    return InputError(
-        f"a table that is read in blocks should stay the same from pass to pass; it was to have "
-        f"{expected} rows, and has {got} now. Give every pass the same blocks, and write to no "
-        f"file while it is read."
-    )
+def _gram(
+    J: Indices, means: Floats, factors: Floats, block: Matrix, root: Floats | None
+) -> Sequence[Floats]:
+    return block.gram(J, means, factors, root)
+
+
+def _block_gram(J: Indices, block: Matrix, root: Floats | None, V: Floats | None) -> list[Floats]:
+    return [block.block_gram(J, root, V)]
+
+
+def _block_grams(blocks: Sequence[Indices], block: Matrix, root: Floats | None) -> list[Floats]:
+    return block.block_grams(blocks, root)
+
+
+def _movable(block: Matrix) -> NDArray[np.bool_]:
+    return block.movable()
+
+
+def _pilot(block: Matrix, picked: NDArray[np.bool_]) -> Floats | None:
+    return block.pilot(np.flatnonzero(picked))
+
+
+def _extremes(J: Indices, block: Matrix) -> tuple[Floats, Indices, Indices]:
+    return block.extremes(J)
+
+
+def _merge_extremes(
+    a: tuple[Floats, Indices, Indices], b: tuple[Floats, Indices, Indices]
+) -> tuple[Floats, Indices, Indices]:
+    return np.maximum(a[0], b[0]), a[1] + b[1], a[2] + b[2]
+
+
+def _odd(J: Indices, block: Matrix) -> tuple[int, NDArray[np.bool_]]:
+    _, n_nan, n_inf = block.extremes(J)
+    return block.shape[0], (n_nan > 0) | (n_inf > 0)
+
+
+def _constant(J: Indices, block: Matrix) -> tuple[Floats, NDArray[np.bool_]]:
+    A = block.columns(J)
+    return A[0], (A[:1] == A).all(axis=0)
+
+
+def _merge_constant(
+    a: tuple[Floats, NDArray[np.bool_]], b: tuple[Floats, NDArray[np.bool_]]
+) -> tuple[Floats, NDArray[np.bool_]]:
+    return a[0], a[1] & b[1] & (a[0] == b[0])

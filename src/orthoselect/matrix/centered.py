@@ -7,8 +7,10 @@ formed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +18,11 @@ from numpy.typing import NDArray
 from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.geometry import Geometry, RowGeometry
-from orthoselect.matrix.rows import Rows
+from orthoselect.matrix.rows import Rows, offset_of
 from orthoselect.matrix.streamed import StreamedGeometry
+from orthoselect.matrix.tiles import Scaling, work_on_tiles
+
+Part = TypeVar("Part")
 
 # Removing a mean of so many spreads after the product costs its square in roundings (a thousand
 # of sixteen digits' worth here); columns further off are shifted before the product.
@@ -159,11 +164,20 @@ class CenteredMatrix:
         """Return what can ask the real columns, and those of the response basis V, (N, m)."""
         return RowGeometry(self, V) if self.matrix.memory is None else StreamedGeometry(self, V)
 
-    def column_blocks(self, J: Indices) -> Iterator[tuple[slice, Floats]]:
-        """Yield the columns J, centered and at norm one, rows by rows; and which rows."""
+    def reduce_columns(
+        self,
+        J: Indices,
+        work: Callable[..., Part],
+        merge: Callable[[Part, Part], Part],
+        along: Sequence[Rows | None] = (),
+    ) -> Part:
+        """Merge what ``work(A, root, *along)`` gives of the columns J, some rows at a time.
+
+        A are these rows of them, centered and at norm one, root is their part of the weights.
+        """
         self.work.columns += len(J)
-        for rows, A in self.matrix.column_tiles(J):
-            yield rows, self._center(A, J, rows)
+        tiles = partial(work_on_tiles, J, self._scaling(J), work, merge)
+        return self.matrix.reduce(tiles, merge, J, [self.root, *along])
 
     def cross_of(self, J: Indices, B: Floats) -> tuple[Floats, Floats, Floats]:
         """Return the products of directions Q = X_J B with all columns, X_J and themselves.
@@ -171,24 +185,13 @@ class CenteredMatrix:
         Q, of shape (N, b), is made and forgotten rows by rows, in one pass.
         """
         self._count(B.shape[1])
-
-        def work(rows: slice, block: Matrix) -> list[Floats]:
-            A = self._center(block.columns(J), J, rows)
-            Q = A @ B
-            Z = Q if self.root is None else Q * self.root[rows, None]
-            return [block.cross(Z), Z.sum(axis=0), A.T @ Q, Q.T @ Q]
-
         with np.errstate(all="ignore"):  # columns nobody asks for may hold anything
-            ZtX, sums, AtQ, QtQ = self.matrix.total(work)
+            work = partial(_cross_of, J, B, self._scaling(J))
+            ZtX, sums, AtQ, QtQ = self.matrix.total(work, None, [self.root])
             return self._reduce(ZtX, sums), AtQ, QtQ
 
-    def _center(self, A: Floats, J: Indices, rows: slice) -> Floats:
-        """Center and scale some rows of the presented columns J, in place."""
-        A -= self.means[J]
-        A *= self._inverse_norms(J)
-        if self.root is not None:
-            A *= self.root[rows, None]
-        return A
+    def _scaling(self, J: Indices) -> Scaling:
+        return Scaling(self.means[J], self._inverse_norms(J))
 
     def stats(self) -> dict[str, int]:
         """Return what was asked of the table so far, and what that took to read."""
@@ -201,13 +204,14 @@ class CenteredMatrix:
         Nothing is taken from the first look, whose means and norms may be float32's.
         """
         self.work.columns += len(J)
-        t, root = len(J), np.ones(self.shape[0]) if self.root is None else self.root
-        products = self.matrix.block_gram(J, self.root, V)
-        total = float(root @ root)
+        t, products = len(J), self.matrix.block_gram(J, self.root, V)
+        total = float(self.shape[0]) if self.root is None else float(self.root @ self.root)
         G, sums, VtA = products[:t], products[t], products[t + 1 :]
         G = G - np.outer(sums, sums) / total
         inverse = 1.0 / np.sqrt(G.diagonal())
-        return G * inverse[:, None] * inverse, (VtA - np.outer(root @ V, sums) / total) * inverse
+        return G * inverse[:, None] * inverse, (
+            VtA - np.outer(offset_of(V, self.root), sums) / total
+        ) * inverse
 
     def restricted(self, J: Indices) -> CenteredMatrix | None:
         """Return columns J alone, if the kind can give them without a copy worth mention."""
@@ -243,6 +247,15 @@ class CenteredMatrix:
     def _inverse_norms(self, J: Indices | slice) -> Floats:
         norms, alive = self.norms[J], self.alive[J]
         return np.divide(1.0, norms, out=np.zeros_like(norms), where=alive)
+
+
+def _cross_of(
+    J: Indices, B: Floats, scaling: Scaling, block: Matrix, root: Floats | None
+) -> list[Floats]:
+    A = scaling.apply(block.columns(J), root)
+    Q = A @ B
+    Z = Q if root is None else Q * root[:, None]
+    return [block.cross(Z), Z.sum(axis=0), A.T @ Q, Q.T @ Q]
 
 
 def center(
@@ -298,7 +311,7 @@ def center(
             noise = matrix.arithmetic * (_SUM_ROUNDINGS_FLOAT32 + offsets)
         means = np.where(alive, means, 0.0)
         X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, None, work)
-        VtX = X._reduce(scan.VtX, (np.ones(len(V)) if root is None else root) @ V)
+        VtX = X._reduce(scan.VtX, offset_of(V, root))
         if scan.gram is not None:
             whole = X._reduce(scan.gram, total * means)
             whole *= X._inverse_norms(slice(None))[:, None]

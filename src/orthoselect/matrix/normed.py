@@ -6,8 +6,10 @@ root * X / norm; it is never formed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,10 @@ from orthoselect.matrix.normed_geometry import (
     RowNormedGeometry,
     StreamedNormedGeometry,
 )
+from orthoselect.matrix.rows import Rows
+from orthoselect.matrix.tiles import Scaling, work_on_tiles
+
+Part = TypeVar("Part")
 
 
 @dataclass(frozen=True)
@@ -76,11 +82,20 @@ class NormedMatrix:
         kind = RowNormedGeometry if self.matrix.memory is None else StreamedNormedGeometry
         return kind(self, Z, u)
 
-    def column_blocks(self, J: Indices) -> Iterator[tuple[slice, Floats]]:
-        """Yield the columns J at norm one, rows by rows; and which rows."""
+    def reduce_columns(
+        self,
+        J: Indices,
+        work: Callable[..., Part],
+        merge: Callable[[Part, Part], Part],
+        along: Sequence[Rows | None] = (),
+    ) -> Part:
+        """Merge what ``work(A, root, *along)`` gives of the columns J, some rows at a time.
+
+        A are these rows of them, at norm one, root is their part of the weights.
+        """
         self.work.columns += len(J)
-        for rows, A in self.matrix.column_tiles(J):
-            yield rows, self._norm(A, J, rows)
+        tiles = partial(work_on_tiles, J, Scaling(None, self.inverse[J]), work, merge)
+        return self.matrix.reduce(tiles, merge, J, [self.root, *along])
 
     def cross_of(self, J: Indices, B: Floats, *others: Floats) -> list[Floats]:
         """Return the products of Q = X_J B with all columns, X_J, itself and others, in one pass.
@@ -89,15 +104,9 @@ class NormedMatrix:
         """
         self.work.passes += 1
         self.work.products += B.shape[1]
-
-        def work(rows: slice, block: Matrix) -> list[Floats]:
-            A = self._norm(block.columns(J), J, rows)
-            Q = A @ B
-            Z = Q if self.root is None else Q * self.root[rows, None]
-            return [block.cross(Z), A.T @ Q, Q.T @ Q, *(other[rows].T @ Q for other in others)]
-
         with np.errstate(all="ignore"):  # columns nobody asks for may hold anything
-            QtX, *products = self.matrix.total(work)
+            work = partial(_cross_of, J, B, Scaling(None, self.inverse[J]))
+            QtX, *products = self.matrix.total(work, None, [self.root, *others])
             return [self._reduce(QtX), *products]
 
     def stats(self) -> dict[str, int]:
@@ -105,17 +114,24 @@ class NormedMatrix:
         asked = {"products": self.work.products, "columns_read": self.work.columns}
         return {"passes": self.work.passes, **asked, **self.matrix.stats()}
 
-    def _norm(self, A: Floats, J: Indices, rows: slice) -> Floats:
-        """Scale some rows of the presented columns J, in place."""
-        A *= self.inverse[J]
-        if self.root is not None:
-            A *= self.root[rows, None]
-        return A
-
     def _reduce(self, ZtX: Floats) -> Floats:
         ZtX[:, ~self.alive] = 0.0
         ZtX *= self.inverse
         return ZtX
+
+
+def _cross_of(
+    J: Indices,
+    B: Floats,
+    scaling: Scaling,
+    block: Matrix,
+    root: Floats | None,
+    *others: Floats,
+) -> list[Floats]:
+    A = scaling.apply(block.columns(J), root)
+    Q = A @ B
+    Z = Q if root is None else Q * root[:, None]
+    return [block.cross(Z), A.T @ Q, Q.T @ Q, *(other.T @ Q for other in others)]
 
 
 def normalize(

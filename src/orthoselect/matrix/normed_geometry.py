@@ -8,8 +8,8 @@ basis; W what is left of columns J, W = X_J - QQ'X_J; W_c = W - uu'W that withou
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,7 +18,6 @@ from scipy.linalg import solve_triangular
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.basis import Basis, dependence_floors
 from orthoselect.matrix.factor import Factor
-from orthoselect.matrix.sums import pairwise
 
 if TYPE_CHECKING:
     from orthoselect.matrix.normed import NormedMatrix
@@ -184,14 +183,14 @@ class StreamedNormedGeometry(NormedGeometry):
 
     def _factor(self, S: list[int], J: Indices) -> Factor:
         """Reduce columns S, then u, leading; columns J and the responses, in one pass."""
-        k, both = len(S), np.concatenate([np.array(S, dtype=np.intp), J])
+        both = np.concatenate([np.array(S, dtype=np.intp), J])
+        work = partial(_factor_of, len(S))
+        return self._X.reduce_columns(both, work, Factor.merge, [self._u, self._Z])
 
-        def factors() -> Iterator[Factor]:
-            for rows, A in self._X.column_blocks(both):
-                leading = np.column_stack([A[:, :k], self._u[rows]])
-                yield Factor.of(leading, A[:, k:], self._Z[rows])
 
-        return pairwise(factors(), Factor.merge)
+def _factor_of(k: int, A: Floats, root: Floats | None, u: Floats, Z: Floats) -> Factor:
+    """Reduce the first k of columns A and u, leading, the others and the responses."""
+    return Factor.of(np.column_stack([A[:, :k], u]), A[:, k:], Z)
 
 
 def _squares(A: Floats) -> Floats:

@@ -33,6 +33,17 @@ class Reading:
     progress: ReadingProgress | None = None
     _clock: _Clock = field(default_factory=lambda: _Clock())
 
+    def stats(self) -> dict[str, int]:
+        """Return what reading has taken so far."""
+        return {"passes": self.passes, "bytes_read": self.bytes}
+
+    def count(self, nbytes: int) -> None:
+        """Count a pass that was made elsewhere."""
+        self.passes += 1
+        self.bytes += nbytes
+        if self.progress is not None:
+            self.progress(self.passes, self.bytes)
+
     def walk(self, blocks: Iterable[Block]) -> Iterator[Block]:
         """Yield blocks, which tell their size as `nbytes`.
 

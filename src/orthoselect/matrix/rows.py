@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -45,17 +48,87 @@ class CodedRows:
         part = self._table.take(self._codes[rows], axis=0)
         return part if self._root is None else part * self._root[rows, None]
 
+    def part(self, rows: slice) -> CodedRows:
+        """Return some rows, not written out."""
+        root = None if self._root is None else self._root[rows]
+        return CodedRows(self._codes[rows], self._table, root)
+
     def __rmatmul__(self, weights: Floats) -> Floats:
         """Return the weighted sum of the rows, (m,)."""
         weights = weights if self._root is None else weights * self._root
         return np.bincount(self._codes, weights, minlength=len(self._table)) @ self._table
 
 
-# An array of shape (N, m), or CodedRows where the table comes in blocks: `shape`, slices of rows,
-# and sums of rows. Matrices in memory take arrays only.
+@dataclass(frozen=True)
+class SpreadRows:
+    """An array of N rows in pieces, each of which is made where the rows are.
+
+    Parameters
+    ----------
+    handles : sequence of sequences
+        What each piece is made from, one handle for each partition; only the passes know what a
+        handle is.
+    make : callable
+        Given what the handles of one partition stand for, returns its rows.
+    shape : tuple of int
+    passes : SpreadPasses
+        What ``[:]`` writes all rows out by, here.
+    """
+
+    handles: tuple[Sequence[Any], ...]
+    make: Callable[..., Any]
+    shape: tuple[int, ...]
+    passes: Any = field(repr=False)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, rows: Any) -> NDArray:
+        return self.passes.written_out(self)[rows]
+
+    def then(self, work: Callable[..., Any], *others: SpreadRows, width: int) -> SpreadRows:
+        """Return what work makes of these rows and of others, of so many columns."""
+        inputs = [self, *others]
+        counts = [len(each.handles) for each in inputs]
+        handles = tuple(handle for each in inputs for handle in each.handles)
+        make = _Then(work, [each.make for each in inputs], counts)
+        return SpreadRows(handles, make, (self.shape[0], width), self.passes)
+
+
+@dataclass(frozen=True)
+class _Then:
+    """Makes several rows from their handles, and something of them."""
+
+    work: Callable[..., Any]
+    makes: Sequence[Callable[..., Any]]
+    counts: Sequence[int]
+
+    def __call__(self, *handles: Any) -> Any:
+        given = iter(handles)
+        made = [make(*islice(given, n)) for make, n in zip(self.makes, self.counts)]
+        return self.work(*made)
+
+
+# An array of shape (N, m), or CodedRows or SpreadRows where the table comes in blocks: `shape`,
+# and what `cut` or the passes make of it. Matrices in memory take arrays only.
 Rows = Any
 
 
-def cut(root: Floats | None, rows: slice) -> Floats | None:
-    """Return the part of row weights that belongs to some rows; None stays None."""
-    return None if root is None else root[rows]
+def cut(along: Rows | None, rows: slice) -> Floats | None:
+    """Return the part of something of N rows that belongs to some rows; None stays None."""
+    return None if along is None else along[rows]
+
+
+def part(along: Rows, rows: slice) -> Rows:
+    """Return some rows of something of N rows, not written out; ``[:]`` does."""
+    return along.part(rows) if isinstance(along, CodedRows) else along[rows]
+
+
+def offset_of(V: Rows, root: Floats | None) -> Floats:
+    """Return the sum of the rows of a response basis, weighted by root: what rounding left of it.
+
+    V was made orthogonal to root. Where it is spread, its rounding is not worth a pass.
+    """
+    if isinstance(V, SpreadRows):
+        return np.zeros(V.shape[1])
+    return (np.ones(V.shape[0]) if root is None else root) @ V

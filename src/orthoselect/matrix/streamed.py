@@ -11,8 +11,9 @@ Notation as in geometry.py; u (N,) the square roots of the row weights, at norm 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,6 @@ from orthoselect.matrix.basis import Basis, dependence_floors, orthonormalize
 from orthoselect.matrix.factor import Factor
 from orthoselect.matrix.geometry import Directions, Geometry, Measured
 from orthoselect.matrix.rows import Rows
-from orthoselect.matrix.sums import pairwise
 
 if TYPE_CHECKING:
     from orthoselect.matrix.centered import CenteredMatrix
@@ -58,15 +58,13 @@ class StreamedGeometry(Geometry):
     def independent(self, blocks: Sequence[Indices]) -> list[NDArray[np.bool_]]:
         if not blocks:
             return []
-        J, none = np.concatenate(blocks), np.zeros(0, dtype=np.intp)
+        J = np.concatenate(blocks)
         cuts = np.cumsum([len(block) for block in blocks])[:-1]
         places = np.split(np.arange(len(J)), cuts)
 
-        def factors() -> Iterator[list[Factor]]:
-            for rows, A in self._X.column_blocks(J):
-                yield [self._reduce(rows, A[:, at], A[:, none], self._V[rows]) for at in places]
-
-        merged = pairwise(factors(), lambda a, b: [x.merge(y) for x, y in zip(a, b)])
+        merged = self._X.reduce_columns(
+            J, partial(_factors_of, self._unit, places), _merge_factors, [self._V]
+        )
         sizes = [self._X.sizes[block] for block in blocks]
         return [orthonormalize(f.R[1:, 1:], size)[1] for f, size in zip(merged, sizes)]
 
@@ -133,15 +131,23 @@ class StreamedGeometry(Geometry):
 
     def _factor(self, S: Sequence[int], J: Indices) -> Factor:
         """Reduce columns S, leading, columns J and the response, in one pass."""
-        k, both = len(S), np.concatenate([np.array(S, dtype=np.intp), J])
+        both = np.concatenate([np.array(S, dtype=np.intp), J])
+        work = partial(_factor_of, self._unit, len(S))
+        return self._X.reduce_columns(both, work, Factor.merge, [self._V])
 
-        def factors() -> Iterator[Factor]:
-            for rows, A in self._X.column_blocks(both):
-                yield self._reduce(rows, A[:, :k], A[:, k:], self._V[rows])
 
-        return pairwise(factors(), Factor.merge)
+def _factor_of(unit: float, k: int, A: Floats, root: Floats | None, V: Floats) -> Factor:
+    """Reduce u and the first k of columns A, leading, the others and the response."""
+    u = np.full(len(A), unit) if root is None else unit * root
+    return Factor.of(np.column_stack([u, A[:, :k]]), A[:, k:], V)
 
-    def _reduce(self, rows: slice, A: Floats, B: Floats, V: Floats) -> Factor:
-        root = self._X.root
-        u = np.ones(len(A)) if root is None else root[rows]
-        return Factor.of(np.column_stack([self._unit * u, A]), B, V)
+
+def _factors_of(
+    unit: float, places: Sequence[Indices], A: Floats, root: Floats | None, V: Floats
+) -> list[Factor]:
+    """Reduce u and some columns of A, all leading, for each choice of columns."""
+    return [_factor_of(unit, len(at), A[:, at], root, V) for at in places]
+
+
+def _merge_factors(a: list[Factor], b: list[Factor]) -> list[Factor]:
+    return [x.merge(y) for x, y in zip(a, b)]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import TypeVar
+from collections.abc import Callable, Iterable, Sequence
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -27,20 +27,35 @@ class Sum:
 
     def __init__(self, first: Floats) -> None:
         self._total = np.array(first, dtype=np.float64)
-        self._lost = np.zeros_like(self._total)
+        self._lost: Floats | None = None  # nothing; a sum of one part travels light
 
     def add(self, more: Floats) -> None:
         """Add one more array."""
-        total, lost, more = (np.atleast_1d(a) for a in (self._total, self._lost, more))
+        lost = self._remember()
+        total, lost, more = (np.atleast_1d(a) for a in (self._total, lost, more))
         height = max(1, _SLAB // max(1, total[:1].size))
         for start in range(0, len(total), height):
             rows = slice(start, start + height)
             _add(total[rows], lost[rows], more[rows])
 
+    def merge(self, other: Sum) -> None:
+        """Add another sum, with what its additions rounded away."""
+        self.add(other._total)
+        if other._lost is not None:
+            lost = self._remember()
+            lost += other._lost
+
     def result(self) -> Floats:
         """Return the sum, in the running sum's own memory: nothing can be added afterwards."""
-        self._total += self._lost
+        if self._lost is not None:
+            self._total += self._lost
         return self._total
+
+    def _remember(self) -> Floats:
+        """Return what additions have rounded away so far, to be added to."""
+        if self._lost is None:
+            self._lost = np.zeros_like(self._total)
+        return self._lost
 
 
 def _add(total: Floats, lost: Floats, more: Floats) -> None:
@@ -51,30 +66,92 @@ def _add(total: Floats, lost: Floats, more: Floats) -> None:
     total[...] = new
 
 
-def pairwise(parts: Iterable[Part], merge: Callable[[Part, Part], Part]) -> Part:
-    """Merge parts two and two, neighbors first: each goes through few merges only.
-
-    At most as many parts are kept as their number has binary digits.
+class RunningSums:
+    """Running sums of several arrays at once.
 
     Examples
     --------
-    >>> pairwise(iter("abcde"), lambda a, b: f"({a}{b})")
+    >>> sums = RunningSums()
+    >>> sums.add([np.array([1.0]), np.array([2.0, 3.0])])
+    >>> sums.add([np.array([1.0]), np.array([2.0, 3.0])])
+    >>> sums.results()
+    [array([2.]), array([4., 6.])]
+    """
+
+    def __init__(self) -> None:
+        self._sums: list[Sum] = []
+
+    def add(self, parts: Sequence[Floats]) -> None:
+        """Add one more array to each sum."""
+        if self._sums:
+            for total, part in zip(self._sums, parts):
+                total.add(part)
+        else:
+            self._sums = [Sum(part) for part in parts]
+
+    def merge(self, other: RunningSums) -> RunningSums:
+        """Return the sums of both; this one is used up."""
+        if not self._sums:
+            return other
+        for mine, theirs in zip(self._sums, other._sums):
+            mine.merge(theirs)
+        return self
+
+    def results(self) -> list[Floats]:
+        """Return the sums; nothing can be added afterwards."""
+        return [total.result() for total in self._sums]
+
+
+class Merging(Generic[Part]):
+    """Parts that are merged two and two as they come, neighbors first.
+
+    Each goes through few merges only, and at most as many are kept as their number has binary
+    digits.
+
+    Parameters
+    ----------
+    merge : callable
+        Puts two parts together.
+
+    Examples
+    --------
+    >>> parts = Merging(lambda a, b: f"({a}{b})")
+    >>> for part in "abcde":
+    ...     parts.add(part)
+    >>> parts.result()
     '(((ab)(cd))e)'
     """
-    stack: list[tuple[int, Part]] = []  # (how many were merged into it, it), fewer and fewer
+
+    def __init__(self, merge: Callable[[Part, Part], Part]) -> None:
+        self._merge = merge
+        self._stack: list[tuple[int, Part]] = []  # (how many are in it, it), fewer and fewer
+
+    def add(self, part: Part, count: int = 1) -> None:
+        """Take one more part, of so many."""
+        while self._stack and self._stack[-1][0] <= count:
+            merged, before = self._stack.pop()
+            count, part = count + merged, self._merge(before, part)
+        self._stack.append((count, part))
+
+    def followed_by(self, other: Merging[Part]) -> Merging[Part]:
+        """Return this with all parts of another; this one is used up."""
+        for count, part in other._stack:
+            self.add(part, count)
+        return self
+
+    def result(self) -> Part:
+        """Return all parts merged."""
+        if not self._stack:
+            raise ValueError("there should be at least one part to merge")
+        result = self._stack[-1][1]
+        for _, before in reversed(self._stack[:-1]):
+            result = self._merge(before, result)
+        return result
+
+
+def pairwise(parts: Iterable[Part], merge: Callable[[Part, Part], Part]) -> Part:
+    """Merge parts two and two, neighbors first; see `Merging`."""
+    merging = Merging(merge)
     for part in parts:
-        count = 1
-        while stack and stack[-1][0] == count:
-            merged, before = stack.pop()
-            count, part = count + merged, merge(before, part)
-        stack.append((count, part))
-    if not stack:
-        raise ValueError("there should be at least one part to merge")
-    return _fold(reversed(stack), merge)
-
-
-def _fold(stack: Iterator[tuple[int, Part]], merge: Callable[[Part, Part], Part]) -> Part:
-    _, result = next(stack)
-    for _, before in stack:
-        result = merge(before, result)
-    return result
+        merging.add(part)
+    return merging.result()

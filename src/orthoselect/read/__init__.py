@@ -4,6 +4,8 @@ from orthoselect.read.block_columns import ColumnsOf
 from orthoselect.read.block_source import BlockSource
 from orthoselect.read.blocks import RowBlocks, WithMemory, is_block_source
 from orthoselect.read.builtin import BUILT_IN
+from orthoselect.read.dask_source import DaskSource
+from orthoselect.read.dask_table import DaskTable, gathered, is_dask
 from orthoselect.read.dataset import Dataset, TextFormat
 from orthoselect.read.file_blocks import FileBlocks
 from orthoselect.read.files import FORMATS, SUFFIXES, read_source
@@ -23,6 +25,8 @@ __all__ = [
     "SUFFIXES",
     "BlockSource",
     "ColumnsOf",
+    "DaskSource",
+    "DaskTable",
     "Dataset",
     "FileBlocks",
     "NpyBlocks",
@@ -34,7 +38,9 @@ __all__ = [
     "check_output",
     "drop_missing",
     "find_names",
+    "gathered",
     "is_block_source",
+    "is_dask",
     "is_path",
     "map_blocks",
     "open_source",

@@ -6,8 +6,10 @@ categorical columns, the response, the number of rows. It reads those columns on
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from orthoselect.encode.labels import LevelsSeen
 from orthoselect.encode.target import check_finite
 from orthoselect.errors import InputError, ShapeError, listing
 from orthoselect.matrix.base import Indices
-from orthoselect.matrix.blocks import name_of_block
+from orthoselect.matrix.passes import LocalPasses, Passes, name_of_block, naming
 from orthoselect.matrix.reading import Reading
 from orthoselect.read.blocks import bytes_of, check_names, part_of
 from orthoselect.read.table import Source, source_of
@@ -46,24 +48,27 @@ class BlockSource:
 
     def __init__(self, data: Any) -> None:
         self._data = data
-        self._reading = Reading(progress=getattr(data, "progress", None))
         self.first = self._peek()
         given = self.first.names if data.names is None else [str(name) for name in data.names]
         check_names(given, self.first.names, 0)
         self.names: Sequence[str] = given
         self.n_rows: int = getattr(data, "n_rows", None) or 0
+        self._passes = self._walker()
         self._target: dict[int, TargetColumn] = {}
+
+    def _walker(self) -> Passes:
+        """Return what walks over the blocks, each an `OpenedBlock`."""
+        reading = Reading(progress=getattr(self._data, "progress", None))
+        return LocalPasses(self._open_all, self.n_rows or None, reading)
 
     def _peek(self) -> Source:
         """Look at a few rows of the first block that has any."""
         blocks = iter(self._data.blocks(None))
         with closing(blocks) if hasattr(blocks, "close") else nullcontext():
             for block in blocks:
-                with naming("the first block"):
-                    n_rows = source_of(block).n_rows
-                if n_rows:
-                    rows = np.unique(np.linspace(0, n_rows - 1, _FIRST_ROWS).astype(np.intp))
-                    return source_of(part_of(block, rows.tolist(), slice(None)))
+                rows = first_rows(block)
+                if rows is not None:
+                    return source_of(rows)
         raise ShapeError("there should be blocks with rows to select from; there are none.")
 
     def categorical_columns(self) -> set[int]:
@@ -85,19 +90,9 @@ class BlockSource:
             The response.
         """
         labeled = sorted(categorical - skip)
-        survey = _Survey([self.names[c] for c in labeled], [self.names[c] for c in keep])
-        wanted = [*labeled, *keep]
-        if wanted or not self.n_rows:
-            for rows, opened in self._walk(np.array(wanted or [0], dtype=np.intp)):
-                with naming(opened.place):
-                    survey.look(opened.source, len(labeled))
-                self.n_rows = rows.stop
-        if self.n_rows < 2:
-            raise ShapeError(
-                f"Found blocks with {self.n_rows} sample(s) in all; a minimum of 2 is required."
-            )
+        survey = self._survey(labeled, keep)
         self._target = dict(zip(keep, survey.targets()))
-        coder = _Coder(self, labeled, survey, skip)
+        coder = TableCoder.of(self, labeled, survey, skip)
         return BlockTable(
             n_rows=self.n_rows,
             names=self.names,
@@ -105,63 +100,100 @@ class BlockSource:
             numeric_at=coder.template.numeric_at,
             labels=coder.template.labels,
             precision=coder.template.precision,
-            blocks=coder.tables,
+            passes=self._passes,
+            maker=coder,
             first=coder.first,
-            reading=self._reading,
             memory=getattr(self._data, "memory", None),
         )
 
-    def _walk(self, columns: Indices) -> Iterator[tuple[slice, _Opened]]:
-        """Yield the blocks of some columns in a pass that is counted."""
-        start = 0
-        for opened in self._reading.walk(self.open_all(columns)):
-            rows = slice(start, start + opened.source.n_rows)
-            start = rows.stop
-            yield rows, opened
+    def _survey(self, labeled: Sequence[int], keep: Sequence[int]) -> _Survey:
+        """Find what has to be known of all rows, in a pass if there is anything."""
+        start = partial(_Survey, [self.names[c] for c in labeled], len(keep))
+        wanted = [*labeled, *keep]
+        survey = start()
+        if wanted or not self.n_rows:
+            columns = np.array(wanted or [0], dtype=np.intp)
+            survey = self._passes.run(start, _Survey.look, _Survey.merge, columns=columns)
+            self.n_rows = self._passes.n_rows = survey.n_rows
+        if self.n_rows < 2:
+            raise ShapeError(
+                f"Found blocks with {self.n_rows} sample(s) in all; a minimum of 2 is required."
+            )
+        return survey
 
-    def open_all(self, columns: Indices | None) -> Iterator[_Opened]:
+    def _open_all(self, columns: Indices | None) -> Iterator[OpenedBlock]:
         """Yield the blocks that have rows, with some columns or all, looked at and checked."""
         start = number = 0
-        asked = None if columns is None else columns.tolist()
+        asked = None if columns is None or len(columns) == len(self.names) else columns.tolist()
         names = self.names if asked is None else [self.names[c] for c in asked]
         for block in self._data.blocks(asked):
-            source = self._open(block, number, start, names)
-            rows = slice(start, start + source.n_rows)
-            if source.n_rows:  # dtypes of nothing tell nothing
-                yield _Opened(source, name_of_block(number, rows), bytes_of(block))
+            opened = open_block(block, number, f"block {number} (from row {start} on)", names)
+            if opened.n_rows:  # dtypes of nothing tell nothing
+                rows = slice(start, start + opened.n_rows)
+                yield replace(opened, place=name_of_block(number, rows))
                 start, number = rows.stop, number + 1
 
-    def _open(self, block: Any, number: int, start: int, names: Sequence[str]) -> Source:
-        """Look at a block; it should have the columns of these names."""
-        with naming(f"block {number} (from row {start} on)"):
-            source = source_of(block)
-        check_names(names, source.names, number)
-        source.names = names
-        return source
+
+def first_rows(block: Any) -> Any:
+    """Return a few rows of a block, None if it has none."""
+    with naming("the first block"):
+        n_rows = source_of(block).n_rows
+    if not n_rows:
+        return None
+    rows = np.unique(np.linspace(0, n_rows - 1, _FIRST_ROWS).astype(np.intp))
+    return part_of(block, rows.tolist(), slice(None))
 
 
-class _Opened:
+@dataclass(frozen=True)
+class OpenedBlock:
     """A block that has been looked at: its source, what to call it, its bytes."""
 
-    def __init__(self, source: Source, place: str, nbytes: int) -> None:
-        self.source, self.place, self.nbytes = source, place, nbytes
+    source: Source
+    place: str
+    nbytes: int
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows it has."""
+        return self.source.n_rows
+
+
+def open_block(block: Any, number: int, place: str, names: Sequence[str]) -> OpenedBlock:
+    """Look at a block; it should have the columns of these names."""
+    with naming(place):
+        source = source_of(block)
+    check_names(names, source.names, number)
+    source.names = names
+    return OpenedBlock(source, place, bytes_of(block))
 
 
 class _Survey:
     """What the first pass finds out: levels of categorical columns, and the response."""
 
-    def __init__(self, labeled: Sequence[str], kept: Sequence[str]) -> None:
+    def __init__(self, labeled: Sequence[str], n_kept: int) -> None:
         self.seen = [LevelsSeen(f"column `{name}`") for name in labeled]
-        self._responses = [_MergedTarget() for _ in kept]
+        self._responses = [_MergedTarget() for _ in range(n_kept)]
+        self.n_rows = 0
 
-    def look(self, source: Source, n_labeled: int) -> None:
-        """Look at one more block, whose first columns are categorical, the others kept."""
+    def look(self, opened: OpenedBlock) -> None:
+        """Look at one more block, whose first columns are categorical, then those kept."""
+        source = opened.source
         for column, seen in enumerate(self.seen):
             seen.add(source.labels(column), source.order(column))
         for k, response in enumerate(self._responses):
-            columns = read_target(source.column(n_labeled + k), source.n_rows)
+            columns = read_target(source.column(len(self.seen) + k), source.n_rows)
             check_finite(columns)
             response.add(columns[0])
+        self.n_rows += source.n_rows
+
+    def merge(self, other: _Survey) -> _Survey:
+        """Return what both have found, the rows of the other following."""
+        for mine, theirs in zip(self.seen, other.seen):
+            mine.merge(theirs)
+        for response, more in zip(self._responses, other._responses):
+            response.merge(more)
+        self.n_rows += other.n_rows
+        return self
 
     def targets(self) -> list[TargetColumn]:
         """Return the kept columns whole."""
@@ -174,86 +206,130 @@ class _MergedTarget:
     def __init__(self) -> None:
         self._seen = LevelsSeen("y")
         self._parts: list[NDArray] = []
-        self._kind: TargetColumn | None = None
+        self._is_number: bool | None = None  # as long as nothing has come
 
     def add(self, column: TargetColumn) -> None:
-        if self._kind is not None and self._kind.is_number != column.is_number:
-            kinds = ["labels", "numbers"]
-            raise InputError(
-                f"y should be of one kind in all blocks; it holds {kinds[column.is_number]} here "
-                f"and {kinds[self._kind.is_number]} in blocks before. Convert it."
-            )
-        self._kind = column
+        """Take the column of one more block."""
+        self._check_kind(column.is_number)
         values = column.values
         if not column.is_number:
             values = self._seen.add(column.labels(), column.order)
         self._parts.append(values.copy())  # not a view, which would keep the block
 
+    def merge(self, other: _MergedTarget) -> None:
+        """Take the rows of another."""
+        if other._is_number is None:
+            return
+        self._check_kind(other._is_number)
+        parts = other._parts
+        if not self._is_number:
+            places = self._seen.merge(other._seen)
+            kind = np.min_scalar_type(int(places.max(initial=0)))
+            parts = [places.astype(kind).take(codes) for codes in parts]
+        self._parts += parts
+
+    def _check_kind(self, is_number: bool) -> None:
+        if self._is_number is not None and self._is_number != is_number:
+            kinds = ["labels", "numbers"]
+            raise InputError(
+                f"y should be of one kind in all blocks; it holds {kinds[is_number]} here "
+                f"and {kinds[self._is_number]} in blocks before. Convert it."
+            )
+        self._is_number = is_number
+
     def merged(self) -> TargetColumn:
-        assert self._kind is not None
+        """Return the whole column."""
         values = np.concatenate(self._parts)
-        if self._kind.is_number:
+        if self._is_number:
             return TargetColumn("y", values)
         places = self._seen.places()
         places = places.astype(np.min_scalar_type(max(len(places) - 1, 0)))
         return TargetColumn("y", places.take(values), categorical=True, levels=self._seen.levels())
 
 
-class _Coder:
-    """Blocks -> tables whose labels have the levels of all blocks."""
+@dataclass(frozen=True)
+class _Column:
+    """A categorical column of all blocks: its levels, the usual one, their places."""
+
+    levels: tuple[Any, ...]
+    usual: int
+    places: Mapping[Any, int]
+
+    @staticmethod
+    def of(seen: LevelsSeen) -> _Column:
+        levels = seen.levels()
+        return _Column(levels, seen.most_frequent(), {v: at for at, v in enumerate(levels)})
+
+
+class TableCoder:
+    """Blocks -> tables whose labels have the levels of all blocks.
+
+    Parameters
+    ----------
+    names : sequence of str
+    labeled : mapping of column to what its levels are
+    skip : set of columns
+    """
 
     def __init__(
-        self, source: BlockSource, labeled: Sequence[int], survey: _Survey, skip: set[int]
+        self, names: Sequence[str], labeled: Mapping[int, _Column], skip: set[int]
     ) -> None:
-        self._source, self._skip = source, skip
-        self._n = len(source.names)
-        self._levels = {c: seen.levels() for c, seen in zip(labeled, survey.seen)}
-        self._usual = {c: seen.most_frequent() for c, seen in zip(labeled, survey.seen)}
-        self._places = {
-            c: {level: at for at, level in enumerate(levels)} for c, levels in self._levels.items()
-        }
-        self._dtype: Any = None
-        self.first = self._table(source.first, np.arange(self._n))
-        self._dtype = None if hasattr(self.first.numeric, "format") else self.first.numeric.dtype
+        self._names, self._labeled, self._skip = names, labeled, skip
+        self._dtype: Any = None  # that of the first block
+
+    @staticmethod
+    def of(
+        source: BlockSource, labeled: Sequence[int], survey: _Survey, skip: set[int]
+    ) -> TableCoder:
+        """Return a coder that agrees with the first block."""
+        columns = {c: _Column.of(seen) for c, seen in zip(labeled, survey.seen)}
+        coder = TableCoder(source.names, columns, skip)
+        coder._agree_with(source.first)
+        return coder
+
+    def _agree_with(self, source: Source) -> None:
+        self.first = self._table(source, np.arange(len(self._names)))
+        numeric = self.first.numeric
+        self._dtype = None if hasattr(numeric, "format") else numeric.dtype
         self.template = _no_rows(self.first)
 
-    def tables(self, columns: Indices | None) -> Iterator[Table]:
-        """Yield the blocks as tables of some input columns, or of all but those skipped."""
-        at = self._all() if columns is None else columns
-        for opened in self._source.open_all(None if len(at) == self._n else at):
-            with naming(opened.place):
-                table = self._table(opened.source, at)
-            yield table
+    def columns(self, columns: Indices | None) -> Indices:
+        """Return these input columns, or all but those skipped."""
+        if columns is not None:
+            return columns
+        kept = [c for c in range(len(self._names)) if c not in self._skip]
+        return np.array(kept, dtype=np.intp)
 
-    def _all(self) -> Indices:
-        return np.array([c for c in range(self._n) if c not in self._skip], dtype=np.intp)
+    def table(self, block: OpenedBlock, at: Indices) -> Table:
+        """Return a block of the input columns `at` as a table."""
+        with naming(block.place):
+            return self._table(block.source, at)
 
     def _table(self, source: Source, at: Indices) -> Table:
-        """Read columns of a block, which are the input columns `at`."""
         place = {int(c): k for k, c in enumerate(at)}
-        labeled = {c: place[c] for c in self._levels if c in place}
+        labeled = {c: place[c] for c in self._labeled if c in place}
         skipped = {place[c] for c in self._skip if c in place}
         numeric = [k for c, k in place.items() if k not in skipped and c not in labeled]
         numeric_here = np.array(numeric, dtype=np.intp)
         return Table(
             n_rows=source.n_rows,
-            names=self._source.names,
+            names=self._names,
             numeric=self._as_first(source.numeric(numeric_here)),
             numeric_at=at[numeric_here],
             labels={c: self._code(source.labels(k), c) for c, k in labeled.items()},
             precision=source.precision(numeric_here),
         )
 
-    def _code(self, labels: Labels, column: int) -> Labels:
-        places = self._places[column]
-        unknown = [level for level in labels.levels if level not in places]
+    def _code(self, labels: Labels, c: int) -> Labels:
+        column = self._labeled[c]
+        unknown = [level for level in labels.levels if level not in column.places]
         if unknown:
             raise InputError(
                 f"a table that is read in blocks should stay the same from pass to pass; column "
-                f"`{self._source.names[column]}` now has {listing(unknown)}, which it had not."
+                f"`{self._names[c]}` now has {listing(unknown)}, which it had not."
             )
-        mine = np.array([places[level] for level in labels.levels], dtype=np.intp)
-        return Labels(mine.take(labels.codes), self._levels[column], self._usual[column])
+        mine = np.array([column.places[level] for level in labels.levels], dtype=np.intp)
+        return Labels(mine.take(labels.codes), column.levels, column.usual)
 
     def _as_first(self, numeric: Any) -> Any:
         """Return numbers in the storage and precision of the first block."""
@@ -282,12 +358,3 @@ def _no_rows(table: Table) -> Table:
     none = np.zeros(0, dtype=np.intp)
     labels = {c: Labels(none, x.levels, x.most_frequent) for c, x in table.labels.items()}
     return Table(0, table.names, table.numeric[:0], table.numeric_at, labels, table.precision)
-
-
-@contextmanager
-def naming(place: str) -> Iterator[None]:
-    """Let errors about the input say in which block it was."""
-    try:
-        yield
-    except InputError as error:
-        raise error.at(place) from None

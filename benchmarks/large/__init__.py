@@ -1,0 +1,1 @@
+"""Tables larger than memory: a page of its own, since it takes gigabytes of disk and minutes."""

@@ -1,0 +1,111 @@
+"""One measurement, in a process of its own whose memory is limited: prints a line of JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def main() -> int:
+    """Do what the arguments say, a JSON object: `work`, `place`, `limit` and more."""
+    asked = json.loads(sys.argv[1])
+    _limit_memory(asked["limit"])
+    answer = WORKS[asked["work"]](Path(asked["place"]), asked)
+    print(json.dumps(answer | {"peak": _peak()}))
+    return 0
+
+
+def _limit_memory(limit: int | None) -> None:
+    """Let the system refuse more memory than the limit; files' pages in its cache do not count."""
+    if limit is not None:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def _peak() -> int:
+    import resource
+
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def _select(place: Path, asked: dict[str, Any]) -> dict[str, Any]:
+    from orthoselect import select
+
+    source, target = _table(place)
+    seconds, path = _timed(
+        lambda: select(source, target, asked["selected"], memory=asked["memory"])
+    )
+    return {"seconds": seconds, "names": path.names, "gains": path.gains, "stats": path.stats}
+
+
+def _table(place: Path) -> tuple[str, Any]:
+    if (place / "X.npy").exists():
+        return str(place / "X.npy"), np.load(place / "y.npy")
+    return str(place), "y"
+
+
+def _scan(place: Path, asked: dict[str, Any]) -> dict[str, Any]:
+    """Read all numbers once, as plainly as it can be done, and do nothing with them."""
+    return {"seconds": _timed(lambda: _scan_once(place))[0]}
+
+
+def _scan_once(place: Path) -> int:
+    if (place / "X.npy").exists():
+        return _read_file(place / "X.npy")
+    import pyarrow.dataset as ds
+
+    table = ds.dataset(sorted(map(str, place.glob("*.parquet"))), format="parquet")
+    return sum(batch.num_rows for batch in table.to_batches())
+
+
+def _read_file(file: Path) -> int:
+    buffer, total = bytearray(1 << 24), 0
+    with file.open("rb", buffering=0) as stream:
+        while count := stream.readinto(buffer):
+            total += count
+    return total
+
+
+def _product(place: Path, asked: dict[str, Any]) -> dict[str, Any]:
+    """Multiply one block with itself, transposed, the best of several times."""
+    rows, columns = asked["block"]
+    B = np.random.default_rng(0).normal(size=(rows, columns)).astype(asked["dtype"])
+    B.T @ B
+    return {"seconds": min(_timed(lambda: B.T @ B)[0] for _ in range(7))}
+
+
+def _dask(place: Path, asked: dict[str, Any]) -> dict[str, Any]:
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+
+    from orthoselect import select
+
+    workers = asked["workers"]
+    with (
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        Client(cluster),
+    ):
+        table = dd.read_parquet(sorted(map(str, place.glob("*.parquet"))), split_row_groups=4)
+        seconds, path = _timed(lambda: select(table, "y", asked["selected"]))
+    return {"seconds": seconds, "names": path.names, "gains": path.gains, "stats": path.stats}
+
+
+WORKS = {"select": _select, "scan": _scan, "product": _product, "dask": _dask}
+
+if __name__ == "__main__":
+    os.environ.setdefault("PYTHONWARNINGS", "ignore")
+    raise SystemExit(main())

@@ -1,0 +1,122 @@
+"""Tables larger than memory: time over that of reading them, peak memory, passes, workers."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks.large import tables
+from benchmarks.large.tables import Shape
+
+LIMIT = 2 << 30  # bytes that a process may take
+BUDGET = 1 << 30  # of which products and blocks may take so many
+BLOCK_BYTES = 1 << 25
+TARGET = 1.5
+
+
+def run(folder: Path, *, quick: bool) -> Iterator[dict[str, Any]]:
+    """Yield a line for each table."""
+    for shape in tables.QUICK if quick else tables.SHAPES:
+        print(f"making {shape.name}: {shape.rows:,} x {shape.columns:,}", file=sys.stderr)
+        place = tables.make(shape, folder)
+        yield measure(shape, place)
+
+
+def measure(shape: Shape, place: Path) -> dict[str, Any]:
+    """Measure one table, everything in processes of their own."""
+    height = max(1, BLOCK_BYTES // (shape.nbytes // shape.rows))
+    block = {"block": [height, shape.columns], "dtype": shape.dtype}
+    _cell("scan", place)  # so that all that follow find the same pages in the system's cache
+    scan = _cell("scan", place)["seconds"]
+    product = _cell("product", place, **block)["seconds"] * shape.rows / height
+    ours = _cell("select", place, LIMIT, selected=shape.selected, memory=BUDGET)
+    bound = max(scan, product)
+    line = {
+        "shape": asdict(shape),
+        "bytes": shape.nbytes,
+        "scan": scan,
+        "product": product,
+        "seconds": ours["seconds"],
+        "ratio": ours["seconds"] / bound,
+        "peak": ours["peak"],
+        "stats": ours["stats"],
+        "names": ours["names"],
+    }
+    if shape.kind == "parquet":
+        line["dask"] = _workers(shape, place, ours["names"])
+    return line
+
+
+def _workers(shape: Shape, place: Path, names: list[str]) -> dict[str, Any]:
+    made = {w: _cell("dask", place, selected=shape.selected, workers=w) for w in (1, 2)}
+    return {
+        "seconds": {str(w): cell["seconds"] for w, cell in made.items()},
+        "speed-up": made[1]["seconds"] / made[2]["seconds"],
+        "same": all(cell["names"] == names for cell in made.values()),
+    }
+
+
+def _cell(work: str, place: Path, limit: int | None = None, **asked: Any) -> dict[str, Any]:
+    """Run one measurement; what it prints last is its answer."""
+    asked |= {"work": work, "place": str(place), "limit": limit}
+    done = subprocess.run(
+        [sys.executable, "-m", "benchmarks.large.cell", json.dumps(asked)],
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        raise RuntimeError(f"{work} on {place.name} failed:\n{done.stderr}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def markdown(result: dict[str, Any], about: list[str]) -> str:
+    """Return the page."""
+    parts = [
+        "# Tables larger than memory",
+        f"Selection in a process limited to {LIMIT / 2**30:g} GiB (of data: `RLIMIT_DATA`), "
+        f"`memory={BUDGET >> 20} MB`. Scan: reading the same columns once and doing nothing with "
+        f"them. Product: `B.T @ B` of one block of {BLOCK_BYTES >> 20} MB times the number of "
+        f"blocks. The target is at most {TARGET} times the larger of the two where one pass does.",
+        _lines(result["lines"]),
+        *(_dask_text(line) for line in result["lines"] if "dask" in line),
+        "## Where",
+        "\n".join(f"- {text}" for text in about),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+HEAD = "| table | GB | scan | product | selection | over the larger | passes | peak MB |"
+
+
+def _lines(lines: list[dict[str, Any]]) -> str:
+    rows = [HEAD, "|---|---|---|---|---|---|---|---|"]
+    for line in lines:
+        shape = line["shape"]
+        table = f"{shape['rows']:,} x {shape['columns']:,} {shape['dtype']}, {shape['kind']}"
+        cells = [
+            table,
+            f"{line['bytes'] / 1e9:.1f}",
+            f"{line['scan']:.1f} s",
+            f"{line['product']:.1f} s",
+            f"{line['seconds']:.1f} s",
+            f"{line['ratio']:.2f}",
+            str(line["stats"]["passes"]),
+            f"{line['peak'] / 1e6:.0f}",
+        ]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _dask_text(line: dict[str, Any]) -> str:
+    dask = line["dask"]
+    one, two = dask["seconds"]["1"], dask["seconds"]["2"]
+    same = "the same features" if dask["same"] else "OTHER FEATURES"
+    return (
+        f"Dask on the same folder, {same}: one worker process {one:.1f} s, two {two:.1f} s, "
+        f"{dask['speed-up']:.2f} times as fast."
+    )

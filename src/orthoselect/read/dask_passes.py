@@ -1,0 +1,295 @@
+"""Passes over a Dask table: each is a graph of tasks, made where the partitions are.
+
+Each partition is looked at, coded and worked on by one task; what the tasks give, small matrices
+and counts, is merged by a tree of tasks, and only the last of it reaches the client. Dask itself
+is imported when such a table arrives, not before.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.encode import TargetColumn
+from orthoselect.errors import InputError, ShapeError
+from orthoselect.matrix.passes import Columns, Prepare, SpreadPasses, changed, naming
+from orthoselect.matrix.reading import Reading
+from orthoselect.matrix.rows import Rows, SpreadRows, part
+from orthoselect.read.block_source import open_block
+from orthoselect.read.dask_table import DaskTable
+from orthoselect.read.target import read_target
+
+Total = TypeVar("Total")
+_FAN_IN = 8  # totals that one task merges
+
+
+@dataclass(frozen=True)
+class _Job:
+    """What the tasks of a pass do; sent to each worker once."""
+
+    names: Sequence[str] | None
+    start: Callable[[], Any]
+    add: Callable[..., None]
+    merge: Callable[[Any, Any], Any]
+    prepare: Prepare | None
+    makes: Sequence[_Make]
+
+
+@dataclass
+class _Done:
+    """What tasks have come to: the total, the bytes read, the rows of each partition."""
+
+    total: Any
+    nbytes: int = 0
+    sizes: list[int] = field(default_factory=list)
+
+
+class DaskPasses(SpreadPasses):
+    """Walks over all partitions at once, by whichever scheduler Dask is set to.
+
+    Parameters
+    ----------
+    table : DaskTable
+    names : sequence of str
+    reading : Reading
+    """
+
+    def __init__(self, table: DaskTable, names: Sequence[str], reading: Reading) -> None:
+        self._table, self._names, self.reading = table, names, reading
+        self._sizes = table.sizes
+        self.n_rows = table.n_rows
+
+    def place(self, number: int, rows: slice) -> str:
+        filled = [k for k, size in enumerate(self._sizes or []) if size]
+        return _place(filled[number])
+
+    # Passes
+
+    def run(
+        self,
+        start: Callable[[], Total],
+        add: Callable[..., None],
+        merge: Callable[[Total, Total], Total],
+        *,
+        columns: Columns = None,
+        prepare: Prepare | None = None,
+        along: Sequence[Rows | None] = (),
+    ) -> Total:
+        asked = None if columns is None or len(columns) == len(self._names) else columns.tolist()
+        names = self._names if asked is None else [self._names[c] for c in asked]
+        partitions = self._table.partitions(asked)
+        handles, makes = self._handles(along, len(partitions))
+        job = _Job(names, start, add, merge, prepare, makes)
+        done = self._compute(job, partitions, handles)
+        self.reading.count(done.nbytes)
+        if self._sizes is None:
+            self._sizes = done.sizes
+        elif self._sizes != done.sizes:
+            raise changed(sum(self._sizes), str(sum(done.sizes)))
+        return done.total
+
+    def run_along(
+        self,
+        start: Callable[[], Total],
+        add: Callable[..., None],
+        merge: Callable[[Total, Total], Total],
+        along: Sequence[Rows | None],
+    ) -> Total:
+        assert self._sizes is not None
+        handles, makes = self._handles(along, len(self._sizes))
+        job = _Job(None, start, add, merge, None, makes)
+        return self._compute(job, list(self._sizes), handles).total
+
+    def _compute(self, job: _Job, partitions: list[Any], handles: list[list[Any]]) -> _Done:
+        """Work on all partitions, merge by a tree, and wait for it."""
+        import dask
+
+        node = dask.delayed(job, traverse=False)
+        work, merge_some = dask.delayed(_work, pure=False), dask.delayed(_merge, pure=False)
+        done = [work(node, k, *each) for k, each in enumerate(zip(partitions, handles))]
+        while len(done) > 1:
+            done = [merge_some(node, done[k : k + _FAN_IN]) for k in range(0, len(done), _FAN_IN)]
+        try:
+            return done[0].compute()
+        except InputError:
+            raise
+        except Exception as error:
+            raise _named(
+                error, [[part, each] for part, each in zip(partitions, handles)]
+            ) from error
+
+    def _handles(
+        self, along: Sequence[Rows | None], count: int
+    ) -> tuple[list[list[Any]], list[_Make]]:
+        """Return for each partition what its part of `along` is made from; and what makes it."""
+        cuts = [self._cut(each, count) for each in along]
+        makes = [_Make.of(each) for each in along]
+        return [list(chain.from_iterable(each[k] for each in cuts)) for k in range(count)], makes
+
+    def _cut(self, along: Rows | None, count: int) -> list[list[Any]]:
+        """Cut what has N rows where the partitions are cut; what is spread is so already."""
+        if along is None:
+            return [[None]] * count
+        if isinstance(along, SpreadRows):
+            return [list(each) for each in zip(*along.handles)]
+        return [[part(along, rows)] for rows in self._slices()]
+
+    def _slices(self) -> list[slice]:
+        assert self._sizes is not None
+        stops = np.cumsum(self._sizes).tolist()
+        return [slice(stop - size, stop) for size, stop in zip(self._sizes, stops)]
+
+    # Rows in pieces
+
+    def targets(self, pieces: Sequence[Any]) -> SpreadRows:
+        """Return pieces of a response, read as `TargetColumn`s."""
+        sizes = self._known_sizes()
+        handles = (pieces, range(len(pieces)), sizes)
+        return SpreadRows(handles, _target_columns, (sum(sizes),), self)
+
+    def aligned(self, y: Any) -> Sequence[Any]:
+        """Cut a Dask collection as the table is cut."""
+        sizes = self._known_sizes()
+        if hasattr(y, "to_delayed") and hasattr(y, "npartitions") and hasattr(y, "chunks"):
+            known = not any(math.isnan(size) for size in y.chunks[0])
+            if known and sum(y.chunks[0]) == sum(sizes):
+                y = y.rechunk({0: tuple(sizes)})
+            y = y if y.ndim == 1 else y.rechunk({1: -1})
+            pieces = list(y.to_delayed().reshape(-1))
+        else:
+            pieces = list(y.to_delayed())
+        if len(pieces) != len(sizes):
+            raise ShapeError(
+                f"X and y should be cut into the same partitions; X has {len(sizes)} of "
+                f"{sum(sizes)} rows in all, y has {len(pieces)}. Repartition y as X is."
+            )
+        return pieces
+
+    def _known_sizes(self) -> list[int]:
+        assert self._sizes is not None  # the first pass has told
+        return self._sizes
+
+    def spread(self, rows: NDArray) -> SpreadRows:
+        pieces = [rows[each] for each in self._slices()]
+        return SpreadRows((pieces,), _as_it_is, rows.shape, self)
+
+    def kept(self, rows: SpreadRows) -> SpreadRows:
+        import dask
+
+        make = dask.delayed(rows.make, pure=False)
+        pieces = [make(*each) for each in zip(*rows.handles)]
+        return SpreadRows((list(dask.persist(*pieces)),), _as_it_is, rows.shape, self)
+
+    def written_out(self, rows: SpreadRows) -> NDArray:
+        return np.concatenate(self.run_along(list, _collect, _joined, [rows]))
+
+
+@dataclass(frozen=True)
+class _Make:
+    """Makes rows from the next few of the handles given."""
+
+    make: Callable[..., Any] | None = None
+    count: int = 1
+
+    @staticmethod
+    def of(along: Rows | None) -> _Make:
+        if isinstance(along, SpreadRows):
+            return _Make(along.make, len(along.handles))
+        return _Make()
+
+    def __call__(self, handles: Iterator[Any]) -> Any:
+        given = list(islice(handles, self.count))
+        if self.make is not None:
+            return self.make(*given)
+        return None if given[0] is None else given[0][:]
+
+
+def _as_it_is(rows: Any) -> Any:
+    return rows
+
+
+def _collect(parts: list[NDArray], rows: NDArray) -> None:
+    parts.append(rows)
+
+
+def _joined(a: list[NDArray], b: list[NDArray]) -> list[NDArray]:
+    return [*a, *b]
+
+
+def _target_columns(piece: Any, number: int, size: int) -> list[TargetColumn]:
+    """Read a piece of the response, which should have the rows of its partition."""
+    found = _size(piece)
+    if found != size:
+        raise ShapeError(
+            f"X and y should have the same number of rows (samples) in each partition; X has "
+            f"{size}, y has {found} in {_place(number)}. Repartition y as X is."
+        )
+    return read_target(piece, size)
+
+
+def _work(job: _Job, number: int, partition: Any, handles: Sequence[Any]) -> _Done:
+    """Do what is to be done with one partition; runs where it is.
+
+    Without names there is no table, and `partition` is just a number of rows.
+    """
+    place, given = _place(number), iter(handles)
+    if job.names is None:
+        return _work_along(job, place, partition, given)
+    block = open_block(partition, number, place, job.names)
+    done = _Done(job.start(), block.nbytes, [block.n_rows])
+    if block.n_rows:  # dtypes of nothing tell nothing
+        with naming(place), np.errstate(all="ignore"):
+            prepared = block if job.prepare is None else job.prepare(block)
+            job.add(done.total, prepared, *(make(given) for make in job.makes))
+    return done
+
+
+def _work_along(job: _Job, place: str, size: int, given: Iterator[Any]) -> _Done:
+    done = _Done(job.start())
+    if size:
+        with naming(place):
+            job.add(done.total, *(make(given) for make in job.makes))
+    return done
+
+
+def _merge(job: _Job, parts: Sequence[_Done]) -> _Done:
+    first, *others = parts
+    total = first.total
+    for other in others:
+        total = job.merge(total, other.total)
+    nbytes = sum(part.nbytes for part in parts)
+    return _Done(total, nbytes, [size for part in parts for size in part.sizes])
+
+
+def _place(number: int) -> str:
+    return f"partition {number}"
+
+
+def _named(error: Exception, partitions: Sequence[Any]) -> Exception:
+    """Return an error that names the partition which cannot be had, if it is for that."""
+    import dask
+
+    look = dask.delayed(_nothing, pure=False)
+    for number, partition in enumerate(partitions):
+        try:
+            look(partition).compute()
+        except Exception:
+            return InputError(
+                f"every partition should be there to be read; {_place(number)} fails with "
+                f"{type(error).__name__}: {error}"
+            )
+    return error
+
+
+def _nothing(partition: Any) -> None:
+    """Need a partition, and do nothing with it."""
+
+
+def _size(partition: Any) -> int:
+    return int(partition.shape[0]) if hasattr(partition, "shape") else len(partition)

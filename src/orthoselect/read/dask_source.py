@@ -1,0 +1,50 @@
+"""Dask arrays and dataframes as sources of selection.
+
+The rows stay where they are, and so does the response; nothing of the table is persisted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from orthoselect.encode.blocks import BlockTable
+from orthoselect.errors import ShapeError
+from orthoselect.matrix.reading import Reading
+from orthoselect.matrix.rows import SpreadRows
+from orthoselect.read.block_source import BlockSource, first_rows
+from orthoselect.read.dask_passes import DaskPasses
+from orthoselect.read.dask_table import DaskTable
+from orthoselect.read.table import Source, source_of
+
+
+class DaskSource(BlockSource):
+    """A Dask table that has been looked at, some rows of it only."""
+
+    _data: DaskTable
+    _passes: DaskPasses
+
+    def _peek(self) -> Source:
+        import dask
+
+        look = dask.delayed(first_rows, pure=False)
+        for partition in self._data.partitions(None):
+            rows = look(partition).compute()
+            if rows is not None:
+                return source_of(rows)
+        raise ShapeError("a Dask table should have rows to select from; it has none.")
+
+    def _walker(self) -> DaskPasses:
+        return DaskPasses(self._data, self.names, Reading())
+
+    def read(self, categorical: set[int], skip: set[int], keep: Sequence[int] = ()) -> BlockTable:
+        """Find the levels of categorical columns; the response stays where it is."""
+        return super().read(categorical, skip)
+
+    def column(self, column: int) -> Any:
+        """Return a column as `TargetColumn`s in pieces."""
+        return self._passes.targets(self._data.partitions([column]))
+
+    def response(self, y: Any) -> SpreadRows:
+        """Return a Dask collection beside the table as `TargetColumn`s in pieces."""
+        return self._passes.targets(self._passes.aligned(y))

@@ -1,0 +1,283 @@
+"""Selecting from Dask arrays and dataframes gives what the whole table in memory gives."""
+
+import os
+import pickle
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from matrices import edges
+from orthoselect import OrthogonalSelector, select
+from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError
+from problems import random_problem
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+pd = pytest.importorskip("pandas")
+
+N = 300
+
+
+@pytest.fixture
+def one_by_one():
+    """Let Dask do one task after the other, here: quick for small tables."""
+    with dask.config.set(scheduler="synchronous"):
+        yield
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """Two worker processes."""
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def table():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(N, 4))
+    kind = rng.choice(["red", "green", "blue"], N)
+    return pd.DataFrame(
+        {
+            "a": X[:, 0],
+            "b": X[:, 1] * 1e-3 + 1e3,
+            "c": rng.integers(0, 9, N),
+            "d": X[:, 3].astype(np.float32),
+            "kind": kind,
+            "y": np.where(X[:, 1] + (kind == "red") + rng.normal(size=N) > 0.3, "yes", "no"),
+            "number": 1e6 + X[:, 1] - 2 * X[:, 0] + rng.normal(size=N),
+        }
+    )
+
+
+def spread(frame, npartitions=4):
+    return dd.from_pandas(frame, npartitions=npartitions, sort=False)
+
+
+def same(path, expected, rel=1e-9):
+    assert path.names == expected.names
+    assert path.columns == expected.columns
+    assert path.gains == pytest.approx(expected.gains, abs=1e-9, rel=rel)
+    assert path.ceiling == pytest.approx(expected.ceiling, nan_ok=True)
+    assert path.n_candidates == expected.n_candidates
+
+
+def in_chunks(X, seed):
+    """An array in blocks of rows of many sizes, none included, and of columns."""
+    sizes = tuple(b - a for a, b in pairwise(edges(len(X), seed)))
+    widths = (1, X.shape[1] - 1) if X.shape[1] > 1 else (1,)
+    return da.from_array(X, chunks=(sizes, widths))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("seed", range(0, 120, 4))
+def test_nasty_arrays(seed, one_by_one):
+    p = random_problem(seed)
+    expected = select(p.X, p.y, p.t, include=list(p.include), sample_weight=p.weights)
+    y = da.from_array(p.y, chunks=(7, *p.y.shape[1:])) if seed % 8 else p.y
+    path = select(in_chunks(p.X, seed), y, p.t, include=list(p.include), sample_weight=p.weights)
+    same(path, expected)
+
+
+OPTIONS = {
+    "plain": {},
+    "groups": {"groups": {"mixed": ["a", "kind"]}},
+    "include and exclude": {"include": ["kind"], "exclude": ["b", "d"]},
+    "weights": {"sample_weight": np.random.default_rng(0).integers(0, 4, N)},
+    "numbers as labels": {"categorical_features": ["c"]},
+    "ordinal": {"response_encoding": "ordinal"},
+}
+
+
+@pytest.mark.parametrize("target", ["y", "number"])
+@pytest.mark.parametrize("options", list(OPTIONS))
+def test_mixed_frames(options, target, one_by_one):
+    frame = table()
+    same(select(spread(frame), target, 3, **OPTIONS[options]),
+         select(frame, target, 3, **OPTIONS[options]))  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["err", "mser", "obcc", "socc_discretized", "mrmr_quotient"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_other_criteria(method, weighted, one_by_one):
+    frame, left_out = table(), {"exclude": ["kind", "number"]}
+    weights = np.random.default_rng(0).integers(0, 3, N) if weighted else None
+    same(select(spread(frame), "y", 3, method, sample_weight=weights, **left_out),
+         select(frame, "y", 3, method, sample_weight=weights, **left_out))  # fmt: skip
+
+
+def test_a_response_beside_the_table(one_by_one):
+    frame = table()
+    X, y = frame[["a", "b", "c"]], frame["y"]
+    expected = select(X, y, 2)
+    same(select(spread(X), spread(y.to_frame())["y"], 2), expected)
+    same(select(spread(X), y, 2), expected)
+    same(select(X, spread(y.to_frame())["y"], 2), expected)
+    both = frame[["y", "number"]].assign(y=lambda f: f["y"] == "yes")
+    same(select(spread(X), spread(both), 2), select(X, both, 2))
+
+
+def test_an_array_without_known_sizes(one_by_one):
+    frame = table()[["a", "b", "number"]].astype(float)
+    path = select(spread(frame).to_dask_array(), "x2", 2)
+    assert path.features == select(frame.to_numpy(), "x2", 2).features
+
+
+def test_selectors_take_dask(one_by_one):
+    frame = table()
+    X, y = frame[["a", "b", "c", "d"]], frame["y"]
+    selector = OrthogonalSelector(2).fit(spread(X), spread(y.to_frame())["y"])
+    expected = OrthogonalSelector(2).fit(X, y)
+    np.testing.assert_array_equal(selector.support_, expected.support_)
+    assert list(selector.feature_names_in_) == list(X.columns)
+
+
+def test_one_pass_where_nothing_has_to_be_found_first(one_by_one):
+    X = da.random.default_rng(0).normal(size=(N, 5), chunks=(70, 5))
+    assert select(X, X[:, 0] > 0, 2).stats["passes"] == 1
+
+
+class Counted:
+    """An array of which is noted how many of its rows are asked for at a time, and by whom."""
+
+    def __init__(self, X):
+        self.shape, self.dtype, self.ndim = X.shape, X.dtype, X.ndim
+        self._X, self.most = X, 0
+
+    def __getitem__(self, where):
+        part = self._X[where]
+        self.most = max(self.most, part.size)
+        return part
+
+
+def test_no_more_than_a_partition_is_ever_asked_for(one_by_one):
+    counted = Counted(np.random.default_rng(0).normal(size=(1000, 6)))
+    X = da.from_array(counted, chunks=(100, 6), asarray=False, inline_array=True)
+    select(X, (counted._X[:, 0] > 0).astype(int), 3)
+    assert counted.most == 600
+
+
+def test_dask_is_imported_for_dask_only():
+    code = "import orthoselect, sys, numpy as np\northoselect.select(np.eye(5), [0,0,1,1,1], 1)\n"
+    code += "sys.exit('dask' in sys.modules)"
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", code]).returncode == 0
+
+
+# What goes wrong
+
+
+def test_missing_numbers_name_column_and_partition(one_by_one):
+    frame = table()
+    frame.loc[200, "a"] = np.nan
+    with pytest.raises(NonFiniteError, match=r"column `a` has 1 NaN.*partition 2"):
+        select(spread(frame), "y", 2)
+    with pytest.raises(NonFiniteError, match=r"column `a` has 1 NaN.*partition 2"):
+        select(spread(frame), "y", 2, "jmi", exclude=["number"])
+
+
+def test_missing_labels_name_column_and_partition(one_by_one):
+    frame = table()
+    frame.loc[80, "kind"] = None
+    with pytest.raises(MissingValueError, match=r"column `kind`.*partition 1"):
+        select(spread(frame), "y", 2)
+    frame = table()
+    frame.loc[80, "number"] = np.inf
+    with pytest.raises(InputError, match=r"y should hold finite.*partition 1"):
+        select(spread(frame), "number", 2)
+
+
+def test_rows_that_do_not_match_are_refused(one_by_one):
+    X = da.ones((20, 2), chunks=(10, 2))
+    with pytest.raises(ShapeError, match=r"same partitions.*X has 2 of 20 rows in all, y has 3"):
+        select(X, da.ones(21, chunks=7), 1)
+    frame = table()
+    with pytest.raises(ShapeError, match=r"same number of rows.*X has 75, y has 74 in partition 3"):
+        select(spread(frame[["a", "b"]]), spread(frame[["y"]][1:])["y"], 1)
+
+
+def test_other_collections_are_refused():
+    with pytest.raises(ShapeError, match="Array of 1 dimension"):
+        select(da.ones(5), [0, 1, 0, 1, 0], 1)
+    with pytest.raises(InputError, match="'lasso' needs the whole table in memory"):
+        select(da.ones((5, 2)), [0, 1, 0, 1, 0], 1, "lasso")
+
+
+def fails_at(block, start):
+    if len(block) and block.index[0] == start:
+        raise OSError("disk on fire")
+    return block
+
+
+def test_a_failing_partition_is_named(one_by_one):
+    frame = table()
+    broken = spread(frame).map_partitions(fails_at, 150, meta=frame.iloc[:0])
+    with pytest.raises(InputError, match="partition 2 fails with OSError: disk on fire"):
+        select(broken, "y", 2)
+
+
+# On a cluster
+
+
+@pytest.mark.parametrize("method", ["socc", "jmi", "socc_discretized"])
+def test_a_cluster_gives_the_same(method, cluster):
+    frame = table().drop(columns="number")
+    same(select(spread(frame), "y", 3, method), select(frame, "y", 3, method))
+
+
+def test_a_cluster_gives_the_same_for_dense_arrays(cluster):
+    X = np.random.default_rng(0).normal(size=(2000, 30))
+    y = (X[:, 2] - X[:, 7] + X[:, 11] > 0).astype(int)
+    path = select(da.from_array(X, chunks=(300, 10)), da.from_array(y, chunks=500), 6)
+    same(path, select(X, y, 6))
+
+
+def dies_once(block, mark):
+    """Kill the process that works on the fourth quarter, the first time that its rows are used."""
+    if len(block) and block.index[0] == 225 and len(block.columns) > 3 and not mark.exists():
+        mark.touch()
+        time.sleep(0.1)
+        os._exit(1)
+    return block
+
+
+def test_a_worker_that_dies_changes_nothing(cluster, tmp_path):
+    frame, mark = table(), tmp_path / "dead"
+    deadly = spread(frame).map_partitions(dies_once, Path(mark), meta=frame.iloc[:0])
+    same(select(deadly, "y", 3), select(frame, "y", 3))
+    assert mark.exists()
+
+
+def test_a_failing_partition_is_named_on_a_cluster(cluster):
+    frame = table()
+    broken = spread(frame).map_partitions(fails_at, 150, meta=frame.iloc[:0])
+    with pytest.raises(InputError, match="partition 2 fails with OSError: disk on fire"):
+        select(broken, "y", 2)
+
+
+def test_only_small_things_reach_the_client(cluster, monkeypatch):
+    """Whatever Dask hands to the client, over all of a selection, is a few numbers a column."""
+    sizes = []
+    gather = distributed.Client.gather
+
+    def weigh(self, *args, **kwargs):
+        got = gather(self, *args, **kwargs)
+        sizes.append(len(pickle.dumps(got)))
+        return got
+
+    monkeypatch.setattr(distributed.Client, "gather", weigh)
+    X = da.random.default_rng(0).normal(size=(40_000, 8), chunks=(5_000, 8))
+    y = (X[:, 1] + X[:, 5] > 0).astype(int)
+    assert sorted(select(X, y, 2).features) == [1, 5]
+    assert len(sizes) > 2
+    assert max(sizes) < 10_000  # the response alone, a byte a row, would be 40,000
