@@ -358,7 +358,13 @@ def _native_dtype(series: nw.Series) -> Any:
 
 
 def series_objects(series: nw.Series) -> NDArray:
-    """Return a column's values as Python objects, (N,)."""
+    """Return a column's values as Python objects, (N,); those of equal text may be one object."""
+    native = series.to_native()
+    if nw.dependencies.is_pyarrow_chunked_array(native):
+        labels = arrow_labels(native, "the column", None)
+        if labels is not None:
+            levels = np.fromiter(labels.levels, dtype=object, count=len(labels.levels))
+            return levels.take(labels.codes)
     return np.fromiter(series.to_list(), dtype=object, count=len(series))
 
 
