@@ -147,6 +147,25 @@ def test_large_row_groups_are_cut_and_small_ones_joined(tmp_path):
         assert [block.num_rows for block in blocks] == [100, 100, 40]
 
 
+def test_unusual_types_are_read_as_in_memory(tmp_path):
+    numbers = [0.5, 1.5, None, 2.5] * 5
+    rows = pa.table(
+        {
+            "half": pa.array(np.arange(20, dtype=np.float16)),
+            "decimal": pa.array(numbers).cast(pa.decimal128(5, 2)),
+            "long": pa.array(["x", "y"] * 10, pa.large_string()),
+            "runs": pa.RunEndEncodedArray.from_arrays([15, 20], [1.5, 2.5]),
+        }
+    )
+    file = tmp_path / "t.arrow"
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    expected = read_source(file).data
+    found = FileBlocks(file, block_rows=6)
+    assert found.schema == expected.schema
+    assert whole(found).to_pydict() == expected.to_pydict()
+
+
 # Several files
 
 
