@@ -148,13 +148,15 @@ def find_table(data: Any, memory: int | str | None = None) -> Any:
     if is_block_source(data):
         return WithMemory(data, count_bytes(memory))
     raise InputError(
-        f"`memory` is for files, memory maps and tables in blocks of rows; got a "
+        f"`memory` is for files, memory maps and tables in blocks or partitions; got a "
         f"{type(data).__name__}, which is in memory already. Leave it away."
     )
 
 
 def names_of(data: Any) -> Sequence[str]:
-    """Return the columns of a Dataset or of a source of blocks; without names x0, x1, ..."""
+    """Return the columns of a Dataset or a source of blocks or of Dask; else x0, x1, ..."""
+    if is_dask(data):
+        return DaskTable(data).names
     return data.names if data.names is not None else BlockSource(data).names
 
 
@@ -163,15 +165,19 @@ def take_out(data: Any, columns: Mapping[str, str]) -> tuple[Any, list[Any]]:
 
     Parameters
     ----------
-    data : Dataset or source of blocks
+    data : Dataset, source of blocks, or Dask collection
     columns : mapping of str to str
         Their names, each by what to call it in an error.
     """
+    if is_dask(data):
+        table = DaskTable(data)
+        at = [c for role, name in columns.items() for c in find_columns(name, table.names, role)]
+        return table.without(at), [table.column(c) for c in at]
     source = _open(data)
     names = source.names
     at = [c for role, name in columns.items() for c in find_columns(name, names, role)]
     if isinstance(source, BlockSource):
-        source.read(set(), set(range(len(names))), at)
+        source.read(set(), set(range(len(names))), dict(zip(at, columns)))
     values = [source.column(c) for c in at]
     if isinstance(data, Dataset):
         return data.without([names[c] for c in at]), values
@@ -241,7 +247,7 @@ def open_problem(
         `categorical_features`, `groups`, `include` and `exclude`.
     """
     opened = look_at(data, target, task=task, sample_weight=sample_weight, **columns)
-    kept = [*opened.taken, *opened.weighting]
+    kept = dict.fromkeys(opened.taken, "y") | dict.fromkeys(opened.weighting, "`sample_weight`")
     table = opened.source.read(opened.categorical, opened.skip, kept)
     n_rows = opened.source.n_rows
     given = gathered(opened.weights(sample_weight))
@@ -279,6 +285,7 @@ def _weighting(spec: Any, names: Sequence[str], taken: Sequence[int]) -> list[in
 
 def numbers_of(column: Any) -> Any:
     """Return a column of weights as an array; truth values are 0 and 1. None stays None."""
+    column = gathered(column)
     if not isinstance(column, TargetColumn):
         return None if column is None else np.asarray(column)
     if column.levels is not None and set(column.levels) <= {False, True}:

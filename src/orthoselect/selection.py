@@ -24,7 +24,7 @@ from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method
 from orthoselect.problem import Problem, find_table, is_in_blocks, open_problem
-from orthoselect.read import Dataset, NpyBlocks
+from orthoselect.read import Dataset, NpyBlocks, is_dask
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.search import ForwardSearch, Search, Taken
 
@@ -197,6 +197,8 @@ def check_blocks(data: Any, method: Method) -> None:
     why, remedy = "comes in blocks", "put the blocks together"
     if isinstance(data, (Dataset, NpyBlocks)):
         why, remedy = "is too large for that", "set `memory` higher, if there is more"
+    elif is_dask(data):
+        remedy = "call its `compute()`, if it fits"
     raise InputError(
         f"method {method.name!r} needs the whole table in memory; this one {why}. Choose a method "
         f"that takes blocks of rows ({', '.join(able)}), or {remedy}."

@@ -10,13 +10,12 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orthoselect.arguments import check_choice, find_columns
+from orthoselect.arguments import check_choice
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
 from orthoselect.problem import find_table, names_of, numbers_of, take_out
-from orthoselect.read import DaskTable, Dataset, is_block_source, is_dask, is_path
-from orthoselect.read.dask_table import column_of, without_columns
+from orthoselect.read import Dataset, is_block_source, is_dask, is_path
 from orthoselect.selection import select
 
 _ORTHOGONAL = ("socc", "obcc", "err", "mser")
@@ -41,9 +40,6 @@ class _PathSelector(SelectorMixin, BaseEstimator):
             X, y, sample_weight = _features_of(X, y, sample_weight)
             n = len(names_of(X))
             names = NumberedNames(n) if is_numbered else names_of(X)
-        elif is_dask(X):
-            X, y, sample_weight = _dask_features_of(X, y, sample_weight)
-            names = DaskTable(X).names
         path = select(
             X,
             _no_column_name(y),
@@ -74,11 +70,12 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         -------
         X_selected : of shape (N, number of selected features)
         """
-        if _is_source(X) or is_dask(X):
+        if _is_source(X):
             raise InputError(
-                "`transform` should have a table in memory; got a file, or a table in blocks of "
-                "rows. Read the columns that `get_feature_names_out` lists, for example with "
-                "`pyarrow.parquet.read_table(file, columns=...)`; or transform block by block."
+                "`transform` should have a table in memory; got a file, a table in blocks of rows, "
+                "or one of Dask. Take the columns that `get_feature_names_out` lists yourself, for "
+                "example with `pyarrow.parquet.read_table(file, columns=...)`, or transform block "
+                "by block."
             )
         return super().transform(X)
 
@@ -350,7 +347,7 @@ class MutualInformationSelector(_PathSelector):
 
 
 def _is_source(X: Any) -> bool:
-    return is_path(X) or isinstance(X, Dataset) or is_block_source(X)
+    return is_path(X) or isinstance(X, Dataset) or is_dask(X) or is_block_source(X)
 
 
 def _features_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
@@ -368,19 +365,6 @@ def _features_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     X, values = take_out(X, named)
     found = dict(zip(named, values))
     return X, found.get("y", y), numbers_of(found.get("sample_weight", sample_weight))
-
-
-def _dask_features_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Return the features of a Dask table, and the columns that were named."""
-    named = [column for column in (y, sample_weight) if isinstance(column, str)]
-    if not named:
-        return X, y, sample_weight
-    names = DaskTable(X).names
-    places = {name: find_columns(name, names, "y")[0] for name in named}
-    y, sample_weight = (
-        column_of(X, places[c]) if isinstance(c, str) else c for c in (y, sample_weight)
-    )
-    return without_columns(X, list(places.values())), y, sample_weight
 
 
 def _remember_features(selector: BaseEstimator, X: Any, names: Sequence[str] | None) -> None:

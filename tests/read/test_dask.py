@@ -157,6 +157,21 @@ def test_selectors_take_dask(one_by_one):
         selector.transform(spread(X))
 
 
+def test_selectors_take_columns_of_dask_by_name(one_by_one):
+    frame = table().drop(columns="number")
+    X = frame.drop(columns=["y", "c"])
+    selector = OrthogonalSelector(2).fit(spread(frame), "y", "c")
+    expected = OrthogonalSelector(2).fit(X, frame["y"], frame["c"])
+    assert selector.get_feature_names_out().tolist() == expected.get_feature_names_out().tolist()
+    assert selector.feature_names_in_.tolist() == X.columns.tolist()
+    path = select(spread(frame), "y", 2, sample_weight="c")
+    assert path.gains == pytest.approx(expected.path_.gains, abs=1e-9)
+    with pytest.raises(InputError, match="`transform` should have a table in memory"):
+        selector.transform(spread(X))
+    with pytest.raises(InputError, match="`memory` is for what is read here"):
+        select(spread(frame), "y", 2, memory="1GB")
+
+
 def test_one_pass_where_nothing_has_to_be_found_first(one_by_one):
     X = da.random.default_rng(0).normal(size=(N, 5), chunks=(70, 5))
     assert select(X, X[:, 0] > 0, 2).stats["passes"] == 1

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from orthoselect import select
+from orthoselect import RowBlocks, select
 from orthoselect.errors import InputError, LeftOutWarning, LooksNumericWarning
 from orthoselect.read import (
     Dataset,
@@ -145,6 +145,25 @@ def test_large_row_groups_are_cut_and_small_ones_joined(tmp_path):
         parquet.write_table(rows, tmp_path / "t.parquet", row_group_size=size)
         blocks = list(FileBlocks(tmp_path / "t.parquet", block_rows=100).blocks(None))
         assert [block.num_rows for block in blocks] == [100, 100, 40]
+
+
+def test_unusual_types_are_read_as_in_memory(tmp_path):
+    numbers = [0.5, 1.5, None, 2.5] * 5
+    rows = pa.table(
+        {
+            "half": pa.array(np.arange(20, dtype=np.float16)),
+            "decimal": pa.array(numbers).cast(pa.decimal128(5, 2)),
+            "long": pa.array(["x", "y"] * 10, pa.large_string()),
+            "runs": pa.RunEndEncodedArray.from_arrays([15, 20], [1.5, 2.5]),
+        }
+    )
+    file = tmp_path / "t.arrow"
+    with pa.OSFile(str(file), "wb") as sink, pa.ipc.new_file(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    expected = read_source(file).data
+    found = FileBlocks(file, block_rows=6)
+    assert found.schema == expected.schema
+    assert whole(found).to_pydict() == expected.to_pydict()
 
 
 # Several files
@@ -470,6 +489,31 @@ def test_methods_that_need_all_rows_say_so_before_reading(tmp_path):
 def test_memory_makes_no_sense_for_what_is_in_memory():
     with pytest.raises(InputError, match=r"`memory` is for files.*got a Table"):
         select(table(), "y", memory="1GB")
+
+
+def test_memory_goes_before_that_of_a_source(tmp_path):
+    rows = table()
+    own = RowBlocks([rows.slice(0, 100), rows.slice(100)], memory=10**9)
+    expected = select(rows, "y", 4)
+    file = write(rows, tmp_path / "t.parquet")
+    for source in (own, FileBlocks(file), read_table(file, memory=2000)):
+        assert select(source, "y", 4).stats["strategy"] == "whole gram"
+        found = select(source, "y", 4, memory=100)
+        assert found.stats["strategy"] != "whole gram", "which does not fit into 100 bytes"
+        same(found, expected)
+
+
+def test_few_rows_are_in_memory_at_a_time(tmp_path):
+    file = tmp_path / "t.parquet"
+    rng = np.random.default_rng(0)
+    rows = pa.table({f"x{j}": rng.normal(size=400_000) for j in range(8)})
+    parquet.write_table(rows, file, row_group_size=len(rows), use_dictionary=False)
+    size = rows.nbytes
+    del rows
+    before = pa.total_allocated_bytes()
+    held = [pa.total_allocated_bytes() - before for _ in FileBlocks(file, block_rows=5000).blocks()]
+    assert len(held) == 80
+    assert max(held) < size / 2, "a row group is not unpacked whole"
 
 
 def test_what_is_read_whole_has_to_fit():

@@ -67,9 +67,9 @@ class Passes(ABC):
             Makes of a block what `add` is given.
         """
 
+    @abstractmethod
     def place(self, number: int, rows: slice) -> str:
         """Return what to call a block in messages, by its number among those with rows."""
-        return name_of_block(number, rows)
 
     def total(self, work: Callable[..., Sequence[Floats]], **how: Any) -> list[Floats]:
         """Add up the arrays that ``work(block, *along)`` gives of each block."""
@@ -126,6 +126,8 @@ class LocalPasses(Passes):
         call. They tell their rows by `shape` or `n_rows`, once prepared.
     n_rows : int, optional
     reading : Reading, optional
+    place : callable, optional
+        Says what to call a block, by its number and rows.
     """
 
     def __init__(
@@ -133,8 +135,10 @@ class LocalPasses(Passes):
         blocks: Callable[[Columns], Iterable[Any]],
         n_rows: int | None = None,
         reading: Reading | None = None,
+        place: Callable[[int, slice], str] | None = None,
     ) -> None:
         self._blocks = blocks
+        self._place = name_of_block if place is None else place
         self.n_rows = n_rows
         self.reading = Reading() if reading is None else reading
 
@@ -150,9 +154,12 @@ class LocalPasses(Passes):
     ) -> Total:
         total = start()
         for number, (rows, block) in enumerate(self._walk(columns, prepare)):
-            with naming(name_of_block(number, rows)):
+            with naming(self.place(number, rows)):
                 add(total, block, *(cut(each, rows) for each in along))
         return total
+
+    def place(self, number: int, rows: slice) -> str:
+        return self._place(number, rows)
 
     def _walk(self, columns: Columns, prepare: Prepare | None) -> Iterator[tuple[slice, Any]]:
         """Yield each block, prepared, and which rows of the table it holds."""

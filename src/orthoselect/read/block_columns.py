@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.read.blocks import stored_at
 from orthoselect.read.columns import Columns, Gaps, NumberLike, columns_of
 from orthoselect.read.looks import ColumnLook, look_of
 
@@ -149,9 +150,9 @@ class ColumnsOf(_Some):
         wanted = self._columns if columns is None else [self._columns[at] for at in columns]
         yield from self._source.blocks(wanted)
 
-    def where(self, rows: slice) -> str:
+    def where(self, rows: slice) -> str | None:
         """Return where these rows are stored, for an error."""
-        return self._source.where(rows)
+        return stored_at(self._source, rows)
 
     def split(self) -> list[ColumnsOf]:
         """Return sources of the rows in order, each to be read elsewhere."""
@@ -182,10 +183,10 @@ class RowsOf(_Some):
             if rows.any():
                 yield block if rows.all() else columns_of(block).take_rows(rows)
 
-    def where(self, rows: slice) -> str:
+    def where(self, rows: slice) -> str | None:
         """Return where these rows are stored, for an error."""
         stored = np.flatnonzero(self._rows)[[rows.start, max(rows.start, rows.stop - 1)]]
-        return self._source.where(slice(int(stored[0]), int(stored[1]) + 1))
+        return stored_at(self._source, slice(int(stored[0]), int(stored[1]) + 1))
 
     def split(self) -> list[RowsOf]:
         """Return sources of the rows in order, each to be read elsewhere."""

@@ -23,7 +23,7 @@ from orthoselect.errors import InputError, ShapeError, listing
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.passes import LocalPasses, Passes, name_of_block, naming
 from orthoselect.matrix.reading import Reading
-from orthoselect.read.blocks import bytes_of, check_names, part_of
+from orthoselect.read.blocks import bytes_of, check_names, part_of, stored_at
 from orthoselect.read.table import Source, source_of
 from orthoselect.read.target import read_target
 
@@ -59,7 +59,7 @@ class BlockSource:
     def _walker(self) -> Passes:
         """Return what walks over the blocks, each an `OpenedBlock`."""
         reading = Reading(progress=getattr(self._data, "progress", None))
-        return LocalPasses(self._open_all, self.n_rows or None, reading)
+        return LocalPasses(self._open_all, self.n_rows or None, reading, self._place)
 
     def _peek(self) -> Source:
         """Look at a few rows of the first block that has any."""
@@ -79,15 +79,17 @@ class BlockSource:
         """Return a column that `read` was told to keep."""
         return self._target[column]
 
-    def read(self, categorical: set[int], skip: set[int], keep: Sequence[int] = ()) -> BlockTable:
+    def read(
+        self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}
+    ) -> BlockTable:
         """Find the levels of categorical columns in a pass of their own; keep columns whole.
 
         Parameters
         ----------
         categorical, skip : sets of columns
             As for a table in memory.
-        keep : sequence of columns
-            The response.
+        keep : mapping of columns to str
+            The response and the like, each with what to call it in an error.
         """
         labeled = sorted(categorical - skip)
         survey = self._survey(labeled, keep)
@@ -106,9 +108,9 @@ class BlockSource:
             memory=getattr(self._data, "memory", None),
         )
 
-    def _survey(self, labeled: Sequence[int], keep: Sequence[int]) -> _Survey:
+    def _survey(self, labeled: Sequence[int], keep: Mapping[int, str]) -> _Survey:
         """Find what has to be known of all rows, in a pass if there is anything."""
-        start = partial(_Survey, [self.names[c] for c in labeled], len(keep))
+        start = partial(_Survey, [self.names[c] for c in labeled], list(keep.values()))
         wanted = [*labeled, *keep]
         survey = start()
         if wanted or not self.n_rows:
@@ -130,8 +132,13 @@ class BlockSource:
             opened = open_block(block, number, f"block {number} (from row {start} on)", names)
             if opened.n_rows:  # dtypes of nothing tell nothing
                 rows = slice(start, start + opened.n_rows)
-                yield replace(opened, place=name_of_block(number, rows))
+                yield replace(opened, place=self._place(number, rows))
                 start, number = rows.stop, number + 1
+
+    def _place(self, number: int, rows: slice) -> str:
+        """Return what to call a block, and where it is stored if the source can tell."""
+        stored = stored_at(self._data, rows)
+        return name_of_block(number, rows) + ("" if stored is None else f" of {stored}")
 
 
 def first_rows(block: Any) -> Any:
@@ -170,9 +177,9 @@ def open_block(block: Any, number: int, place: str, names: Sequence[str]) -> Ope
 class _Survey:
     """What the first pass finds out: levels of categorical columns, and the response."""
 
-    def __init__(self, labeled: Sequence[str], n_kept: int) -> None:
+    def __init__(self, labeled: Sequence[str], kept: Sequence[str]) -> None:
         self.seen = [LevelsSeen(f"column `{name}`") for name in labeled]
-        self._responses = [_MergedTarget() for _ in range(n_kept)]
+        self._kept = [_MergedColumn(name) for name in kept]
         self.n_rows = 0
 
     def look(self, opened: OpenedBlock) -> None:
@@ -180,31 +187,33 @@ class _Survey:
         source = opened.source
         for column, seen in enumerate(self.seen):
             seen.add(source.labels(column), source.order(column))
-        for k, response in enumerate(self._responses):
-            columns = read_target(source.column(len(self.seen) + k), source.n_rows)
-            check_finite(columns)
-            response.add(columns[0])
+        for k, kept in enumerate(self._kept):
+            values = source.column(len(self.seen) + k)
+            (column,) = read_target(values, source.n_rows, kept.name)
+            check_finite([column])
+            kept.add(column)
         self.n_rows += source.n_rows
 
     def merge(self, other: _Survey) -> _Survey:
         """Return what both have found, the rows of the other following."""
         for mine, theirs in zip(self.seen, other.seen):
             mine.merge(theirs)
-        for response, more in zip(self._responses, other._responses):
-            response.merge(more)
+        for kept, more in zip(self._kept, other._kept):
+            kept.merge(more)
         self.n_rows += other.n_rows
         return self
 
     def targets(self) -> list[TargetColumn]:
         """Return the kept columns whole."""
-        return [response.merged() for response in self._responses]
+        return [kept.merged() for kept in self._kept]
 
 
-class _MergedTarget:
-    """A response column put together from its blocks; labels as small whole numbers."""
+class _MergedColumn:
+    """A column put together from its blocks; labels as small whole numbers."""
 
-    def __init__(self) -> None:
-        self._seen = LevelsSeen("y")
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._seen = LevelsSeen(name)
         self._parts: list[NDArray] = []
         self._is_number: bool | None = None  # as long as nothing has come
 
@@ -216,7 +225,7 @@ class _MergedTarget:
             values = self._seen.add(column.labels(), column.order)
         self._parts.append(values.copy())  # not a view, which would keep the block
 
-    def merge(self, other: _MergedTarget) -> None:
+    def merge(self, other: _MergedColumn) -> None:
         """Take the rows of another."""
         if other._is_number is None:
             return
@@ -232,7 +241,7 @@ class _MergedTarget:
         if self._is_number is not None and self._is_number != is_number:
             kinds = ["labels", "numbers"]
             raise InputError(
-                f"y should be of one kind in all blocks; it holds {kinds[is_number]} here "
+                f"{self.name} should be of one kind in all blocks; it holds {kinds[is_number]} here "
                 f"and {kinds[self._is_number]} in blocks before. Convert it."
             )
         self._is_number = is_number
@@ -241,10 +250,11 @@ class _MergedTarget:
         """Return the whole column."""
         values = np.concatenate(self._parts)
         if self._is_number:
-            return TargetColumn("y", values)
+            return TargetColumn(self.name, values)
         places = self._seen.places()
         places = places.astype(np.min_scalar_type(max(len(places) - 1, 0)))
-        return TargetColumn("y", places.take(values), categorical=True, levels=self._seen.levels())
+        codes, levels = places.take(values), self._seen.levels()
+        return TargetColumn(self.name, codes, categorical=True, levels=levels)
 
 
 @dataclass(frozen=True)

@@ -111,9 +111,19 @@ class WithMemory:
         """Yield the blocks, with some columns or with all."""
         yield from self._source.blocks(columns)
 
+    def where(self, rows: slice) -> str | None:
+        """Return where these rows are stored, for an error."""
+        return stored_at(self._source, rows)
+
     def split(self) -> list[Any]:
         """Return sources of the rows in order, each to be read elsewhere."""
         return self._source.split()
+
+
+def stored_at(source: Any, rows: slice) -> str | None:
+    """Return where rows of a source are stored, for an error; None if it does not say."""
+    where = getattr(source, "where", None)
+    return None if where is None else where(rows)
 
 
 def _is_frame(block: Any) -> bool:

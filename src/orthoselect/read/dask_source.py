@@ -5,7 +5,7 @@ The rows stay where they are, and so does the response; nothing of the table is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from orthoselect.encode.blocks import BlockTable
@@ -41,7 +41,9 @@ class DaskSource(BlockSource):
     def _walker(self) -> DaskPasses:
         return DaskPasses(self._data, self.names, Reading(progress=self._data.progress))
 
-    def read(self, categorical: set[int], skip: set[int], keep: Sequence[int] = ()) -> BlockTable:
+    def read(
+        self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}
+    ) -> BlockTable:
         """Find the levels of categorical columns; the response stays where it is."""
         return super().read(categorical, skip)
 

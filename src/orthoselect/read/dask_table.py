@@ -28,17 +28,6 @@ def gathered(values: Any) -> Any:
     return values.compute() if is_dask(values) else values
 
 
-def column_of(data: Any, column: int) -> Any:
-    """Return one column of a Dask table."""
-    return data[data.columns[column]] if hasattr(data, "columns") else data[:, column]
-
-
-def without_columns(data: Any, columns: Sequence[int]) -> Any:
-    """Return a Dask table without some columns."""
-    kept = [c for c in range(data.shape[1]) if c not in set(columns)]
-    return data[list(data.columns[kept])] if hasattr(data, "columns") else data[:, kept]
-
-
 class PartitionedTable(ABC):
     """A table in partitions of rows, each of which is worked on by a task of Dask.
 
@@ -103,6 +92,19 @@ class DaskTable(PartitionedTable):
         if self._is_frame or any(math.isnan(size) for size in self._data.chunks[0]):
             return None
         return [int(size) for size in self._data.chunks[0]]
+
+    def column(self, column: int) -> Any:
+        """Return a column as a Dask collection."""
+        data = self._data
+        return data[list(data.columns)[column]] if self._is_frame else data[:, column]
+
+    def without(self, columns: Sequence[int]) -> Any:
+        """Return the Dask collection of all other columns."""
+        kept = [c for c in range(len(self.names)) if c not in columns]
+        if not self._is_frame:
+            return self._data[:, kept]
+        labels = list(self._data.columns)
+        return self._data[[labels[c] for c in kept]]
 
     def partitions(self, columns: Sequence[int] | None) -> list[Any]:
         data = self._data

@@ -6,7 +6,7 @@ import collections
 import collections.abc
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -63,7 +63,7 @@ class Source(ABC):
         """Return the columns whose dtype says that they hold labels."""
         return {c for c in range(len(self.names)) if self.is_categorical(c)}
 
-    def read(self, categorical: set[int], skip: set[int], keep: Sequence[int] = ()) -> Table:
+    def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
         """Read all columns but those to skip; columns to keep can be had later anyway."""
         numeric = np.ones(len(self.names), dtype=bool)
         numeric[[*skip, *categorical]] = False
@@ -188,7 +188,7 @@ class _ArraySource(Source):
     def numeric(self, columns: NDArray[np.intp]) -> NDArray:
         return self._X if len(columns) == self._X.shape[1] else self._X[:, columns]
 
-    def read(self, categorical: set[int], skip: set[int], keep: Sequence[int] = ()) -> Table:
+    def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
         """Read all columns but those to skip; a few more in the array beat a copy without them."""
         if 2 * len(categorical | skip) > len(self.names):
             return super().read(categorical, skip, keep)
@@ -358,7 +358,13 @@ def _native_dtype(series: nw.Series) -> Any:
 
 
 def series_objects(series: nw.Series) -> NDArray:
-    """Return a column's values as Python objects, (N,)."""
+    """Return a column's values as Python objects, (N,); those of equal text may be one object."""
+    native = series.to_native()
+    if nw.dependencies.is_pyarrow_chunked_array(native):
+        labels = arrow_labels(native, "the column", None)
+        if labels is not None:
+            levels = np.fromiter(labels.levels, dtype=object, count=len(labels.levels))
+            return levels.take(labels.codes)
     return np.fromiter(series.to_list(), dtype=object, count=len(series))
 
 

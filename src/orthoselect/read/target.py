@@ -16,7 +16,7 @@ from orthoselect.errors import InputError, MissingValueError, ShapeError
 from orthoselect.read.table import as_array, check_unique, series_objects, series_order
 
 
-def read_target(y: Any, n_rows: int) -> list[TargetColumn]:
+def read_target(y: Any, n_rows: int, name: str = "y") -> list[TargetColumn]:
     """Read the response.
 
     Parameters
@@ -25,51 +25,59 @@ def read_target(y: Any, n_rows: int) -> list[TargetColumn]:
         One column, or several responses side by side.
     n_rows : int
         Rows of X.
+    name : str
+        What to call it in an error.
     """
     if y is None:
         raise InputError(
             "This selector requires y to be passed, but the target y is None: "
             "pass the classes or numbers to explain."
         )
-    columns = _columns_of(y)
+    columns = _columns_of(y, name)
     if not columns:
-        raise ShapeError("y should have at least one column; it has none.")
+        raise ShapeError(f"{name} should have at least one column; it has none.")
     found = len(columns[0].values)
     if found != n_rows:
         raise ShapeError(
-            f"X and y should have the same number of rows (samples); X has {n_rows}, y has {found}."
+            f"X and {name} should have the same number of rows (samples); X has {n_rows}, {name} has "
+            f"{found}."
         )
     return columns
 
 
-def _columns_of(y: Any) -> list[TargetColumn]:
+def _columns_of(y: Any, name: str) -> list[TargetColumn]:
     if isinstance(y, TargetColumn):  # read already, block by block
         return [y]
-    return _array_columns(y) if type(y) is np.ndarray else _other_columns(_as_series(y))
+    if type(y) is np.ndarray:
+        return _array_columns(y, name)
+    return _other_columns(_as_series(y), name)
 
 
-def _other_columns(y: Any) -> list[TargetColumn]:
+def _other_columns(y: Any, name: str) -> list[TargetColumn]:
     if nw.dependencies.is_into_series(y):
-        return [_from_series(nw.from_native(y, series_only=True), "y")]
+        return [_from_series(nw.from_native(y, series_only=True), name)]
     if nw.dependencies.is_polars_lazyframe(y):
-        raise InputError("y should be in memory; got a LazyFrame. Call its `collect()` first.")
+        raise InputError(
+            f"{name} should be in memory; got a LazyFrame. Call its `collect()` first."
+        )
     if nw.dependencies.is_into_dataframe(y):
-        check_unique(y, "y column")
+        check_unique(y, f"{name} column")
         frame = nw.from_native(y, eager_only=True)
         several = len(frame.columns) > 1
-        names = [f"y column `{c}`" if several else "y" for c in frame.columns]
-        return [_from_series(frame[:, k], name) for k, name in enumerate(names)]
-    return _array_columns(y.toarray() if sp.issparse(y) else y)
+        names = [f"{name} column `{c}`" if several else name for c in frame.columns]
+        return [_from_series(frame[:, k], called) for k, called in enumerate(names)]
+    return _array_columns(y.toarray() if sp.issparse(y) else y, name)
 
 
-def _array_columns(y: Any) -> list[TargetColumn]:
-    array = as_array(y, "y")
+def _array_columns(y: Any, name: str) -> list[TargetColumn]:
+    array = as_array(y, name)
     if array.ndim == 1:
-        return [_from_array(array, "y")]
+        return [_from_array(array, name)]
     if array.ndim != 2:
-        raise ShapeError(f"y should have one or two dimensions; got shape {array.shape}.")
-    names = ["y"] if array.shape[1] == 1 else [f"y column {j}" for j in range(array.shape[1])]
-    return [_from_array(array[:, j], name) for j, name in enumerate(names)]
+        raise ShapeError(f"{name} should have one or two dimensions; got shape {array.shape}.")
+    several = array.shape[1] > 1
+    names = [f"{name} column {j}" if several else name for j in range(array.shape[1])]
+    return [_from_array(array[:, j], called) for j, called in enumerate(names)]
 
 
 def _as_series(y: Any) -> Any:
