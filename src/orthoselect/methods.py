@@ -69,6 +69,11 @@ class Method:
         parameters = inspect.signature(self._class()).parameters
         return {k: p.default for k, p in parameters.items() if k not in self.preset}
 
+    @property
+    def needs_rows(self) -> bool:
+        """Whether it needs more of a table than means and inner products of its columns."""
+        return bool(self._class().needs_rows)
+
     def make(self, **options: Any) -> Criterion:
         """Return the criterion with these options.
 

@@ -147,6 +147,11 @@ class LevelsSeen:
             self._counts[at] += int(count)
         return mine.astype(np.min_scalar_type(max(len(place) - 1, 0))).take(labels.codes)
 
+    @property
+    def order(self) -> Sequence[Any] | None:
+        """The order of the dtype, if it has one."""
+        return self._order
+
     def _ranking(self) -> list[int]:
         return _ranking(list(self._place), self._order)
 
