@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
 import numpy as np
@@ -220,22 +221,23 @@ class OrthogonalSelector(_PathSelector):
         started = hasattr(self, "statistics_")
         validate_data(self, X, skip_check_array=True, reset=not started)
         settings = {k: getattr(self, k) for k in ("task", "categorical_features", "exclude")}
-        statistics = getattr(self, "statistics_", None) or start_statistics(settings, classes)
-        check_settled(statistics, settings, classes)
-        statistics.update(X, _no_column_name(y), sample_weight)
-        self.statistics_ = statistics
-        _forget(self, "path_", "selected_", "support_")
+        before = getattr(self, "statistics_", None) or start_statistics(settings, classes)
+        check_settled(before, settings, classes)
+        statistics = copy(before).update(X, _no_column_name(y), sample_weight)
+        path = None
         if statistics.n_rows > 1 and statistics.varies:
-            self._store(
-                statistics.select(
-                    self.n_features_to_select,
-                    options["method"],
-                    response_encoding=self.response_encoding,
-                    groups=self.groups,
-                    include=self.include,
-                    search=self.search,
-                )
+            path = statistics.select(
+                self.n_features_to_select,
+                options["method"],
+                response_encoding=self.response_encoding,
+                groups=self.groups,
+                include=self.include,
+                search=self.search,
             )
+        _forget(self, "path_", "selected_", "support_")
+        self.statistics_ = statistics
+        if path is not None:
+            self._store(path)
         return self
 
     def _get_support_mask(self) -> np.ndarray:

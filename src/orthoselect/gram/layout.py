@@ -150,12 +150,11 @@ class Layout:
             parts.append((("level", c), Labels(place, ())))
         numbers: dict[Term, Floats] = {}
         for r, (response, column) in enumerate(zip(self.responses, columns)):
-            kind = "regression" if response.classes is None else "classification"
-            coded = build_response([column], kind, "dummy", None, in_blocks=True).parts[0]
             if response.classes is None:
-                numbers["y", r] = coded[:, 0] if rows is None else coded[rows, 0]
+                values = build_response([column], "regression", "dummy", None).parts[0][:, 0]
+                numbers["y", r] = values if rows is None else values[rows]
                 continue
-            labels = _some_rows(coded, rows)
+            labels = _some_rows(column.labels(), rows)
             if response.fixed:
                 _check_known(response.classes, labels, response.name)
             place = self._see(response.classes, labels, column.order, f"response `{response.name}`")

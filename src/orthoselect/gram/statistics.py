@@ -267,7 +267,7 @@ class GramStatistics:
 
     def __add__(self, other: object) -> GramStatistics:
         if isinstance(other, int) and other == 0:  # where `sum` starts
-            return self
+            return self._copy()
         if not isinstance(other, GramStatistics):
             return NotImplemented
         if self._layout is None or other._layout is None:
