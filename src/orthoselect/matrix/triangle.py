@@ -15,6 +15,7 @@ is zero in R, exactly.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -264,22 +265,21 @@ def _middle(B: Floats) -> Floats:
 
 def _reduce(B: Floats) -> Floats:
     """Return the upper triangular R with R'R = B'B."""
-    R = np.zeros((B.shape[1], B.shape[1]), order="F")
-    for start in range(0, len(B), _TILE_ROWS):
-        R = _eliminate(R, B[start : start + _TILE_ROWS], triangular=False)
+    p = B.shape[1]
+    R, height = np.zeros((p, p), order="F"), max(_TILE_ROWS, 2 * p)
+    with single_threaded_blas() if p <= _NARROW else nullcontext():
+        for start in range(0, len(B), height):
+            R = _eliminate(R, B[start : start + height], triangular=False)
     return R
 
 
 def _eliminate(R: Floats, B: Floats, *, triangular: bool) -> Floats:
-    """Rotate the rows of R and B so that B becomes zero; return what becomes of R."""
+    """Rotate the rows of R and B so that B becomes zero; return what becomes of R, in its place."""
     p = len(R)
     panel = min(p, 16 if p <= _NARROW else 32)
     R, B = np.asfortranarray(R), np.array(B, order="F")
-    if p <= _NARROW:
-        with single_threaded_blas():
-            R, _, _, info = dtpqrt(p if triangular else 0, panel, R, B, overwrite_b=1)
-    else:
-        R, _, _, info = dtpqrt(p if triangular else 0, panel, R, B, overwrite_b=1)
+    below = p if triangular else 0  # rows of B that are triangular
+    R, _, _, info = dtpqrt(below, panel, R, B, overwrite_a=1, overwrite_b=1)
     if info:
         raise AssertionError(f"LAPACK refused argument {-info} of a QR update")
-    return np.triu(R)
+    return R
