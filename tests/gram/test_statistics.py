@@ -198,6 +198,16 @@ def test_sparse_tables_and_empty_blocks(rng):
     same(statistics.select(5), select(X, y, 5))
 
 
+def test_labels_may_be_numbers_if_dtypes_do_not_tell():
+    table = frame().drop(columns="kind").assign(flag=frame()["flag"].astype(int))
+    for spec in (None, "all"):
+        table["c"] = table["c"].astype("category" if spec is None else "int64")
+        statistics = GramStatistics(categorical_features=spec, exclude=["a", "b", "d", "number"])
+        statistics.update(table[:100], "y").update(table[100:].astype({"c": "int64"}), "y")
+        options = {"categorical_features": spec, "exclude": ["a", "b", "d", "number"]}
+        same(statistics.select(2), select(table, "y", 2, **options))
+
+
 def test_files_and_built_in_sets(tmp_path):
     frame().to_csv(tmp_path / "table.csv", index=False)
     statistics = GramStatistics.of(tmp_path / "table.csv", "y")
@@ -312,6 +322,9 @@ def test_nothing_added_is_nothing():
     statistics = GramStatistics.of(frame(), "y")
     same((GramStatistics() + statistics).select(3), statistics.select(3))
     same((statistics + GramStatistics()).select(3), statistics.select(3))
+    without = GramStatistics().update(frame(), "y", np.zeros(N))
+    same((without + statistics).select(3), statistics.select(3))
+    same((statistics + without).select(3), statistics.select(3))
     assert repr(GramStatistics() + GramStatistics()) == "GramStatistics: no rows yet"
     with pytest.raises(InputError, match="`task` is 'regression' on the left and 'auto'"):
         GramStatistics(task="regression") + statistics
@@ -386,10 +399,10 @@ def test_a_block_that_is_wrong_changes_nothing():
         statistics.update(frame().rename(columns={"a": "z"}), "y")
     with pytest.raises(InputError, match="8 were expected"):
         statistics.update(frame().drop(columns="a"), "y")
-    with pytest.raises(InputError, match="column `kind` should hold labels"):
+    with pytest.raises(InputError, match=r"column `kind` should hold labels, .* numbers here"):
         statistics.update(frame().assign(kind=1.0), "y")
-    with pytest.raises(InputError, match="column `c` should hold numbers"):
-        statistics.update(frame().assign(c="text"), "y")
+    with pytest.raises(InputError, match=r"column `c` should hold numbers, .* labels here"):
+        statistics.update(frame().assign(c="7"), "y")
     with pytest.raises(InputError, match="should be of one kind in all blocks"):
         statistics.update(frame().assign(y=1), "y")
     with pytest.raises(InputError, match="this one has `number`, those before had `y`"):
@@ -419,6 +432,10 @@ def test_responses_and_weights_beside_blocks_have_to_fit(rng):
             GramStatistics.of(blocks, np.arange(n_rows) % 2)
         with pytest.raises(ShapeError, match="one number for each"):
             GramStatistics.of(blocks, np.arange(40) % 2, np.ones(n_rows))
+    with pytest.raises(InputError, match="one number for each of the 20 rows"):
+        GramStatistics.of(blocks, np.arange(40) % 2, "heavy")
+    with pytest.raises(ShapeError, match="one or two dimensions"):
+        GramStatistics.of(blocks, 5)
 
 
 def test_memory_that_does_not_do(rng):

@@ -43,7 +43,7 @@ def save(
             "labels": {
                 str(c): _levels(seen, layout.names[c]) for c, seen in layout.labeled.items()
             },
-            "labels_by_dtype": sorted(layout.by_dtype),
+            "labels_by_dtype": None if layout.by_dtype is None else sorted(layout.by_dtype),
             "responses": [_response(response) for response in layout.responses],
             "response_at": layout.taken,
             "excluded": layout.excluded,
@@ -111,7 +111,7 @@ def _rebuild(
         names=NumberedNames(header["n_columns"]) if names is None else names,
         numeric_at=np.array(header["numeric"], dtype=np.intp),
         labeled={int(c): _seen(part, "column") for c, part in header["labels"].items()},
-        by_dtype=set(header["labels_by_dtype"]),
+        by_dtype=None if header["labels_by_dtype"] is None else set(header["labels_by_dtype"]),
         responses=[_rebuild_response(part) for part in header["responses"]],
         taken=header["response_at"],
         excluded=header["excluded"],

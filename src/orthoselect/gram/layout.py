@@ -66,8 +66,8 @@ class Layout:
         Positions of those that hold numbers.
     labeled : mapping of int to LevelsSeen
         Levels of those that hold labels, by position.
-    by_dtype : set of int
-        Those that hold labels because their dtype says so.
+    by_dtype : set of int or None
+        Those that hold labels because their dtype says so; None if dtypes are nothing to go by.
     responses : list of ResponseColumn
     taken : list of int
         Where the response stands in the table, if it does.
@@ -82,7 +82,7 @@ class Layout:
     names: Sequence[str]
     numeric_at: Indices
     labeled: dict[int, LevelsSeen]
-    by_dtype: set[int]
+    by_dtype: set[int] | None
     responses: list[ResponseColumn]
     taken: list[int]
     excluded: list[int]

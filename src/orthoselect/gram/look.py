@@ -49,12 +49,12 @@ def first_look(
     )
 
 
-def _labeled(source: Source, spec: Any, skip: set[int]) -> tuple[set[int], set[int]]:
+def _labeled(source: Source, spec: Any, skip: set[int]) -> tuple[set[int] | None, set[int]]:
     """Return the columns that hold labels by their dtype alone, and all that do."""
     if spec is None:
-        return set(), set()
+        return None, set()
     if isinstance(spec, str) and spec == "all":
-        return set(), set(range(len(source.names))) - skip
+        return None, set(range(len(source.names))) - skip
     by_dtype = source.categorical_columns() - skip
     if isinstance(spec, str) and spec == "from_dtype":
         return by_dtype, by_dtype
@@ -86,12 +86,16 @@ def look_again(layout: Layout, source: Source, target: ReadTarget, number: int) 
     check_names(layout.names, source.names, number)
     source.names = layout.names
     _check_responses(layout, target)
-    for c in layout.by_dtype:
-        if source.n_rows and not source.is_categorical(c):
-            raise InputError(
-                f"column `{layout.names[c]}` should hold labels, as it did in blocks before; it "
-                f"holds numbers here. Convert it, or name it in `categorical_features`."
-            )
+    if layout.by_dtype is None or not source.n_rows:
+        return
+    kinds, here = ["numbers", "labels"], source.categorical_columns()
+    of_numbers = set(layout.numeric_at.tolist())
+    for c in sorted((layout.by_dtype - here) | (of_numbers & here)):
+        raise InputError(
+            f"column `{layout.names[c]}` should hold {kinds[c in layout.by_dtype]}, as it did in "
+            f"blocks before; it holds {kinds[c in here]} here. Convert it, or say in "
+            f"`categorical_features` what it is."
+        )
 
 
 def _check_responses(layout: Layout, target: ReadTarget) -> None:
@@ -156,7 +160,7 @@ class TargetBeside:
     """A response that is given beside blocks, cut where they are cut."""
 
     def __init__(self, y: Any) -> None:
-        if y is None:
+        if y is None or np.ndim(y) == 0:
             read_target(y, 0)  # words the error
         self._y = y if hasattr(y, "shape") or hasattr(y, "__getitem__") else np.asarray(y)
         shape = getattr(self._y, "shape", None)

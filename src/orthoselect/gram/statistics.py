@@ -278,10 +278,11 @@ class GramStatistics:
         assert theirs._layout is not None
         new._agree_on_numbers(theirs)
         check_layouts(new._layout, theirs._layout)
-        height, whole = theirs._triangles.height, theirs._known()[1]
+        height, whole = theirs._triangles.height, theirs._triangle()
         columns = new._layout.take_in(theirs._layout)
-        new._triangles.flush(len(new._layout.terms))
-        new._triangles.push(height, whole.combined(columns))
+        if whole is not None:
+            new._triangles.flush(len(new._layout.terms))
+            new._triangles.push(height, whole.combined(columns))
         new._n_rows += other._n_rows
         new._weight += other._weight
         return new
@@ -423,11 +424,16 @@ class GramStatistics:
 
     def _known(self) -> tuple[Layout, Triangle]:
         """Return the columns and the triangle of all rows."""
+        whole = self._triangle()
+        if self._layout is None or whole is None:
+            raise InputError("there should be rows to know anything of; `update` takes them in.")
+        return self._layout, whole
+
+    def _triangle(self) -> Triangle | None:
+        """Return the triangle of all rows, None if there are none."""
         if self._layout is not None and self._whole is None:
             self._whole = self._triangles.whole(len(self._layout.terms))
-        if self._layout is None or self._whole is None:
-            raise InputError("there should be rows to know anything of; `update` takes them in.")
-        return self._layout, self._whole
+        return self._whole
 
     # Files
 
@@ -477,7 +483,7 @@ class GramStatistics:
         """Read a table in blocks once."""
         names = opened.source.names
         beside = None if opened.taken else TargetBeside(opened.target)
-        weights = None if sample_weight is None else np.asarray(sample_weight)
+        weights = None if sample_weight is None else np.atleast_1d(np.asarray(sample_weight))
         progress = getattr(opened.data, "progress", None)
         memory = getattr(opened.data, "memory", None)
         start = n_bytes = 0
