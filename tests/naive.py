@@ -53,6 +53,16 @@ def value(A, Y, w=None, tolerance=1e-10):
     return squared_canonical_correlations(A, Y, w, tolerance).sum()
 
 
+def moments(A, w=None):
+    """Weighted means, covariances and sums of products of the columns of stacked rows."""
+    A = np.asarray(A, dtype=np.longdouble)
+    w = np.ones(len(A)) if w is None else np.asarray(w, dtype=float)
+    means = (w[:, None] * A).sum(axis=0) / w.sum()
+    gram = (w[:, None] * A).T @ A
+    spread = (w[:, None] * (A - means)).T @ (A - means) / w.sum()
+    return means.astype(float), spread.astype(float), gram.astype(float)
+
+
 def one_hot(labels):
     """One indicator column for every distinct label."""
     labels = np.asarray(labels)

@@ -371,3 +371,110 @@ def test_what_cannot_be_transformed_says_how(people, tmp_path):
         OrthogonalSelector(2).fit(given["path"], None)
     with pytest.raises(InputError, match="one role; `y` is the target"):
         OrthogonalSelector(2).fit(given["path"], "y", "y")
+
+
+# partial_fit
+
+
+def streamed(selector, X, y, size=40, **options):
+    for start in range(0, len(X), size):
+        rows = slice(start, start + size)
+        selector.partial_fit(X[rows], y[rows], **options)
+    return selector
+
+
+@pytest.mark.parametrize("criterion", ["socc", "obcc", "err", "mser"])
+@pytest.mark.parametrize("size", [1, 40, 1000])
+def test_partial_fit_ends_where_fit_does(cancer, criterion, size):
+    X, y = cancer[0][:120], cancer[1][:120]
+    whole = OrthogonalSelector(4, criterion=criterion).fit(X, y)
+    selector = streamed(OrthogonalSelector(4, criterion=criterion), X, y, size)
+    assert selector.selected_.tolist() == whole.selected_.tolist()
+    assert selector.path_.gains == pytest.approx(whole.path_.gains, rel=1e-9)
+    assert selector.path_.names == whole.path_.names
+    assert selector.feature_names_in_.tolist() == X.columns.tolist()
+    assert selector.n_features_in_ == 30
+    assert selector.statistics_.n_rows == 120
+    np.testing.assert_array_equal(selector.transform(X), whole.transform(X))
+
+
+def test_partial_fit_takes_what_fit_takes(cancer):
+    X, y = cancer[0].assign(kind=np.where(cancer[0]["mean area"] > 600, "big", "small")), cancer[1]
+    X["unknown"] = np.nan
+    options = {
+        "include": ["kind"],
+        "exclude": ["unknown", "worst area"],
+        "groups": {"worst": ["worst radius", "worst texture"]},
+        "response_encoding": "ordinal",
+    }
+    weights = np.random.default_rng(0).random(len(X))
+    whole = OrthogonalSelector(4, **options).fit(X, y, weights)
+    selector = OrthogonalSelector(4, **options)
+    for rows in (slice(0, 50), slice(50, None)):
+        selector.partial_fit(X[rows], y[rows], sample_weight=weights[rows])
+    assert selector.path_.names == whole.path_.names
+    assert selector.path_.gains == pytest.approx(whole.path_.gains, abs=1e-9)
+    assert selector.selected_.tolist() == whole.selected_.tolist()
+
+
+def test_partial_fit_waits_for_something_to_select_by():
+    X, y = np.random.default_rng(0).normal(size=(30, 3)), np.repeat(["a", "b", "c"], 10)
+    selector = OrthogonalSelector(1)
+    for rows in (slice(0, 1), slice(1, 10)):
+        selector.partial_fit(X[rows], y[rows])
+        assert selector.n_features_in_ == 3
+        assert not hasattr(selector, "support_")
+        with pytest.raises(NotFittedError, match=r"`partial_fit`.*response `y` \(1 class\)"):
+            selector.transform(X)
+    selector.partial_fit(X[10:], y[10:])
+    assert selector.path_.features == OrthogonalSelector(1).fit(X, y).path_.features
+    assert selector.statistics_.classes == {"y": ("a", "b", "c")}
+
+
+def test_partial_fit_with_given_classes(cancer):
+    X, y = cancer[0].to_numpy(), cancer[1].to_numpy()
+    selector = streamed(OrthogonalSelector(2), X, y, 200, classes=np.unique(y))
+    assert selector.selected_.tolist() == OrthogonalSelector(2).fit(X, y).selected_.tolist()
+    with pytest.raises(InputError, match="got `7`"):
+        selector.partial_fit(X[:3], np.full(3, 7))
+    with pytest.raises(InputError, match="stay the same; they were"):
+        selector.partial_fit(X[:3], y[:3], classes=[0, 1, 2])
+    with pytest.raises(InputError, match="given in the first call"):
+        streamed(OrthogonalSelector(2), X, y).partial_fit(X, y, classes=[0, 1])
+
+
+def test_partial_fit_follows_parameters_that_may_change(cancer):
+    X, y = cancer[0].to_numpy(), cancer[1].to_numpy()
+    selector = OrthogonalSelector(2).partial_fit(X[:100], y[:100])
+    selector.set_params(n_features_to_select=4, include=[3]).partial_fit(X[100:], y[100:])
+    assert (
+        selector.selected_.tolist()
+        == OrthogonalSelector(4, include=[3]).fit(X, y).selected_.tolist()
+    )
+    with pytest.raises(InputError, match="`exclude` should stay the same"):
+        selector.set_params(exclude=[0]).partial_fit(X, y)
+
+
+def test_partial_fit_that_fails_takes_nothing_in(cancer):
+    X, y = cancer[0].to_numpy(), cancer[1].to_numpy()
+    selector = OrthogonalSelector(2).partial_fit(X[:100], y[:100])
+    with pytest.raises(InputError, match="positions, from 0 to 29"):
+        selector.set_params(include=[99]).partial_fit(X[100:], y[100:])
+    assert selector.statistics_.n_rows == 100
+    assert selector.support_.sum() == 2
+
+
+def test_fit_starts_anew(cancer):
+    X, y = cancer[0].to_numpy(), cancer[1].to_numpy()
+    selector = OrthogonalSelector(2).partial_fit(X[:100], y[:100]).fit(X[:, :5], y)
+    assert not hasattr(selector, "statistics_")
+    assert selector.partial_fit(X[:50], y[:50]).statistics_.n_rows == 50
+
+
+def test_streaming_selectors_pickle_and_clone(cancer):
+    X, y = cancer[0].to_numpy(), cancer[1].to_numpy()
+    selector = OrthogonalSelector(3).partial_fit(X[:300], y[:300])
+    again = pickle.loads(pickle.dumps(selector)).partial_fit(X[300:], y[300:])
+    assert again.selected_.tolist() == OrthogonalSelector(3).fit(X, y).selected_.tolist()
+    assert selector.statistics_.n_rows == 300
+    assert not hasattr(clone(selector), "statistics_")

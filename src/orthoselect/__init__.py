@@ -12,11 +12,13 @@ from orthoselect.versions import __version__
 if TYPE_CHECKING:
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer, RandomBinarizer
+    from orthoselect.gram import GramStatistics
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
 
 __all__ = [
     "Comparison",
+    "GramStatistics",
     "MeanStdDiscretizer",
     "MutualInformationSelector",
     "OrthogonalSelector",
@@ -35,6 +37,7 @@ __all__ = [
 
 
 _LAZY = {
+    "GramStatistics": "gram",
     "MeanStdDiscretizer": "discretizers",
     "MutualInformationSelector": "selectors",
     "OrthogonalSelector": "selectors",

@@ -231,6 +231,27 @@ def check_weights(weights: Any, n_rows: int, *, keep_whole: bool = False) -> Flo
     """
     if weights is None:
         return None
+    w = read_weights(weights, n_rows)
+    if not w.any():
+        raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
+    if (w > 0).sum() < 2:
+        raise ShapeError("at least 2 rows should have a `sample_weight` above 0; 1 sample has.")
+    if (w == w[0]).all():
+        return None
+    if keep_whole and (w == np.trunc(w)).all() and w.max() * n_rows < _EXACT:
+        return w
+    w = w / w.max()  # before the sum, which might overflow
+    return w / w[w > 0].mean()
+
+
+def read_weights(weights: Any, n_rows: int) -> Floats:
+    """Return row weights as they were given, one for each row, none negative.
+
+    Examples
+    --------
+    >>> read_weights([2, 0], 2)
+    array([2., 0.])
+    """
     try:
         w = np.asarray(weights)
         w = w.astype(np.float64, casting="unsafe" if w.dtype.kind in "OUS" else "same_kind")
@@ -250,13 +271,4 @@ def check_weights(weights: Any, n_rows: int, *, keep_whole: bool = False) -> Flo
             f"`sample_weight` should be finite and not negative; row {int(bad.argmax())} has "
             f"{w[bad.argmax()]}, and {int(bad.sum())} row(s) in all are wrong."
         )
-    if not w.any():
-        raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
-    if (w > 0).sum() < 2:
-        raise ShapeError("at least 2 rows should have a `sample_weight` above 0; 1 sample has.")
-    if (w == w[0]).all():
-        return None
-    if keep_whole and (w == np.trunc(w)).all() and w.max() * n_rows < _EXACT:
-        return w
-    w = w / w.max()  # before the sum, which might overflow
-    return w / w[w > 0].mean()
+    return w

@@ -74,6 +74,11 @@ class Method:
         """Whether it selects from tables in blocks of rows too."""
         return bool(self._class().takes_blocks)
 
+    @property
+    def needs_rows(self) -> bool:
+        """Whether it needs more of a table than means and inner products of its columns."""
+        return bool(self._class().needs_rows)
+
     def make(self, **options: Any) -> Criterion:
         """Return the criterion with these options.
 

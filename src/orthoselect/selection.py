@@ -54,11 +54,13 @@ def select(
 
     Parameters
     ----------
-    data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow), str or Path, or RowBlocks
+    data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow), str or Path, RowBlocks
         The table, N rows by n columns; or what `orthoselect.read.read_table` reads: a file (.csv,
         .tsv, .parquet, .feather, .arrow, .npy, .npz, .svm, .libsvm), a folder, a pattern
         (``"logs/*.parquet"``), a list of files, or a built-in data set ("iris"). `RowBlocks`, or
-        what else has `names` and `blocks(columns)`: a table in blocks of rows.
+        what else has `names` and `blocks(columns)`: a table in blocks of rows. Arrays and
+        dataframes of Dask. `GramStatistics`: what was kept of a table; the target is then the name
+        or position of one of its responses, or None for all.
     target : str or array-like
         The response: the name of a column of `data`, or the values themselves (classes, numbers,
         or several of either side by side). None for a file or data set that knows its target.
@@ -125,7 +127,7 @@ def select(
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
     data = find_table(data, memory)
     check_blocks(data, chosen)
-    problem = open_problem(
+    problem = _open(
         data,
         target,
         include=include,
@@ -134,6 +136,7 @@ def select(
         **general,
     )
     _check_columns(problem.table, chosen)
+    _check_rows(problem.table, chosen, criterion)
     design = prepare(criterion, problem)
     included = design.features.places(problem.include)
     size = count_to_select(n_features_to_select, len(design.features), len(included))
@@ -141,6 +144,13 @@ def select(
     with single_threaded_blas():
         walk = _Walk(criterion, design, problem.response, {**asked, **options}, progress)
         return walk.run(searcher, start(criterion, design, problem, size), size, included)
+
+
+def _open(data: Any, target: Any, **asked: Any) -> Problem:
+    """Read a table and a response; data that holds no table may know how to pose a problem."""
+    if callable(getattr(type(data), "open_problem", None)):
+        return data.open_problem(target, **asked)
+    return open_problem(data, target, **asked)
 
 
 def prepare(criterion: Criterion, problem: Problem) -> Any:
@@ -203,6 +213,16 @@ def check_blocks(data: Any, method: Method) -> None:
         f"method {method.name!r} needs the whole table in memory; this one {why}. Choose a method "
         f"that takes blocks of rows ({', '.join(able)}), or {remedy}."
     )
+
+
+def _check_rows(table: Table, method: Method, criterion: Criterion) -> None:
+    if criterion.needs_rows and not table.has_rows:
+        fit = [name for name, other in METHODS.items() if not other.needs_rows]
+        raise InputError(
+            f"method {method.name!r} needs the rows of the table; statistics hold means and inner "
+            f"products of its columns only. Choose one of {', '.join(map(repr, fit))}, or select "
+            f"from the rows."
+        )
 
 
 class _Walk:

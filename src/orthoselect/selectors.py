@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -14,8 +16,10 @@ from orthoselect.arguments import check_choice
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
+from orthoselect.gram.streaming import check_settled, start_statistics
 from orthoselect.problem import find_table, names_of, numbers_of, take_out
 from orthoselect.read import Dataset, is_block_source, is_dask, is_path
+from orthoselect.result import SelectionPath
 from orthoselect.selection import select
 
 _ORTHOGONAL = ("socc", "obcc", "err", "mser")
@@ -53,6 +57,10 @@ class _PathSelector(SelectorMixin, BaseEstimator):
             **self._options(),
         )
         _remember_features(self, X, names)
+        _forget(self, "statistics_")
+        self._store(path)
+
+    def _store(self, path: SelectionPath) -> None:
         self.path_ = path
         self.selected_ = np.array(path.columns, dtype=np.intp)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
@@ -82,6 +90,9 @@ class _PathSelector(SelectorMixin, BaseEstimator):
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.support_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "support_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -139,6 +150,8 @@ class OrthogonalSelector(_PathSelector):
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if X has column names.
+    statistics_ : GramStatistics
+        Only after `partial_fit`.
 
     See Also
     --------
@@ -205,6 +218,72 @@ class OrthogonalSelector(_PathSelector):
         """
         self._fit(X, y, sample_weight)
         return self
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> OrthogonalSelector:
+        """Take in more rows, and select by all that have come so far.
+
+        Of the rows only their `GramStatistics` are kept, in `statistics_`. `fit` starts anew. As
+        long as there are less than two rows, or the response has one value only, nothing is
+        selected.
+
+        Parameters
+        ----------
+        X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
+        y : array-like, series or dataframe of shape (N,) or (N, responses)
+            Classes, numbers, or several of either.
+        classes : array-like, default=None
+            All classes, in the first call; others are then an error. By default classes are found
+            as they come.
+        sample_weight : array-like of shape (N,), default=None
+            Row weights: a whole number counts as so many copies of the row.
+
+        Returns
+        -------
+        self : OrthogonalSelector
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from orthoselect import OrthogonalSelector
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> selector = OrthogonalSelector(3)
+        >>> for start in range(0, len(X), 100):
+        ...     _ = selector.partial_fit(X[start : start + 100], y[start : start + 100])
+        >>> selector.selected_
+        array([27, 20, 21])
+        """
+        options = self._options()
+        started = hasattr(self, "statistics_")
+        validate_data(self, X, skip_check_array=True, reset=not started)
+        settings = {k: getattr(self, k) for k in ("task", "categorical_features", "exclude")}
+        before = getattr(self, "statistics_", None) or start_statistics(settings, classes)
+        check_settled(before, settings, classes)
+        statistics = copy(before).update(X, _no_column_name(y), sample_weight)
+        path = None
+        if statistics.n_rows > 1 and statistics.varies:
+            path = statistics.select(
+                self.n_features_to_select,
+                options["method"],
+                response_encoding=self.response_encoding,
+                groups=self.groups,
+                include=self.include,
+                search=self.search,
+            )
+        _forget(self, "path_", "selected_", "support_")
+        self.statistics_ = statistics
+        if path is not None:
+            self._store(path)
+        return self
+
+    def _get_support_mask(self) -> np.ndarray:
+        if hasattr(self, "statistics_") and not hasattr(self, "support_"):
+            raise NotFittedError(
+                f"This OrthogonalSelector instance is not fitted yet: too little has come by "
+                f"`partial_fit` to select by, {self.statistics_!r}. Call it with more rows."
+            )
+        return super()._get_support_mask()
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -379,6 +458,12 @@ def _remember_features(selector: BaseEstimator, X: Any, names: Sequence[str] | N
         vars(selector).pop("feature_names_in_", None)
     else:
         validate_data(selector, X, skip_check_array=True)
+
+
+def _forget(selector: BaseEstimator, *names: str) -> None:
+    """Let a selector not have these attributes."""
+    for name in names:
+        vars(selector).pop(name, None)
 
 
 def _no_column_name(y: Any) -> Any:

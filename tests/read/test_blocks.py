@@ -274,7 +274,7 @@ def test_blocks_of_other_precision_are_an_error():
 def test_responses_of_other_kinds_are_an_error(library):
     first = library.frame({"a": [1.0, 2.0], "y": [0, 1]})
     second = library.frame({"a": [1.5, 2.5], "y": ["u", "v"]})
-    with pytest.raises(InputError, match=r"labels here and numbers in blocks before.*block 1"):
+    with pytest.raises(InputError, match=r"labels here and numbers before.*block 1"):
         select(RowBlocks([first, second]), "y", 1)
 
 

@@ -73,11 +73,14 @@ class Criterion(ABC):
         and all weights where it is False, have mean one.
     takes_blocks : bool
         Whether the rows of the table may come in blocks.
+    needs_rows : bool
+        Whether it needs more of the rows than means and inner products of the columns.
     """
 
     name: str
     keeps_whole_weights: bool = False
     takes_blocks: bool = False
+    needs_rows: bool = True
 
     def prepare(
         self,

@@ -77,6 +77,7 @@ class SquaredCanonicalCorrelations(Criterion):
 
     name = "socc"
     takes_blocks = True
+    needs_rows = False
 
     def start(
         self, design: Design, response: Response, weights: Floats | None = None, size: int = 1

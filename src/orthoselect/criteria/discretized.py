@@ -30,6 +30,7 @@ class DiscretizedCanonicalCorrelations(SquaredCanonicalCorrelations):
 
     name = "socc_discretized"
     keeps_whole_weights = True
+    needs_rows = True
 
     def __init__(self, *, bins: Any = "mean_std_3") -> None:
         check_bins(bins)

@@ -64,6 +64,7 @@ class _Orthogonal(Criterion):
 
     centered = False
     takes_blocks = True
+    needs_rows = False
 
     def start(
         self, design: Design, response: Response, weights: Floats | None = None, size: int = 1

@@ -157,6 +157,11 @@ class LevelsSeen:
         """How many rows have been seen."""
         return sum(self._counts)
 
+    @property
+    def order(self) -> Sequence[Any] | None:
+        """The order of the dtype, if it has one."""
+        return self._order
+
     def merge(self, other: LevelsSeen) -> NDArray[np.intp]:
         """Take what another has seen; return where its levels are now, by its own order."""
         theirs = list(other._place)

@@ -74,6 +74,11 @@ class Table:
         """Whether the rows come in blocks, and this table itself has none."""
         return False
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether there are rows at all, and not only means and products of the columns."""
+        return True
+
     def matrix(self, make: Callable[[Table], Matrix], starts: Indices, widths: Indices) -> Matrix:
         """Return the design's matrix of all rows.
 

@@ -152,7 +152,7 @@ class DenseMatrix(Matrix):
         new_shift = old_shift + shift / old_scale
         if self._dtype == np.float32:  # one shift for float32 tiles and float64 columns
             new_shift = new_shift.astype(np.float32).astype(np.float64)
-        moved = DenseMatrix(
+        moved = type(self)(
             self._X,
             shift=new_shift if new_shift.any() else None,
             scale=new_scale if (new_scale != 1.0).any() else None,

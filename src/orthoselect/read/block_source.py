@@ -189,9 +189,9 @@ class _Survey:
             seen.add(source.labels(column), source.order(column))
         for k, kept in enumerate(self._kept):
             values = source.column(len(self.seen) + k)
-            (column,) = read_target(values, source.n_rows, kept.name)
-            check_finite([column])
-            kept.add(column)
+            columns = read_target(values, source.n_rows, kept.name)
+            check_finite(columns)
+            kept.add(columns[0])
         self.n_rows += source.n_rows
 
     def merge(self, other: _Survey) -> _Survey:
@@ -241,8 +241,8 @@ class _MergedColumn:
         if self._is_number is not None and self._is_number != is_number:
             kinds = ["labels", "numbers"]
             raise InputError(
-                f"{self.name} should be of one kind in all blocks; it holds {kinds[is_number]} here "
-                f"and {kinds[self._is_number]} in blocks before. Convert it."
+                f"{self.name} should be of one kind in all blocks; it holds "
+                f"{kinds[is_number]} here and {kinds[self._is_number]} before. Convert it."
             )
         self._is_number = is_number
 

@@ -39,8 +39,8 @@ def read_target(y: Any, n_rows: int, name: str = "y") -> list[TargetColumn]:
     found = len(columns[0].values)
     if found != n_rows:
         raise ShapeError(
-            f"X and {name} should have the same number of rows (samples); X has {n_rows}, {name} has "
-            f"{found}."
+            f"X and {name} should have the same number of rows (samples); X has {n_rows}, "
+            f"{name} has {found}."
         )
     return columns
 

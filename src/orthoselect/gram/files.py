@@ -1,0 +1,182 @@
+"""Statistics in a file: a ZIP archive of a header that people can read, and of NumPy arrays."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.encode import Labels, NumberedNames
+from orthoselect.encode.labels import LevelsSeen
+from orthoselect.errors import InputError
+from orthoselect.gram.layout import Layout, ResponseColumn, by_appearance
+from orthoselect.matrix.triangle import Triangle
+from orthoselect.output import replacing
+
+FORMAT, VERSION = "orthoselect statistics", 1
+_HEADER = "header.json"
+_ARRAYS = ("R", "shift", "exponents", "precision")
+
+
+def save(
+    path: str | Path,
+    layout: Layout,
+    whole: Triangle,
+    known: dict[str, Any],
+    settings: dict[str, Any],
+) -> None:
+    """Write statistics to a file."""
+    header = json.dumps(
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            **known,
+            "settings": {**settings, "classes": _plain(settings["classes"], "y")},
+            "columns": None if isinstance(layout.names, NumberedNames) else list(layout.names),
+            "n_columns": len(layout.names),
+            "numeric": layout.numeric_at.tolist(),
+            "labels": {
+                str(c): _levels(seen, layout.names[c]) for c, seen in layout.labeled.items()
+            },
+            "labels_by_dtype": None if layout.by_dtype is None else sorted(layout.by_dtype),
+            "responses": [_response(response) for response in layout.responses],
+            "response_at": layout.taken,
+            "excluded": layout.excluded,
+            "terms": [list(term) for term in layout.terms],
+        },
+        indent=1,
+        ensure_ascii=False,
+    )
+    arrays = (whole.R, whole.shift, whole.exponents.astype(np.int64), layout.precision)
+    with (
+        replacing(path) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as file,
+    ):
+        file.writestr(_HEADER, header)
+        for name, array in zip(_ARRAYS, arrays):
+            with file.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
+
+
+def load(path: str | Path) -> tuple[Layout, Triangle, dict[str, Any], dict[str, Any]]:
+    """Read what `save` has written."""
+    try:
+        with zipfile.ZipFile(path) as file:
+            header = _read_header(file, path)
+            arrays = {name: _read_array(file, name) for name in _ARRAYS}
+        return _rebuild(header, arrays)
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(
+            f"`{path}` should be a file of statistics; it cannot be read: {error.strerror}."
+        ) from None
+    except zipfile.BadZipFile:
+        if not zipfile.is_zipfile(path):
+            raise _foreign(path) from None
+        raise _damaged(path) from None
+    except Exception:  # whatever a file that was changed leads to
+        raise _damaged(path) from None
+
+
+def _read_header(file: zipfile.ZipFile, path: str | Path) -> dict[str, Any]:
+    if _HEADER not in file.namelist():
+        raise _foreign(path)
+    header = json.loads(file.read(_HEADER))
+    if not isinstance(header, dict) or header.get("format") != FORMAT:
+        raise _foreign(path)
+    if header["version"] > VERSION:
+        raise InputError(
+            f"`{path}` should be of format {VERSION} or older; it is of format "
+            f"{header['version']}, which a newer orthoselect has written. Update orthoselect."
+        )
+    return header
+
+
+def _read_array(file: zipfile.ZipFile, name: str) -> NDArray:
+    content = io.BytesIO(file.read(f"{name}.npy"))
+    return np.lib.format.read_array(content, allow_pickle=False)
+
+
+def _rebuild(
+    header: dict[str, Any], arrays: dict[str, NDArray]
+) -> tuple[Layout, Triangle, dict[str, Any], dict[str, Any]]:
+    names = header["columns"]
+    layout = Layout(
+        names=NumberedNames(header["n_columns"]) if names is None else names,
+        numeric_at=np.array(header["numeric"], dtype=np.intp),
+        labeled={int(c): _seen(part, "column") for c, part in header["labels"].items()},
+        by_dtype=None if header["labels_by_dtype"] is None else set(header["labels_by_dtype"]),
+        responses=[_rebuild_response(part) for part in header["responses"]],
+        taken=header["response_at"],
+        excluded=header["excluded"],
+        precision=arrays["precision"],
+        terms=[tuple(term) for term in header["terms"]],
+    )
+    whole = Triangle(arrays["R"], arrays["shift"], arrays["exponents"].astype(np.intp))
+    p, n_terms = whole.p, len(layout.terms)
+    shapes = whole.R.shape == (p, p), whole.exponents.shape == (p,)
+    precise = len(layout.precision) == len(layout.numeric_at)
+    if not all((*shapes, precise, p == n_terms, np.isfinite(whole.R).all())):
+        raise ValueError("arrays and header do not fit")
+    layout._add_terms()
+    if len(layout.terms) != n_terms:
+        raise ValueError("there are levels without columns")
+    settings = header["settings"]
+    settings["classes"] = None if settings["classes"] is None else tuple(settings["classes"])
+    known = {name: header[name] for name in ("n_rows", "weight", "n_blocks", "height")}
+    return layout, whole, known, settings
+
+
+def _levels(seen: LevelsSeen, name: str) -> dict[str, Any]:
+    order = None if seen.order is None else list(seen.order)
+    return {"name": name, "levels": _plain(by_appearance(seen), name), "order": _plain(order, name)}
+
+
+def _seen(part: dict[str, Any], what: str) -> LevelsSeen:
+    seen = LevelsSeen(f"{what} `{part['name']}`")
+    seen.add(Labels(np.arange(len(part["levels"])), tuple(part["levels"])), part["order"])
+    return seen
+
+
+def _response(response: ResponseColumn) -> dict[str, Any]:
+    kept = {"name": response.name, "is_number": response.is_number, "fixed": response.fixed}
+    seen = response.classes
+    return {**kept, "classes": None if seen is None else _levels(seen, response.name)}
+
+
+def _rebuild_response(part: dict[str, Any]) -> ResponseColumn:
+    seen = None if part["classes"] is None else _seen(part["classes"], "response")
+    return ResponseColumn(part["name"], seen, part["is_number"], part["fixed"])
+
+
+def _plain(labels: Any, name: str) -> list[Any] | None:
+    """Return labels as JSON has them; raise for others."""
+    if labels is None:
+        return None
+    plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
+    odd = [label for label in plain if not isinstance(label, (str, int, float, bool))]
+    if odd:
+        raise InputError(
+            f"labels should be text, numbers or booleans to be saved; `{name}` has {odd[0]!r}, a "
+            f"{type(odd[0]).__name__}. Convert them before the statistics are made."
+        )
+    return plain
+
+
+def _foreign(path: str | Path) -> InputError:
+    return InputError(
+        f"`{path}` should be a file that `GramStatistics.save` has written; it is none."
+    )
+
+
+def _damaged(path: str | Path) -> InputError:
+    return InputError(
+        f"`{path}` should be whole; it was cut short or changed since `GramStatistics.save` has "
+        f"written it. Get it again."
+    )

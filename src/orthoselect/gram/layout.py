@@ -1,0 +1,343 @@
+"""Which columns the statistics of a table have, and the rows of a block coded as these.
+
+The columns are: one of ones, one for each numeric feature, one for each level of each categorical
+feature, and for the responses one for each class, or one of numbers. Levels and classes get theirs
+when they are first seen; in all rows before it is zero.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.encode import Labels, Table, TargetColumn, build_response
+from orthoselect.encode.labels import LevelsSeen
+from orthoselect.errors import InputError, NonFiniteError, listing
+from orthoselect.matrix.base import EPS, Floats, Indices, storage_precision
+from orthoselect.matrix.triangle import Combination, leaf_rows
+
+# What a column stands for: ("ones",), ("x", feature), ("level", feature, number), ("y", response)
+# or ("class", response, number). Levels are numbered as they were first seen.
+Term = tuple[Any, ...]
+ONES: Term = ("ones",)
+MAX_LEVELS = 4000
+
+
+@dataclass
+class ResponseColumn:
+    """One response.
+
+    Attributes
+    ----------
+    name : str
+    classes : LevelsSeen or None
+        Its classes; None if it holds numbers.
+    is_number : bool
+        Whether its dtype is that of numbers, which may be classes all the same.
+    fixed : bool
+        Whether other classes than those seen are an error.
+    """
+
+    name: str
+    classes: LevelsSeen | None
+    is_number: bool
+    fixed: bool = False
+
+    @property
+    def kind(self) -> str:
+        """Say what it holds."""
+        return "numbers" if self.classes is None else "classes"
+
+
+@dataclass
+class Layout:
+    """The columns of the statistics.
+
+    Attributes
+    ----------
+    names : sequence of str
+        All columns of the table.
+    numeric_at : integer array
+        Positions of those that hold numbers.
+    labeled : mapping of int to LevelsSeen
+        Levels of those that hold labels, by position.
+    by_dtype : set of int or None
+        Those that hold labels because their dtype says so; None if dtypes are nothing to go by.
+    responses : list of ResponseColumn
+    taken : list of int
+        Where the response stands in the table, if it does.
+    excluded : list of int
+        Columns that are not looked at.
+    precision : array of shape (number of numeric columns,)
+        Relative rounding of the numbers.
+    terms : list of Term
+        What each column of the statistics stands for.
+    """
+
+    names: Sequence[str]
+    numeric_at: Indices
+    labeled: dict[int, LevelsSeen]
+    by_dtype: set[int] | None
+    responses: list[ResponseColumn]
+    taken: list[int]
+    excluded: list[int]
+    precision: Floats = field(default_factory=lambda: np.zeros(0))
+    terms: list[Term] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        if not len(self.precision):
+            self.precision = np.full(len(self.numeric_at), EPS)
+        if not self.terms:
+            numbers = [r for r, y in enumerate(self.responses) if y.classes is None]
+            self.terms = [ONES, *(("x", int(c)) for c in self.numeric_at)]
+            self.terms += [("y", r) for r in numbers]
+            self._add_terms()
+
+    @property
+    def skip(self) -> set[int]:
+        """Columns of the table that are no features."""
+        return {*self.excluded, *self.taken}
+
+    def copy(self) -> Layout:
+        """Return the same; either may grow by itself."""
+        new = copy.copy(self)
+        new.labeled, new.responses = copy.deepcopy((self.labeled, self.responses))
+        new.precision, new.terms = self.precision.copy(), list(self.terms)
+        return new
+
+    def places(self, wanted: Sequence[Term]) -> Indices:
+        """Return where these terms stand."""
+        at = {term: place for place, term in enumerate(self.terms)}
+        return np.array([at[term] for term in wanted], dtype=np.intp)
+
+    def level_terms(self, column: int) -> list[Term]:
+        """Return the terms of a categorical feature, its levels in their order."""
+        return _in_order("level", column, self.labeled[column])
+
+    def class_terms(self, r: int) -> list[Term]:
+        """Return the terms of a response of classes, the classes in their order."""
+        seen = self.responses[r].classes
+        assert seen is not None
+        return _in_order("class", r, seen)
+
+    def describe(self, term: Term) -> str:
+        """Return what to call a column of the statistics."""
+        kind, *rest = term
+        if kind == "ones":
+            return "1"
+        if kind in ("x", "y"):
+            return self.names[rest[0]] if kind == "x" else self.responses[rest[0]].name
+        owner, number = rest
+        seen = self.labeled[owner] if kind == "level" else self.responses[owner].classes
+        name = self.names[owner] if kind == "level" else self.responses[owner].name
+        assert seen is not None
+        return f"{name}={by_appearance(seen)[number]}"
+
+    # One more block
+
+    def code(self, table: Table, columns: Sequence[TargetColumn], weights: Floats | None) -> Coded:
+        """Return the rows of a block that have weight, coded; new levels get columns."""
+        rows = None if weights is None else np.flatnonzero(weights > 0)
+        parts: list[tuple[Term, Labels]] = []
+        for c, seen in self.labeled.items():
+            labels = _some_rows(table.labels[c], rows)
+            place = self._see(seen, labels, None, f"column `{self.names[c]}`")
+            parts.append((("level", c), Labels(place, ())))
+        numbers: dict[Term, Floats] = {}
+        for r, (response, column) in enumerate(zip(self.responses, columns)):
+            if response.classes is None:
+                values = build_response([column], "regression", "dummy", None).parts[0][:, 0]
+                numbers["y", r] = values if rows is None else values[rows]
+                continue
+            labels = _some_rows(column.labels(), rows)
+            if response.fixed:
+                _check_known(response.classes, labels, response.name)
+            place = self._see(response.classes, labels, column.order, f"response `{response.name}`")
+            parts.append((("class", r), Labels(place, ())))
+        self._add_terms()
+        numeric, precision = self._numeric(table)
+        self.precision = np.maximum(self.precision, precision)
+        return Coded(self, numeric, numbers, parts, rows, table.n_rows, weights)
+
+    def to_numbers(self) -> list[Combination]:
+        """Let responses whose classes are numbers be numbers; say how columns are made of old ones.
+
+        A number is the sum of its classes times their indicators, so that nothing is lost.
+        """
+        old = self.places(self.terms)
+        made: dict[Term, Combination] = {}
+        for r, response in enumerate(self.responses):
+            if response.classes is None or not response.is_number or response.fixed:
+                continue
+            mine = [t for t in self.terms if t[:2] == ("class", r)]
+            values = np.array(by_appearance(response.classes), dtype=np.float64)
+            made["y", r] = self.places(mine), values
+            response.classes = None
+        gone = {("class", r) for _, r in made}
+        kept = [t for t in self.terms[1:] if t[:2] not in gone]
+        own = {t: (old[[place]], np.ones(1)) for place, t in enumerate(self.terms)}
+        self.terms = [ONES, *kept, *made]
+        return [*(own[t] for t in kept), *made.values()]
+
+    def take_in(self, other: Layout) -> list[Combination]:
+        """Grow by the levels of another; return its columns in the order of this one."""
+        of_other: dict[Term, int] = {}
+        for kind, number, mine, theirs in self._seen_by_both(other):
+            levels = by_appearance(theirs)
+            codes = self._see(
+                mine, Labels(np.arange(len(levels)), tuple(levels)), theirs.order, kind
+            )
+            for k, place in enumerate(codes.tolist()):
+                of_other[kind, number, place] = int(other.places([(kind, number, k)])[0])
+        self._add_terms()
+        self.precision = np.maximum(self.precision, other.precision)
+        for place, term in enumerate(other.terms):
+            if term[0] in ("x", "y"):
+                of_other[term] = place
+        nothing = np.zeros(0, dtype=np.intp), np.zeros(0)
+        return [
+            (np.array([of_other[t]]), np.ones(1)) if t in of_other else nothing
+            for t in self.terms[1:]
+        ]
+
+    def _seen_by_both(self, other: Layout) -> Iterator[tuple[str, int, LevelsSeen, LevelsSeen]]:
+        for c, seen in self.labeled.items():
+            yield "level", c, seen, other.labeled[c]
+        for r, (mine, theirs) in enumerate(zip(self.responses, other.responses)):
+            if mine.classes is not None and theirs.classes is not None:
+                yield "class", r, mine.classes, theirs.classes
+
+    def _see(self, seen: LevelsSeen, labels: Labels, order: Any, what: str) -> NDArray:
+        codes = seen.add(labels, order)
+        try:
+            n_levels = len(seen.levels())
+        except KeyError as unknown:
+            raise InputError(
+                f"{what} should have categories of one ordered dtype in all blocks; one has "
+                f"{unknown}, which is not among them."
+            ) from None
+        if n_levels > MAX_LEVELS:
+            raise InputError(
+                f"{what} should have at most {MAX_LEVELS} levels; it has {n_levels} so far. If it "
+                f"is a response of numbers pass `task='regression'`; else merge rare levels, or "
+                f"name it in `exclude`."
+            )
+        return codes
+
+    def _add_terms(self) -> None:
+        """Add columns for levels that have none."""
+        known = set(self.terms)
+        owners = [(("level", c), seen) for c, seen in self.labeled.items()]
+        owners += [
+            (("class", r), y.classes) for r, y in enumerate(self.responses) if y.classes is not None
+        ]
+        for owner, seen in owners:
+            wanted = [(*owner, k) for k in range(len(seen.places()))]
+            self.terms += [term for term in wanted if term not in known]
+
+    def _numeric(self, table: Table) -> tuple[Any, Floats]:
+        """Return the numbers of the block, and their relative rounding."""
+        numeric, precision = table.numeric, table.precision
+        if precision is None:
+            precision = storage_precision(numeric.dtype, len(table.numeric_at))
+        if len(table.numeric_at) == len(self.numeric_at):
+            return numeric, precision
+        some = np.searchsorted(table.numeric_at, self.numeric_at)
+        return numeric[:, some], precision[some]
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A block of rows whose columns are those of a layout.
+
+    Attributes
+    ----------
+    numeric : array or SciPy sparse of shape (N, number of numeric features)
+    numbers : mapping of Term to array of shape (number of rows with weight,)
+    parts : list of (owner, Labels)
+        Codes of levels as they were first seen, of the rows with weight.
+    rows : integer array or None
+        The rows that have weight; None for all.
+    """
+
+    layout: Layout
+    numeric: Any
+    numbers: dict[Term, Floats]
+    parts: list[tuple[Term, Labels]]
+    rows: Indices | None
+    n_rows: int
+    weights: Floats | None
+
+    def tiles(self) -> Iterator[tuple[Floats, Floats | None]]:
+        """Yield the rows with weight, a few at a time, and their weights."""
+        numeric = self.numeric.tocsr() if hasattr(self.numeric, "tocsr") else self.numeric
+        n_rows = self.n_rows if self.rows is None else len(self.rows)
+        place = {term: at for at, term in enumerate(self.layout.terms)}
+        height = leaf_rows(len(self.layout.terms))
+        for start in range(0, n_rows, height):
+            tile = slice(start, min(start + height, n_rows))
+            rows = tile if self.rows is None else self.rows[tile]
+            w = None if self.weights is None else self.weights[rows]
+            yield self._rows(numeric[rows], tile, place), w
+
+    def _rows(self, numeric: Any, tile: slice, place: dict[Term, int]) -> Floats:
+        n = numeric.shape[1]
+        A = np.zeros((tile.stop - tile.start, len(place)))
+        A[:, 0] = 1.0
+        A[:, 1 : n + 1] = numeric.toarray() if hasattr(numeric, "toarray") else numeric
+        self._check_finite(A[:, 1 : n + 1])
+        for term, values in self.numbers.items():
+            A[:, place[term]] = values[tile]
+        at = np.arange(len(A))
+        for owner, labels in self.parts:
+            codes = labels.codes[tile]
+            columns = np.array([place[*owner, k] for k in range(int(codes.max()) + 1)])
+            A[at, columns[codes]] = 1.0
+        return A
+
+    def _check_finite(self, A: Floats) -> None:
+        with np.errstate(all="ignore"):
+            if np.isfinite(A.sum()):
+                return
+        bad = np.flatnonzero(~np.isfinite(A).all(axis=0))
+        if not len(bad):
+            return
+        counts = {}
+        for k in bad.tolist():
+            n_nan, n_inf = int(np.isnan(A[:, k]).sum()), int(np.isinf(A[:, k]).sum())
+            counts[self.layout.names[int(self.layout.numeric_at[k])]] = n_nan, n_inf
+        raise NonFiniteError(counts)
+
+
+def by_appearance(seen: LevelsSeen) -> list[Any]:
+    """Return levels in the order in which they were first seen."""
+    levels = seen.levels()
+    return [levels[place] for place in seen.places().tolist()]
+
+
+def _in_order(kind: str, owner: int, seen: LevelsSeen) -> list[Term]:
+    number = np.argsort(seen.places())
+    return [(kind, owner, int(k)) for k in number]
+
+
+def _some_rows(labels: Labels, rows: Indices | None) -> Labels:
+    """Return rows with only the levels that occur in them."""
+    if rows is None:
+        return labels
+    used, codes = np.unique(labels.codes[rows], return_inverse=True)
+    return Labels(codes.reshape(-1), tuple(labels.levels[u] for u in used.tolist()))
+
+
+def _check_known(seen: LevelsSeen, labels: Labels, name: str) -> None:
+    known = seen.levels()
+    unknown = [level for level in labels.levels if level not in set(known)]
+    if unknown:
+        raise InputError(
+            f"response `{name}` should be one of the classes given at first, {listing(known)}; got "
+            f"{listing(unknown)}. Name all classes in `classes`, or leave it out."
+        )

@@ -1,0 +1,196 @@
+"""The first look at a table and its response, and later ones that have to agree with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from orthoselect.arguments import find_columns
+from orthoselect.encode import Labels, TargetColumn
+from orthoselect.encode.labels import LevelsSeen
+from orthoselect.errors import InputError, ShapeError, listing
+from orthoselect.gram.layout import Layout, ResponseColumn
+from orthoselect.matrix.base import Floats
+from orthoselect.read import Source, read_target
+from orthoselect.read.blocks import check_names
+
+
+def first_look(
+    source: Source, target: ReadTarget, settings: Mapping[str, Any], *, numbers: bool
+) -> Layout:
+    """Find what the columns hold.
+
+    Parameters
+    ----------
+    source : Source
+    target : ReadTarget
+    settings : mapping
+        Those of `GramStatistics`.
+    numbers : bool
+        Whether responses of numbers are quantities.
+    """
+    names = source.names
+    excluded = find_columns(settings["exclude"], names, "exclude")
+    skip = {*excluded, *target.at}
+    by_dtype, labeled = _labeled(source, settings["categorical_features"], skip)
+    numeric = [c for c in range(len(names)) if c not in labeled | skip]
+    return Layout(
+        names=names,
+        numeric_at=np.array(numeric, dtype=np.intp),
+        labeled={c: LevelsSeen(f"column `{names[c]}`") for c in sorted(labeled)},
+        by_dtype=by_dtype,
+        responses=_responses(target, settings, numbers),
+        taken=target.at,
+        excluded=excluded,
+    )
+
+
+def _labeled(source: Source, spec: Any, skip: set[int]) -> tuple[set[int] | None, set[int]]:
+    """Return the columns that hold labels by their dtype alone, and all that do."""
+    if spec is None:
+        return None, set()
+    if isinstance(spec, str) and spec == "all":
+        return None, set(range(len(source.names))) - skip
+    by_dtype = source.categorical_columns() - skip
+    if isinstance(spec, str) and spec == "from_dtype":
+        return by_dtype, by_dtype
+    named = set(find_columns(spec, source.names, "categorical_features")) - skip
+    return by_dtype - named, by_dtype | named
+
+
+def _responses(
+    target: ReadTarget, settings: Mapping[str, Any], numbers: bool
+) -> list[ResponseColumn]:
+    given = settings["classes"]
+    if given is not None and len(target.columns) > 1:
+        raise InputError(
+            f"`classes` should be given for one response; there are {len(target.columns)}: "
+            f"{listing(target.names)}. Leave it out."
+        )
+    found = []
+    for name, column in zip(target.names, target.columns):
+        as_numbers = numbers and (column.is_number or settings["task"] == "regression")
+        seen = None if as_numbers else LevelsSeen(f"response `{name}`")
+        if seen is not None and given is not None:
+            seen.add(Labels(np.arange(len(given)), given), column.order)
+        found.append(ResponseColumn(name, seen, column.is_number, given is not None))
+    return found
+
+
+def look_again(layout: Layout, source: Source, target: ReadTarget, number: int) -> None:
+    """Raise unless a block has the columns of those before; the source gets their names."""
+    check_names(layout.names, source.names, number)
+    source.names = layout.names
+    _check_responses(layout, target)
+    if layout.by_dtype is None or not source.n_rows:
+        return
+    kinds, here = ["numbers", "labels"], source.categorical_columns()
+    of_numbers = set(layout.numeric_at.tolist())
+    for c in sorted((layout.by_dtype - here) | (of_numbers & here)):
+        raise InputError(
+            f"column `{layout.names[c]}` should hold {kinds[c in layout.by_dtype]}, as it did in "
+            f"blocks before; it holds {kinds[c in here]} here. Convert it, or say in "
+            f"`categorical_features` what it is."
+        )
+
+
+def _check_responses(layout: Layout, target: ReadTarget) -> None:
+    before = [response.name for response in layout.responses]
+    if target.names != before:
+        raise InputError(
+            f"all blocks should have the same response; this one has {listing(target.names)}, "
+            f"those before had {listing(before)}."
+        )
+    if layout.taken != target.at:
+        raise InputError(
+            "the response should be a column of all blocks, or be given beside all of them."
+        )
+    kinds = ["labels", "numbers"]
+    for response, column in zip(layout.responses, target.columns):
+        if response.is_number != column.is_number and not response.fixed:
+            raise InputError(
+                f"response `{response.name}` should be of one kind in all blocks; it holds "
+                f"{kinds[column.is_number]} here and {kinds[response.is_number]} in blocks before. "
+                f"Convert it."
+            )
+
+
+@dataclass(frozen=True)
+class ReadTarget:
+    """The response of a block.
+
+    Attributes
+    ----------
+    names : list of str
+    columns : list of TargetColumn
+    at : list of int
+        Its column in the table, if it is one.
+    """
+
+    names: list[str]
+    columns: list[TargetColumn]
+    at: list[int]
+
+    @staticmethod
+    def of(source: Source, y: Any) -> ReadTarget:
+        """Read the column of this name, or these values."""
+        if isinstance(y, str):
+            at = find_columns(y, source.names, "target")
+            return ReadTarget([y], read_target(source.column(at[0]), source.n_rows), at)
+        columns = read_target(y, source.n_rows)
+        names = ["y"] if len(columns) == 1 else [f"y{r}" for r in range(len(columns))]
+        if len(columns) > 1 and nw.dependencies.is_into_dataframe(y):
+            names = [str(name) for name in nw.from_native(y, eager_only=True).columns]
+        return ReadTarget(names, columns, [])
+
+    def has_fractions(self, weights: Floats | None) -> bool:
+        """Whether a row with weight has a number that is not whole."""
+        rows = slice(None) if weights is None else weights > 0
+        floats = [
+            c.values[rows] for c in self.columns if c.is_number and c.values.dtype.kind == "f"
+        ]
+        return any(bool((values != np.trunc(values)).any()) for values in floats)
+
+
+class TargetBeside:
+    """A response that is given beside blocks, cut where they are cut."""
+
+    def __init__(self, y: Any) -> None:
+        if y is None or np.ndim(y) == 0:
+            read_target(y, 0)  # words the error
+        self._y = y if hasattr(y, "shape") or hasattr(y, "__getitem__") else np.asarray(y)
+        shape = getattr(self._y, "shape", None)
+        self._n_rows = shape[0] if shape else len(self._y)
+
+    def rows(self, rows: slice) -> Any:
+        """Return some rows; if there are too few, that is an error where they are read."""
+        if nw.dependencies.is_into_dataframe(self._y):
+            return nw.from_native(self._y, eager_only=True)[rows].to_native()
+        if nw.dependencies.is_into_series(self._y):
+            return nw.from_native(self._y, series_only=True)[rows].to_native()
+        return self._y[rows]
+
+    def check_end(self, n_rows: int) -> None:
+        """Raise if rows are left."""
+        if n_rows != self._n_rows:
+            raise ShapeError(
+                f"X and y should have the same number of rows (samples); X has {n_rows}, y has "
+                f"{self._n_rows}."
+            )
+
+
+def distinct_classes(classes: Sequence[Any] | None, task: str) -> tuple[Any, ...] | None:
+    """Return classes that were given as a tuple, None if none were."""
+    if classes is None:
+        return None
+    if task == "regression":
+        raise InputError("`classes` should be left out for `task='regression'`, which has none.")
+    values = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    found = tuple(dict.fromkeys(values))
+    if not found or len(found) < len(values):
+        raise InputError(f"`classes` should be distinct labels, at least one; got {classes!r}.")
+    return found

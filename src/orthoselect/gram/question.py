@@ -1,0 +1,210 @@
+"""A question to statistics, posed as a problem: a small table that stands for all rows.
+
+The rows of the triangle, turned so that its first column becomes constant, have the means and the
+inner products of all rows. Whatever asks for nothing else gets from them what all would give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from orthoselect.arguments import (
+    ColumnSpec,
+    check_disjoint,
+    find_columns,
+    find_groups,
+)
+from orthoselect.encode import Labels, Response, Table
+from orthoselect.encode.response import centered_columns, check_encoding, encode_labels
+from orthoselect.encode.target import TASKS
+from orthoselect.errors import InputError, LikelyQuantityWarning, UnknownColumnError, listing, warn
+from orthoselect.gram.layout import Layout, Term
+from orthoselect.matrix import DenseMatrix, Matrix
+from orthoselect.matrix.base import EPS, Floats, Indices
+from orthoselect.matrix.basis import orthonormalize
+from orthoselect.matrix.triangle import Triangle
+from orthoselect.problem import Problem
+
+
+class StatisticsMatrix(DenseMatrix):
+    """The small table; what is asked of it is no pass over anything."""
+
+    def stats(self) -> dict[str, Any]:
+        """Return that no rows were read."""
+        return {"strategy": "statistics", "passes": 0}
+
+
+@dataclass(frozen=True)
+class StatisticsTable(Table):
+    """A table of which only means and inner products are known."""
+
+    triangle: Triangle | None = None
+    layout: Layout | None = None
+    indicators: dict[int, list[Term]] = field(default_factory=dict)
+
+    @property
+    def has_rows(self) -> bool:
+        return False
+
+    def matrix(self, make: Callable[[Table], Matrix], starts: Indices, widths: Indices) -> Matrix:
+        assert self.triangle is not None
+        assert self.layout is not None
+        terms: list[Term] = [("x", int(c)) for c in self.numeric_at]
+        for c, labels in self.labels.items():
+            own = self.indicators[c]
+            terms += own[: labels.usual] + own[labels.usual + 1 :]
+        Z, middle = self.triangle.table(self.layout.places(terms))
+        matrix = StatisticsMatrix(Z, shift=-middle)
+        n_labels = len(terms) - len(self.numeric_at)
+        matrix.precision = np.concatenate([self.layout.precision, np.full(n_labels, EPS)])
+        return matrix
+
+
+def pose(
+    layout: Layout,
+    triangle: Triangle,
+    n_rows: int,
+    target: Any,
+    *,
+    task: str,
+    response_encoding: str,
+    groups: Any,
+    include: ColumnSpec,
+    exclude: ColumnSpec,
+) -> Problem:
+    """Return the problem that a question about the statistics is; arguments as in `select`."""
+    names = layout.names
+    grouped = find_groups(groups, names)
+    left_out = find_columns(exclude, names, "exclude", grouped)
+    left_out += [c for c in layout.excluded if c not in left_out]
+    first = find_columns(include, names, "include", grouped)
+    check_disjoint(first, [*left_out, *layout.taken], names)
+    asked = _find_responses(target, layout)
+    response = _Responses(layout, triangle, n_rows).build(asked, task, response_encoding)
+    skip = {*left_out, *layout.taken}
+    table = _table(layout, triangle, n_rows, skip)
+    return Problem(table, response, None, grouped, first, left_out, skip)
+
+
+def _table(layout: Layout, triangle: Triangle, n_rows: int, skip: set[int]) -> StatisticsTable:
+    nobody = np.zeros(0, dtype=np.intp)
+    labels, indicators = {}, {}
+    for c, seen in layout.labeled.items():
+        if c not in skip:
+            indicators[c] = layout.level_terms(c)
+            usual = int(triangle.means()[layout.places(indicators[c])].argmax())
+            labels[c] = Labels(nobody, seen.levels(), usual)
+    return StatisticsTable(
+        n_rows=n_rows,
+        names=layout.names,
+        numeric=np.empty((0, len(layout.numeric_at))),
+        numeric_at=layout.numeric_at,
+        labels=labels,
+        triangle=triangle,
+        layout=layout,
+        indicators=indicators,
+    )
+
+
+def _find_responses(target: Any, layout: Layout) -> list[int]:
+    names = [response.name for response in layout.responses]
+    if target is None:
+        return list(range(len(names)))
+    try:
+        found = find_columns(target, names, "target")
+    except UnknownColumnError:
+        found = []
+    if not found or len(set(found)) < len(found):
+        raise InputError(
+            f"`target` should be None or name responses of the statistics, each once; these are "
+            f"{listing(names)}; got {target!r}."
+        )
+    return found
+
+
+class _Responses:
+    """Responses as columns of the small table."""
+
+    def __init__(self, layout: Layout, triangle: Triangle, n_rows: int) -> None:
+        self._layout, self._triangle, self._n_rows = layout, triangle, n_rows
+
+    def build(self, asked: Sequence[int], task: str, encoding: str) -> Response:
+        """Return the responses asked for, coded."""
+        if task not in TASKS:
+            expected = ", ".join(map(repr, TASKS))
+            raise InputError(f"`task` should be one of {expected}; got {task!r}.")
+        check_encoding(encoding)
+        columns, middles, parts, classes = [], [], [], []
+        for r in asked:
+            if self._as_numbers(r, task):
+                Z, middle, part = self._numbers(r)
+            else:
+                Z, middle, part, levels = self._classes(r, encoding, warned=task == "auto")
+                classes.append(levels)
+            columns.append(Z)
+            middles.append(middle)
+            parts.append(part)
+        V = _basis(np.hstack(columns), np.concatenate(middles))
+        kind = "classification" if len(classes) == len(asked) else "regression"
+        return Response(V, kind, classes, parts)
+
+    def _as_numbers(self, r: int, task: str) -> bool:
+        response = self._layout.responses[r]
+        if response.classes is None and task == "classification":
+            raise InputError(
+                f"response `{response.name}` was taken in as numbers, whose classes are not kept. "
+                f"Make the statistics with `task='classification'`."
+            )
+        if response.classes is not None and task == "regression" and not response.is_number:
+            raise InputError(
+                f"response `{response.name}` should hold numbers for `task='regression'`; it holds "
+                f"classes that are none, {listing(response.classes.levels())}."
+            )
+        return response.classes is None or task == "regression"
+
+    def _numbers(self, r: int) -> tuple[Floats, Floats, Floats]:
+        response = self._layout.responses[r]
+        if response.classes is not None:
+            Z, middle = self._indicators(r)
+            values = np.array(response.classes.levels(), dtype=np.float64)[:, None]
+            Z, middle = Z @ values, middle @ values
+            return Z, middle, Z + middle
+        J = self._layout.places([("y", r)])
+        Z, middle = self._triangle.table(J)
+        return Z, middle, np.ldexp(Z + middle, self._triangle.exponents[J])
+
+    def _classes(
+        self, r: int, encoding: str, *, warned: bool
+    ) -> tuple[Floats, Floats, Floats, tuple[Any, ...]]:
+        response = self._layout.responses[r]
+        assert response.classes is not None
+        Z, middle = self._indicators(r)
+        there = (middle != 0) | Z.any(axis=0)  # a class that was given may have no rows
+        Z, middle = Z[:, there], middle[there]
+        levels = tuple(x for x, occurs in zip(response.classes.levels(), there) if occurs)
+        c = len(levels)
+        if warned and response.is_number and c > max(10, min(50, self._n_rows // 10)):
+            warn(LikelyQuantityWarning(c, self._n_rows))
+        coding = encode_labels(Labels(np.arange(c), levels), encoding)  # (c, q)
+        codes = np.arange(c, dtype=np.float64)[:, None]
+        return Z @ coding, middle @ coding, Z @ codes + middle @ codes, levels
+
+    def _indicators(self, r: int) -> tuple[Floats, Floats]:
+        """Return the indicators of the classes, in their order."""
+        J = self._layout.places(self._layout.class_terms(r))
+        Z, middle = self._triangle.table(J)
+        e = self._triangle.exponents[J]
+        return np.ldexp(Z, e), np.ldexp(middle, e)
+
+
+def _basis(Z: Floats, middle: Floats) -> Floats:
+    """Return an orthonormal basis of the centered columns of Z + middle."""
+    columns, sizes = centered_columns(Z)
+    spread = np.linalg.norm(Z - Z.mean(axis=0), axis=0)
+    offset = np.sqrt(len(Z)) * np.abs(Z.mean(axis=0) + middle)
+    far = np.divide(offset, spread, out=np.zeros_like(spread), where=spread > 0)
+    return orthonormalize(columns, np.maximum(sizes, EPS * far))[0]

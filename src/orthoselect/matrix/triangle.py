@@ -1,0 +1,285 @@
+"""All rows of a table reduced to a triangle with the same inner products, and triangles merged.
+
+Notation: A (N, p) the rows, the first column all ones; w (N,) row weights. A `Triangle` holds
+shifts s and exponents e, (p,), and an upper triangular R (p, p) such that
+
+    R'R = B'B    with B = sqrt(w) * (A - s) * 2**-e,    s[0] = e[0] = 0
+
+Unlike the Gram matrix A'A itself R is made by orthogonal transformations alone (TSQR), so that
+digits of nearly dependent columns survive. As the first column of B is sqrt(w), a change of shifts
+changes the first row of R only; shifts are kept close to the means, so that no digits go into
+offsets. Powers of two keep squares in range and round nothing. A column that holds one value only
+is zero in R, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dtpqrt
+
+from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix.threads import single_threaded_blas
+
+_PILOT_ROWS = 64
+_TILE_ROWS = 512  # rows that LAPACK takes at a time, for the cache
+_NARROW = 256  # so few columns are taken in narrow panels, and are no work for several threads
+_LEAF_NUMBERS = 1 << 18
+_LOWEST, _HIGHEST = -1000, 1000  # exponents; a column of zeros has the lowest
+
+# A column that is made of others: their places, and what to multiply them with.
+Combination = tuple[Indices, Floats]
+
+
+@dataclass(frozen=True)
+class Triangle:
+    """What is left of some rows.
+
+    Attributes
+    ----------
+    R : array of shape (p, p)
+    shift : array of shape (p,)
+    exponents : integer array of shape (p,)
+
+    Examples
+    --------
+    >>> A = np.array([[1.0, 3.0], [1.0, 5.0], [1.0, 7.0]])
+    >>> whole = Triangle.of(A).merge(Triangle.of(A[:1]))
+    >>> whole.means(), whole.gram()
+    (array([1. , 4.5]), array([[ 4., 18.], [18., 92.]]))
+    """
+
+    R: Floats
+    shift: Floats
+    exponents: NDArray[np.intp]
+
+    @staticmethod
+    def of(A: Floats, weights: Floats | None = None) -> Triangle:
+        """Reduce rows, whose numbers are finite and whose weights are positive."""
+        exponents = _exponents(np.abs(A).max(axis=0, initial=0.0))
+        exponents[0] = 0
+        B = A * np.ldexp(1.0, -exponents)
+        middle = _middle(B)
+        B -= middle
+        if weights is not None:
+            B *= np.sqrt(weights)[:, None]
+        return Triangle(_reduce(B), np.ldexp(middle, exponents), exponents)._recentered()
+
+    @property
+    def p(self) -> int:
+        """How many columns there are."""
+        return len(self.shift)
+
+    def merge(self, other: Triangle) -> Triangle:
+        """Return the triangle of the rows of both, which have the same columns."""
+        exponents = np.maximum(self.exponents, other.exponents)
+        (R, s), (T, t) = (triangle._scaled(exponents) for triangle in (self, other))
+        mine, theirs = float(R[0, 0]) ** 2, float(T[0, 0]) ** 2
+        middle = s + theirs / (mine + theirs) * (t - s)
+        R[0] += (s - middle) * R[0, 0]
+        T[0] += (t - middle) * T[0, 0]
+        R = _eliminate(R, T, triangular=True)
+        return Triangle(R, np.ldexp(middle, exponents), exponents)._recentered()
+
+    def padded(self, p: int) -> Triangle:
+        """Return the same with columns of zeros behind, p in all."""
+        more = p - self.p
+        if not more:
+            return self
+        return Triangle(
+            np.pad(self.R, (0, more)),
+            np.pad(self.shift, (0, more)),
+            np.pad(self.exponents, (0, more), constant_values=_LOWEST),
+        )
+
+    def combined(self, columns: Sequence[Combination]) -> Triangle:
+        """Return the triangle of the first column, and of combinations of columns."""
+        p = 1 + len(columns)
+        B, shift, exponents = np.zeros((self.p, p)), np.zeros(p), np.full(p, _LOWEST)
+        B[:, 0], exponents[0] = self.R[:, 0], 0
+        for k, (J, factors) in enumerate(columns, start=1):
+            if len(J):
+                powers = self.exponents[J] + np.frexp(factors)[1]
+                exponents[k] = np.clip(powers[factors != 0].max(initial=_LOWEST), _LOWEST, _HIGHEST)
+                B[:, k] = self.R[:, J] @ np.ldexp(factors, self.exponents[J] - exponents[k])
+                shift[k] = self.shift[J] @ factors
+        return Triangle(_reduce(B), shift, exponents)._recentered()
+
+    def table(self, J: Indices) -> tuple[Floats, Floats]:
+        """Return rows and shifts with the means and mean products of columns J, for equal weights.
+
+        Returns
+        -------
+        Z : array of shape (p, len(J))
+        middle : array of shape (len(J),)
+            The rows of Z + middle stand for all rows, in units of 2**exponents[J].
+        """
+        p, R = self.p, self.R[:, J]
+        # A reflection that turns the first axis into (1, ..., 1)/sqrt(p): means become means.
+        v = np.full(p, -1.0 / np.sqrt(p))
+        v[0] += 1.0
+        Z = R - np.outer(v, (2.0 / (v @ v)) * (v @ R))
+        Z *= np.sqrt(p) / self.R[0, 0]
+        return Z, np.ldexp(self.shift[J], -self.exponents[J])
+
+    def means(self) -> Floats:
+        """Return the weighted mean of each column, (p,)."""
+        means = self.shift + np.ldexp(self.R[0] / self.R[0, 0], self.exponents)
+        means[0] = 1.0
+        return means
+
+    def scatter(self) -> Floats:
+        """Return the weighted inner products of the centered columns, (p, p)."""
+        with np.errstate(over="ignore"):  # what no float can hold is infinite
+            B = np.ldexp(self.R[1:], self.exponents)
+            return B.T @ B
+
+    def gram(self) -> Floats:
+        """Return the weighted inner products of the columns, (p, p)."""
+        with np.errstate(over="ignore"):
+            B = np.ldexp(self.R, self.exponents)
+            B[0] = self.means() * self.R[0, 0]
+            return B.T @ B
+
+    def _scaled(self, exponents: NDArray[np.intp]) -> tuple[Floats, Floats]:
+        """Return R, and the shifts in its units, for larger exponents."""
+        return (
+            self.R * np.ldexp(1.0, np.maximum(self.exponents - exponents, -1074)),
+            np.ldexp(self.shift, -exponents),
+        )
+
+    def _recentered(self) -> Triangle:
+        """Return the same with the means as shifts, so that the first row is zero but for u."""
+        if not self.R[0, 0]:
+            return self
+        old = np.ldexp(self.shift, -self.exponents)
+        new = old + self.R[0] / self.R[0, 0]
+        new[0] = 0.0
+        R = self.R.copy()
+        R[0] -= (new - old) * R[0, 0]
+        return replace(self, R=R, shift=np.ldexp(new, self.exponents))
+
+
+class Triangles:
+    """Rows as they come: few ones wait, many become a triangle, triangles merge pairwise.
+
+    A tree of merges rounds as often as its height; one merge after the other would round as often
+    as there are blocks.
+
+    Parameters
+    ----------
+    stack : sequence of (int, Triangle)
+        Triangles and the heights of their trees, highest first.
+    """
+
+    def __init__(self, stack: Sequence[tuple[int, Triangle]] = ()) -> None:
+        self._stack = list(stack)
+        self._waiting: list[tuple[Floats, Floats | None]] = []
+        self._n_waiting = 0
+
+    def copy(self) -> Triangles:
+        """Return the same; either may grow by itself."""
+        new = Triangles(self._stack)
+        new._waiting, new._n_waiting = list(self._waiting), self._n_waiting
+        return new
+
+    @property
+    def height(self) -> int:
+        """How often rows were merged, at most."""
+        return max((height for height, _ in self._stack), default=0)
+
+    def add(self, A: Floats, weights: Floats | None) -> None:
+        """Take rows; they may have more columns than those before, where these were zero."""
+        self._waiting.append((A, weights))
+        self._n_waiting += len(A)
+        if self._n_waiting >= leaf_rows(A.shape[1]):
+            self.flush(A.shape[1])
+
+    def flush(self, p: int) -> None:
+        """Let no rows wait."""
+        if self._waiting:
+            leaf = self._leaf(p)
+            self._waiting, self._n_waiting = [], 0
+            self.push(0, leaf)
+
+    def push(self, height: int, triangle: Triangle) -> None:
+        """Take a triangle, and merge those below that are no higher."""
+        while self._stack and self._stack[-1][0] <= height:
+            below, other = self._stack.pop()
+            triangle = other.padded(triangle.p).merge(triangle)
+            height = max(height, below) + 1
+        self._stack.append((height, triangle))
+
+    def whole(self, p: int) -> Triangle | None:
+        """Return the triangle of all rows, None if there are none."""
+        parts = [triangle.padded(p) for _, triangle in self._stack]
+        if self._waiting:
+            parts.append(self._leaf(p))
+        if not parts:
+            return None
+        whole = parts.pop()
+        while parts:
+            whole = parts.pop().merge(whole)
+        return whole
+
+    def combined(self, p: int, columns: Sequence[Combination]) -> Triangles:
+        """Return the same rows with other columns, combinations of the p there are."""
+        self.flush(p)
+        return Triangles([(h, t.padded(p).combined(columns)) for h, t in self._stack])
+
+    def _leaf(self, p: int) -> Triangle:
+        rows = [_widened(A, p) for A, _ in self._waiting]
+        weights = None
+        if any(w is not None for _, w in self._waiting):
+            weights = np.concatenate(
+                [np.ones(len(A)) if w is None else w for A, w in self._waiting]
+            )
+        return Triangle.of(rows[0] if len(rows) == 1 else np.concatenate(rows), weights)
+
+
+def _widened(A: Floats, p: int) -> Floats:
+    return A if A.shape[1] == p else np.pad(A, ((0, 0), (0, p - A.shape[1])))
+
+
+def leaf_rows(p: int) -> int:
+    """Return how many rows of p columns to reduce at a time."""
+    return max(2 * p, _LEAF_NUMBERS // p)
+
+
+def _exponents(peaks: Floats) -> NDArray[np.intp]:
+    found = np.clip(np.frexp(peaks)[1], _LOWEST, _HIGHEST).astype(np.intp)
+    return np.where(peaks > 0, found, _LOWEST)
+
+
+def _middle(B: Floats) -> Floats:
+    """Return a typical value of each column, one that it has; 0 for the first."""
+    rows = np.unique(np.linspace(0, len(B) - 1, _PILOT_ROWS).astype(np.intp))
+    middle = np.sort(B[rows], axis=0)[len(rows) // 2]
+    middle[0] = 0.0
+    return middle
+
+
+def _reduce(B: Floats) -> Floats:
+    """Return the upper triangular R with R'R = B'B."""
+    p = B.shape[1]
+    R, height = np.zeros((p, p), order="F"), max(_TILE_ROWS, 2 * p)
+    with single_threaded_blas() if p <= _NARROW else nullcontext():
+        for start in range(0, len(B), height):
+            R = _eliminate(R, B[start : start + height], triangular=False)
+    return R
+
+
+def _eliminate(R: Floats, B: Floats, *, triangular: bool) -> Floats:
+    """Rotate the rows of R and B so that B becomes zero; return what becomes of R, in its place."""
+    p = len(R)
+    panel = min(p, 16 if p <= _NARROW else 32)
+    R, B = np.asfortranarray(R), np.array(B, order="F")
+    below = p if triangular else 0  # rows of B that are triangular
+    R, _, _, info = dtpqrt(below, panel, R, B, overwrite_a=1, overwrite_b=1)
+    if info:
+        raise AssertionError(f"LAPACK refused argument {-info} of a QR update")
+    return R
