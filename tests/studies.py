@@ -85,6 +85,7 @@ def part(name, attack, rng, *, failed=(), **options):
         "facts": {"methods": [*TWELVE], "folds": 10},
         "data": [facts],
         "missing": {"gisette": attack or "it was never found"},
+        "damaged": {"mnist": attack or "it is cut off"},
         "versions": {"python": "3.11.2", "orthoselect": "0.1.0", "numpy": attack or "2.0"},
         "seconds": 200.0,
         "written": WRITTEN,

@@ -8,6 +8,7 @@ import pytest
 import made_sets
 from orthoselect.study import Settings
 from orthoselect.study.datasets import DataSource
+from orthoselect.study.figures import Figure
 
 
 @pytest.fixture
@@ -33,6 +34,18 @@ def data_folder():
 def with_made_sets(monkeypatch):
     """Put made sets in the place of the real ones; Gisette is missing."""
     made_sets.replace_all(monkeypatch)
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Leave figures out, which take most of the time of a report."""
+
+    def saved(figure, folder):
+        kinds = {kind: f"{figure.name}.{kind}" for kind in ("png", "svg")}
+        return {"name": figure.name, "title": figure.title, **kinds}
+
+    monkeypatch.setattr(Figure, "save", saved)
+    monkeypatch.setattr(Figure, "chart", lambda figure: figure.title)
 
 
 @pytest.fixture

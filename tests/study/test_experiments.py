@@ -123,7 +123,7 @@ def test_findings_compare_both_ways_to_read_the_lasso(tiny):
 
 
 def test_the_folds_are_the_same_for_all_methods_and_stratified():
-    data = load(["breast"], DataSource())[0]["breast"]
+    data = load(["breast"], DataSource()).sets["breast"]
     first, again = list(split(data, 5, 0)), list(split(data, 5, 0))
     assert all((a[1] == b[1]).all() for a, b in zip(first, again))
     assert sorted(np.concatenate([rest for _, rest in first])) == list(range(569))
@@ -151,7 +151,7 @@ def test_methods_are_the_papers():
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_selects_what_select_does(name):
-    data = load(["breast"], DataSource())[0]["breast"]
+    data = load(["breast"], DataSource()).sets["breast"]
     method = METHODS[name]
     bins = {"bins": "mean_std_3"} if method.discrete else {}
     expected = select(data.X, data.y, 4, method.method, **bins, **method.options).features
@@ -172,7 +172,7 @@ def test_errors_of_scores_are_those_of_the_textbook():
 
 
 def test_three_ways_to_the_same_features():
-    data = load(["breast"], DataSource())[0]["breast"]
+    data = load(["breast"], DataSource()).sets["breast"]
     order = select(data.X, data.y, 6).features
     assert gram_schmidt(data.X, data.y, 6) == order
     rng = np.random.default_rng(0)
@@ -193,7 +193,7 @@ def test_an_svm_by_which_the_claim_fails_is_a_caveat():
             ("held, tuned", 0.9 - at / 100),
         )
     ]
-    found = Results(rows, {"methods": list(TWELVE)}, [facts], {}, {}, 1, 1)
+    found = Results(rows, {"methods": list(TWELVE)}, [facts], {}, {}, {}, 1, 1)
     (caveat,) = EXPERIMENTS["challenge"].caveats(found)
     assert "standardized OLS is number 12 of 12" in caveat
 

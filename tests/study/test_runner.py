@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from orthoselect.errors import InputError
-from orthoselect.study import EXPERIMENTS, Settings, Store, StudyFailed, list_experiments, run
+from orthoselect.study import (
+    EXPERIMENTS,
+    Settings,
+    Store,
+    StudyFailed,
+    list_experiments,
+    report,
+    run,
+)
 from orthoselect.study.records import Task
 
 FEW = ("OLS", "MIM")
@@ -204,3 +212,22 @@ def test_an_output_that_is_a_file_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="`output` should be a folder"):
         run(["iris"], Settings(Path(tmp_path / "file")))
+
+
+def test_a_damaged_set_is_told_and_the_others_are_run(tmp_path, undrawn):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "lymphography.npz").write_text("no archive")
+    settings = Settings(tmp_path / "out", data, methods=("OLS",), folds=2, features=3)
+    with pytest.raises(StudyFailed, match=r"lymphography\.npz.*damaged") as raised:
+        run(["uci"], settings)
+    assert list(raised.value.damaged) == ["lymphography"]
+    (part,) = report(settings.output)["experiments"]
+    assert part["complete"] == part["tasks"] == 2  # Breast, which needs no file
+    facts = {row[0]: row[1] for row in part["tables"][0]["rows"]}
+    assert facts == {"Breast": "569", "Mfeat": "missing", "CNAE-9": "missing"} | {
+        "Lymphography": "damaged"
+    }
+    held = part["tables"][1]
+    assert held["rows"][0][held["columns"].index("Lymphography")] == "damaged"
+    assert any("Lymphography is damaged: " in text for text in part["findings"])

@@ -12,6 +12,7 @@ from orthoselect.show.page import render
 from orthoselect.study import figures, findings, markdown, paper
 from orthoselect.study.datasets import DATASETS
 from orthoselect.study.experiments import EXPERIMENTS, Experiment
+from orthoselect.study.experiments.base import absence_sentences
 from orthoselect.study.findings import Standing
 from orthoselect.study.methods import TWELVE
 from orthoselect.study.records import Results
@@ -111,6 +112,7 @@ def _results(store: Store, manifest: dict[str, Any]) -> Results:
         manifest["facts"],
         manifest["data"],
         manifest["missing"],
+        manifest["damaged"],
         manifest["settings"],
         len(names),
         store.count(names),
@@ -136,22 +138,33 @@ def _part(
             f"Not complete: {results.found} of {results.expected} tasks have results. What follows "
             f"is from those; the same run again does the rest."
         )
-    if not results.rows:
-        missing = [f"{DATASETS[n].title} is missing: {why}." for n, why in results.missing.items()]
-        part["findings"] += ["There are no results.", *missing]
-        return part
-    tables = [_data_table(experiment, results), *experiment.tables(results)]
+    tables = [_data_table(experiment, results)]
+    if results.rows:
+        tables += experiment.tables(results)
     part["tables"] = [files.table(table) for table in tables if table is not None]
+    if not results.rows:
+        part["findings"] += ["There are no results.", *absence_sentences(results)]
+        return part
     part["figures"] = [files.figure(figure) for figure in experiment.figures(results)]
     part["findings"] += experiment.findings(results)
     return part
 
 
-_SHOWN = ("settings", "facts", "data", "missing", "versions", "seconds", "written", "failed")
+_SHOWN = (
+    "settings",
+    "facts",
+    "data",
+    "missing",
+    "damaged",
+    "versions",
+    "seconds",
+    "written",
+    "failed",
+)
 
 
 def _data_table(experiment: Experiment, results: Results) -> Table | None:
-    if not results.data and not results.missing:
+    if not results.data and not results.absent():
         return None
     rows: list[list[Any]] = []
     for facts in results.data:
@@ -166,8 +179,8 @@ def _data_table(experiment: Experiment, results: Results) -> Table | None:
                 "; ".join([*facts["notes"], facts["citation"]]),
             ]
         )
-    for name, why in results.missing.items():
-        rows.append([DATASETS[name].title, "missing", None, None, None, why])
+    for name, (state, why) in results.absent().items():
+        rows.append([DATASETS[name].title, state, None, None, None, why])
     columns = ["data", "rows", "features", "classes", "probes", "notes"]
     return Table(f"{experiment.name}_data", "Data", columns, rows)
 

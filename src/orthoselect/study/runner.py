@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -50,16 +50,29 @@ Progress = Callable[[Step], None]
 
 
 class StudyFailed(InputError):  # noqa: N818 - what happened, in the user's words
-    """Some tasks raised; the others were run, and all that came out is kept."""
+    """Data sets are damaged or tasks raised; the others were run, and what came out is kept.
 
-    def __init__(self, failures: Sequence[tuple[str, str]]) -> None:
-        label, reason = failures[0]
-        more = f" So did {len(failures) - 1} more." if len(failures) > 1 else ""
-        super().__init__(
-            f"{len(failures)} task(s) of the study should have given results; `{label}` failed: "
-            f"{reason}{more} All other results are kept; the next run tries these again."
-        )
-        self.failures = list(failures)
+    Attributes
+    ----------
+    failures : list of (str, str)
+        Tasks that raised, and what.
+    damaged : dict of name to str
+        Data sets that could not be read, and why.
+    """
+
+    def __init__(
+        self, failures: Sequence[tuple[str, str]], damaged: Mapping[str, str] = {}
+    ) -> None:
+        self.failures, self.damaged = list(failures), dict(damaged)
+        parts = list(dict.fromkeys(self.damaged.values()))  # two sets may be made of one file
+        if self.failures:
+            label, reason = self.failures[0]
+            more = f" So did {len(failures) - 1} more." if len(failures) > 1 else ""
+            parts.append(
+                f"{len(failures)} task(s) of the study should have given results; `{label}` "
+                f"failed: {reason}{more} The next run tries these again."
+            )
+        super().__init__(" ".join([*parts, "All other results are kept."]))
 
 
 def list_experiments() -> list[dict[str, str]]:
@@ -94,10 +107,9 @@ def run(
     Raises
     ------
     InputError
-        For an unknown name, for an option that none of the experiments uses, and for data that
-        are damaged.
+        For an unknown name, and for an option that none of the experiments uses.
     StudyFailed
-        After everything else is done, if a task raised.
+        After everything else is done, if a data set is damaged or a task raised.
     """
     chosen = _chosen(names, settings)
     folder = Path(settings.output)
@@ -155,8 +167,9 @@ class _Run:
         for task in alone:  # times are measured: nothing runs beside them
             self._keep(task, _single_threaded(self._experiments[task.experiment].work, task))
         manifests = {name: self._write(name) for name in self._plans}
-        if self._failures:
-            raise StudyFailed(self._failures)
+        damaged = {name: why for plan in self._plans.values() for name, why in plan.damaged.items()}
+        if self._failures or damaged:
+            raise StudyFailed(self._failures, damaged)
         return manifests
 
     def _outcomes(self, tasks: list[Task]) -> Generator[tuple[Task, Outcome], None, None]:
@@ -246,6 +259,7 @@ def _manifest(plan: Plan, store: Store, settings: Settings) -> dict[str, Any]:
         "facts": plan.facts,
         "data": plan.data,
         "missing": plan.missing,
+        "damaged": plan.damaged,
         "versions": _versions(),
     }
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from orthoselect.study.datasets import DataSource
+from orthoselect.study.datasets import DATASETS, DataSource
 from orthoselect.study.figures import Figure
 from orthoselect.study.findings import Standing
 from orthoselect.study.records import Plan, Results, Row
@@ -61,3 +61,11 @@ class Experiment(ABC):
     def standings(self, results: Results) -> Sequence[Standing]:
         """Return how the methods did on each data set, for the ranks over all of them."""
         return []
+
+
+def absence_sentences(results: Results) -> list[str]:
+    """Say which data sets have no results, and why."""
+    return [
+        f"{DATASETS[name].title} is {state}: {why.rstrip('.')}."
+        for name, (state, why) in results.absent().items()
+    ]

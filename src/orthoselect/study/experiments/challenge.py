@@ -89,6 +89,8 @@ class Challenge(Curves):
         for f in facts:
             other = " (of Gisette)" if f["name"] == "gisette-like" else ""
             columns += [f"{f['title']}: AUC", f"paper{other}", "probes", f"paper{other}"]
+        columns += [f"{DATASETS[name].title}: AUC" for name in results.absent()]
+        states = [state for state, _ in results.absent().values()]
         rows = []
         for method in results.methods():
             line: list[Any] = [method]
@@ -102,7 +104,7 @@ class Challenge(Curves):
                     int(probes[0].value) if probes else None,
                     paper.PROBES[printed].get(method),
                 ]
-            rows.append(line)
+            rows.append([*line, *states])
         note = (
             "ours: validation rows; the paper's: test rows, whose labels were never published. "
             "gisette-like is a stand-in made from MNIST, not Gisette: the paper's figures beside "
@@ -115,6 +117,8 @@ class Challenge(Curves):
         columns, facts = ["method"], list(results.data)
         for f in facts:
             columns += [f"{f['title']}: {svm}" for svm in _SVMS]
+        columns += [DATASETS[name].title for name in results.absent()]
+        states = [state for state, _ in results.absent().values()]
         rows: list[list[Any]] = []
         for method in results.methods():
             cells = [
@@ -122,7 +126,7 @@ class Challenge(Curves):
                 for f in facts
                 for measure in _SVMS.values()
             ]
-            rows.append([method, *cells])
+            rows.append([method, *cells, *states])
         title = "Validation AUC by all selected features, by three linear SVMs"
         note = (
             "one scale: columns divided by the largest value of the table, C = 1. standardized: "

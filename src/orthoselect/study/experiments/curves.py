@@ -9,7 +9,7 @@ from typing import Any
 
 from orthoselect.study import figures, methods
 from orthoselect.study.datasets import DATASETS, DataSource, StudyData, load
-from orthoselect.study.experiments.base import Experiment
+from orthoselect.study.experiments.base import Experiment, absence_sentences
 from orthoselect.study.figures import Curve
 from orthoselect.study.findings import Standing, standing_sentences
 from orthoselect.study.records import Plan, Results, Row, Task, mean
@@ -36,10 +36,10 @@ class Curves(Experiment):
 
     def plan(self, settings: Settings, source: DataSource) -> Plan:
         names = methods.chosen(settings, self.methods)
-        found, missing = load(self.sets, source)
+        loaded = load(self.sets, source)
         tasks: list[Task] = []
         facts: list[dict[str, Any]] = []
-        for name, data in found.items():
+        for name, data in loaded.sets.items():
             data = self.prepared(data, settings)
             n_features = min(settings.or_else("features", self.sets[name]), data.X.shape[1])
             facts.append({**data.facts(), "selected": n_features})
@@ -52,7 +52,8 @@ class Curves(Experiment):
                     "features": n_features,
                 }
                 tasks += self.tasks_of(arguments, data, settings)
-        return Plan(tasks, facts, missing, {"methods": names, **self.extra_facts(settings)})
+        more = {"methods": names, **self.extra_facts(settings)}
+        return Plan(tasks, facts, loaded.missing, loaded.damaged, more)
 
     def prepared(self, data: StudyData, settings: Settings) -> StudyData:
         """Return the set as the experiment uses it."""
@@ -127,11 +128,11 @@ class Curves(Experiment):
     def _final(self, results: Results, measure: str) -> Table:
         facts = list(results.data)
         columns = ["method", *(f"{f['title']} ({f['selected']})" for f in facts)]
-        columns += [DATASETS[name].title for name in results.missing]
+        columns += [DATASETS[name].title for name in results.absent()]
         rows: list[list[Any]] = []
         for method in results.methods():
             cells = [self._cell(results, f, method, measure) for f in facts]
-            rows.append([method, *cells, *["missing"] * len(results.missing)])
+            rows.append([method, *cells, *(state for state, _ in results.absent().values())])
         parts = sorted({_held(f) for f in facts}) or ["validation"]
         part = "training" if measure == TRAIN else " and ".join(parts)
         score = self.score[0].upper() + self.score[1:]
@@ -165,10 +166,7 @@ class Curves(Experiment):
         sentences = [
             s for standing in self.standings(results) for s in standing_sentences(standing)
         ]
-        sentences += [
-            f"{DATASETS[name].title} is missing here: {why}."
-            for name, why in results.missing.items()
-        ]
+        sentences += absence_sentences(results)
         short = sorted({(r.dataset, r.method, r.note) for r in results.where(measure="warning")})
         return sentences + [
             f"{DATASETS[d].title}, {m}: {note}" for d, m, note in short if "selected" in note

@@ -18,7 +18,7 @@ from orthoselect.encode import encode_response
 from orthoselect.study import figures, paper
 from orthoselect.study.chance import generator
 from orthoselect.study.datasets import DATASETS, DataSource, StudyData, load
-from orthoselect.study.experiments.base import Experiment
+from orthoselect.study.experiments.base import Experiment, absence_sentences
 from orthoselect.study.records import Plan, Results, Row, Task
 from orthoselect.study.settings import Settings
 from orthoselect.study.tables import Table
@@ -51,9 +51,9 @@ class Speed(Experiment):
     alone = True
 
     def plan(self, settings: Settings, source: DataSource) -> Plan:
-        found, missing = load(_SETS, source)
+        loaded = load(_SETS, source)
         tasks, facts = [], []
-        for name, data in found.items():
+        for name, data in loaded.sets.items():
             data = data.thinned(settings.or_else("rows", None), settings.seed)
             n_features = settings.or_else("features", _FEATURES)
             facts.append({**data.facts(), "selected": n_features})
@@ -69,7 +69,7 @@ class Speed(Experiment):
                 }
                 cost = {"definition": 12.0, "gram_schmidt": 6.0}.get(way, 1.0)
                 tasks.append(Task(self.name, arguments, data, cost))
-        return Plan(tasks, facts, missing)
+        return Plan(tasks, facts, loaded.missing, loaded.damaged)
 
     def work(self, arguments: dict[str, Any], data: StudyData) -> list[Row]:
         way, t = arguments["way"], arguments["features"]
@@ -108,7 +108,10 @@ class Speed(Experiment):
                         None if way not in printed else f"{printed[way]:.0f}",
                     ]
                 )
-        rows += [[DATASETS[n].title, "missing", None, None, None] for n in results.missing]
+        rows += [
+            [DATASETS[name].title, state, None, None, None]
+            for name, (state, _) in results.absent().items()
+        ]
         columns = ["data", "way", "ms", "times ours", "paper, ms"]
         note = (
             "by definition: a sample of the candidates of each step, scaled to all of them. The "
@@ -146,10 +149,7 @@ class Speed(Experiment):
                 f"paper."
             )
             sentences.append(self._same_features(results, facts))
-        return sentences + [
-            f"{DATASETS[name].title} is missing here: {why}."
-            for name, why in results.missing.items()
-        ]
+        return sentences + absence_sentences(results)
 
     def _times(self, results: Results, dataset: str) -> dict[str, float]:
         found = {r.method: r.value for r in results.where(dataset=dataset, measure="seconds")}
