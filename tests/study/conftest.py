@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 import made_sets
+import studies
 from orthoselect.study import Settings
 from orthoselect.study.datasets import DataSource
-from orthoselect.study.figures import Figure
 
 
 @pytest.fixture
@@ -39,13 +39,7 @@ def with_made_sets(monkeypatch):
 @pytest.fixture
 def undrawn(monkeypatch):
     """Leave figures out, which take most of the time of a report."""
-
-    def saved(figure, folder):
-        kinds = {kind: f"{figure.name}.{kind}" for kind in ("png", "svg")}
-        return {"name": figure.name, "title": figure.title, **kinds}
-
-    monkeypatch.setattr(Figure, "save", saved)
-    monkeypatch.setattr(Figure, "chart", lambda figure: figure.title)
+    studies.leave_figures_out(monkeypatch)
 
 
 @pytest.fixture

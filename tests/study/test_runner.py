@@ -152,6 +152,9 @@ def test_ctrl_c_loses_nothing_that_was_done(tiny, jobs):
 
     with pytest.raises(KeyboardInterrupt):
         run(["binomial"], settings, interrupt)
+    manifest = Store(settings.output, "binomial").manifest()
+    assert manifest["complete"] == 2
+    assert manifest["seconds"] > 0
     assert [step.done for step in steps_of(["binomial"], settings)] == [2, 3, 4]
 
 
@@ -183,6 +186,39 @@ def test_an_unknown_experiment_is_told_with_the_nearest(tiny):
 def test_an_unknown_method_is_told_with_the_nearest(tiny):
     with pytest.raises(InputError, match="Did you mean 'LASSO'"):
         run(["binomial"], tiny(methods=("laso",)))
+
+
+@pytest.mark.parametrize("name", ["iris", "speed", "uci"])
+def test_an_unknown_method_is_told_by_every_experiment(tiny, name):
+    settings = tiny(methods=("FOO",), repeats=None, batches=None)
+    with pytest.raises(InputError, match=r"`methods` should be among OLS, OLSd.*got 'FOO'"):
+        run([name], settings)
+    assert not settings.output.exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "option", "message"),
+    [
+        (["uci"], {"folds": 10**9}, "at most 20 here; got 1000000000.*CNAE-9 20, Lymph.*y 30"),
+        (["uci", "recent"], {"folds": 16}, "at most 15 here; got 16.*Flags 15"),
+        (["uci"], {"features": 31}, "at most 30 here; got 31.*Breast 30"),
+        (["speed"], {"features": 13}, "at most 12 here; got 13.*Dexter 12"),
+    ],
+)
+def test_numbers_beyond_the_data_are_refused_once_before_the_work(
+    tiny, with_made_sets, names, option, message
+):
+    settings = tiny(repeats=None, batches=None, **option)
+    with pytest.raises(InputError, match=message):
+        run(names, settings)
+    assert not settings.output.exists()
+
+
+def test_sets_with_fewer_features_give_all_they_have(tiny, with_made_sets):
+    settings = tiny(repeats=None, batches=None, features=25, folds=2, methods=("OLS",))
+    manifest = run(["uci"], settings)["uci"]
+    selected = {facts["name"]: facts["selected"] for facts in manifest["data"]}
+    assert selected == {"mfeat": 12, "breast": 25, "cnae9": 12, "lymphography": 12}
 
 
 def test_an_option_that_no_experiment_uses_is_refused(tiny):

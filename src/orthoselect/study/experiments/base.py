@@ -38,6 +38,10 @@ class Experiment(ABC):
     def plan(self, settings: Settings, source: DataSource) -> Plan:
         """Return the tasks, and facts of the data."""
 
+    def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
+        """Return the most that an option may be, by the title of a data set."""
+        return {}
+
     @abstractmethod
     def work(self, arguments: dict[str, Any], data: Any) -> list[Row]:
         """Do one task; it may depend on nothing but its arguments and data."""

@@ -55,6 +55,14 @@ class Curves(Experiment):
         more = {"methods": names, **self.extra_facts(settings)}
         return Plan(tasks, facts, loaded.missing, loaded.damaged, more)
 
+    def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
+        # Sets with fewer features give all they have; the widest has to have as many as asked for.
+        sets = load(self.sets, source).sets.values()
+        if option != "features" or not sets:
+            return {}
+        widest = max(sets, key=lambda data: data.X.shape[1])
+        return {widest.title: widest.X.shape[1]}
+
     def prepared(self, data: StudyData, settings: Settings) -> StudyData:
         """Return the set as the experiment uses it."""
         return data

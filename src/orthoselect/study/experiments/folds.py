@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from orthoselect.study import learners, methods
 from orthoselect.study.chance import number
-from orthoselect.study.datasets import StudyData
+from orthoselect.study.datasets import DataSource, StudyData, load
 from orthoselect.study.experiments.curves import Curves, fold_error, score_rows, selection_rows
 from orthoselect.study.records import Row, Task
 from orthoselect.study.settings import Settings
@@ -34,6 +34,13 @@ class Folds(Curves):
 
     def extra_facts(self, settings: Settings) -> dict[str, Any]:
         return {"folds": settings.or_else("folds", _FOLDS)}
+
+    def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
+        if option != "folds":
+            return super().limits(option, settings, source)
+        # Every fold has rows of the largest class; small classes may be absent from some.
+        sets = load(self.sets, source).sets.values()
+        return {data.title: max(data.facts()["class_counts"]) for data in sets}
 
     def tasks_of(
         self, arguments: dict[str, Any], data: StudyData, settings: Settings

@@ -54,7 +54,7 @@ class Speed(Experiment):
         loaded = load(_SETS, source)
         tasks, facts = [], []
         for name, data in loaded.sets.items():
-            data = data.thinned(settings.or_else("rows", None), settings.seed)
+            data = _thinned(data, settings)
             n_features = settings.or_else("features", _FEATURES)
             facts.append({**data.facts(), "selected": n_features})
             for way in _WAYS:
@@ -70,6 +70,13 @@ class Speed(Experiment):
                 cost = {"definition": 12.0, "gram_schmidt": 6.0}.get(way, 1.0)
                 tasks.append(Task(self.name, arguments, data, cost))
         return Plan(tasks, facts, loaded.missing, loaded.damaged)
+
+    def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
+        if option != "features":
+            return {}
+        tables = [_thinned(data, settings) for data in load(_SETS, source).sets.values()]
+        # N rows have no more than N - 1 directions around their mean.
+        return {data.title: min(data.X.shape[0] - 1, data.X.shape[1]) for data in tables}
 
     def work(self, arguments: dict[str, Any], data: StudyData) -> list[Row]:
         way, t = arguments["way"], arguments["features"]
@@ -167,6 +174,10 @@ class Speed(Experiment):
         )
 
 
+def _thinned(data: StudyData, settings: Settings) -> StudyData:
+    return data.thinned(settings.or_else("rows", None), settings.seed)
+
+
 def _as_needed(data: StudyData, way: str) -> Any:
     """Return the table as stored, or written out as the other ways need it; not measured."""
     if way == "ours":
@@ -203,6 +214,8 @@ def gram_schmidt(X: Floats, y: NDArray, t: int) -> list[int]:
     order: list[int] = []
     for _ in range(t):
         gains = ((V.T @ W) ** 2).sum(axis=0)
+        if not alive.any():  # the others depend on those selected
+            break
         gains[~alive] = -1.0
         best = int(gains.argmax())
         order.append(best)
