@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,7 @@ def report():
     return told(), charts()
 
 
+@cache
 def charts():
     """Return a chart of every kind."""
     rng = np.random.default_rng(1)
@@ -70,7 +72,7 @@ def told(attack=None):
             "tables": [table("ranks", ["data", *TWELVE], 3, attack)],
             "figures": [figure("ranks", attack)],
         },
-        "reproduce": how_to_reproduce(parts),
+        "reproduce": how_to_reproduce(parts, "results"),
     }
 
 

@@ -20,7 +20,7 @@ def prepare(told: Mapping[str, Any]) -> dict[str, Any]:
         "sections": {
             "answer": "The answer",
             **{part["place"]: part["title"] for part in parts},
-            "overall": "Over all data sets",
+            **({"overall": "Over all data sets"} if told["overall"]["findings"] else {}),
             "reproduce": "How to reproduce",
         },
         "experiments": parts,

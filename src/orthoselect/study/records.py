@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import orthoselect
 from orthoselect.study.chance import digest
 
 # Raised whenever a number would come out differently for the same key.
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Row(NamedTuple):
@@ -183,9 +183,3 @@ class Results:
         """Return the data sets that have results, in the order of the plan."""
         seen = {row.dataset for row in self.rows}
         return [facts["name"] for facts in self.data if facts["name"] in seen]
-
-
-def mean(values: Iterable[float]) -> float:
-    """Return the mean, nan of nothing."""
-    values = list(values)
-    return sum(values) / len(values) if values else float("nan")
