@@ -4,11 +4,19 @@ import os
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 import made_sets
 import studies
 from orthoselect.study import Settings
 from orthoselect.study.datasets import DataSource
+
+
+@pytest.fixture(scope="package", autouse=True)
+def one_thread():
+    """Let no thread of BLAS wait for others: the tables are small, the processors shared."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture

@@ -93,32 +93,21 @@ def test_other_data_are_another_key(with_made_sets):
     assert tasks[0].name != tasks[1].name
 
 
-def test_two_processes_give_the_same_as_one(tiny, with_made_sets):
-    names = ["binomial", "challenge", "uci"]
-    options = {"methods": ("OLS", "JMI", "LASSO"), "features": 3, "folds": 2}
-    run(names, tiny("one", jobs=1, **options))
-    run(names, tiny("two", jobs=2, **options))
-    for name in names:
-        assert results(tiny("one"), name) == results(tiny("two"), name)
-
-
 SCRIPT = """
 import sys
 from pathlib import Path
 from orthoselect.study import Settings, run
 if __name__ == "__main__":
-    run(["binomial"], Settings(Path(sys.argv[1]), methods=("Net", "OLS"), repeats=5, batches=8,
-                               jobs=int(sys.argv[2])))
+    run(["binomial"], Settings(Path(sys.argv[1]), methods=("MIM", "OLS"), repeats=5, batches=8))
 """
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.skipif(os.name == "nt", reason="kills a group of processes, as POSIX has them")
-def test_a_killed_run_resumes_where_it_stopped(tmp_path, jobs):
+def test_a_killed_run_resumes_where_it_stopped(tmp_path):
     script, out = tmp_path / "run.py", tmp_path / "killed"
     script.write_text(SCRIPT)
     process = subprocess.Popen(
-        [sys.executable, str(script), str(out), str(jobs)],
+        [sys.executable, str(script), str(out)],
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
@@ -131,31 +120,49 @@ def test_a_killed_run_resumes_where_it_stopped(tmp_path, jobs):
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     before = file.read_bytes()
-    settings = Settings(out, methods=("Net", "OLS"), repeats=5, batches=8)
+    settings = Settings(out, methods=("MIM", "OLS"), repeats=5, batches=8)
     n_done = Store(out, "binomial").count(Store(out, "binomial").manifest()["tasks"])
     steps = steps_of(["binomial"], settings)
     assert 2 <= n_done < 16
     assert [step.done for step in steps] == list(range(n_done, 17))
     assert file.read_bytes().startswith(before[: before.rfind(b"\n") // 2])
-    whole = Settings(tmp_path / "whole", methods=("Net", "OLS"), repeats=5, batches=8)
+    whole = Settings(tmp_path / "whole", methods=("MIM", "OLS"), repeats=5, batches=8)
     run(["binomial"], whole)
     assert results(settings, "binomial") == results(whole, "binomial")
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_loses_nothing_that_was_done(tiny, jobs):
-    settings = tiny(methods=FEW, jobs=jobs)
+def interrupted_at(count):
+    """Return a progress that interrupts a run after so many tasks."""
 
     def interrupt(step):
-        if step.done == 2:
+        if step.done == count:
             raise KeyboardInterrupt
 
+    return interrupt
+
+
+def test_ctrl_c_loses_nothing_that_was_done(tiny):
+    settings = tiny(methods=FEW)
     with pytest.raises(KeyboardInterrupt):
-        run(["binomial"], settings, interrupt)
+        run(["binomial"], settings, interrupted_at(2))
     manifest = Store(settings.output, "binomial").manifest()
     assert manifest["complete"] == 2
     assert manifest["seconds"] > 0
     assert [step.done for step in steps_of(["binomial"], settings)] == [2, 3, 4]
+
+
+def test_two_processes_give_the_same_as_one_even_if_interrupted(tiny, with_made_sets):
+    names = ["binomial", "challenge", "uci"]
+    options = {"methods": ("OLS", "JMI"), "features": 3, "folds": 2}
+    run(names, tiny("one", jobs=1, **options))
+    run(names, tiny("two", jobs=2, **options))
+    with pytest.raises(KeyboardInterrupt):
+        run(names, tiny("interrupted", jobs=2, **options), interrupted_at(10))
+    steps = steps_of(names, tiny("interrupted", jobs=1, **options))
+    assert [step.done for step in steps] == list(range(10, steps[0].total + 1))
+    for name in names:
+        expected = results(tiny("one"), name)
+        assert results(tiny("two"), name) == results(tiny("interrupted"), name) == expected
 
 
 def test_a_task_that_fails_does_not_stop_the_others(tiny, monkeypatch):
