@@ -204,7 +204,7 @@ class Curves(Experiment):
         notes += ["In brackets: the number of features asked for."]
         notes += self._unlike(results)
         if self._fewer(results):
-            notes += ["Fewer were selected by some methods: see below."]
+            notes += ["Some methods selected fewer, as the findings tell."]
         return Table(
             f"{self.name}_{measure}", f"{score}, {part} rows", columns, rows, " ".join(notes)
         )
