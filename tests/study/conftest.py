@@ -4,10 +4,19 @@ import os
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 import made_sets
+import studies
 from orthoselect.study import Settings
 from orthoselect.study.datasets import DataSource
+
+
+@pytest.fixture(scope="package", autouse=True)
+def one_thread():
+    """Let no thread of BLAS wait for others: the tables are small, the processors shared."""
+    with threadpool_limits(1):
+        yield
 
 
 @pytest.fixture
@@ -33,6 +42,12 @@ def data_folder():
 def with_made_sets(monkeypatch):
     """Put made sets in the place of the real ones; Gisette is missing."""
     made_sets.replace_all(monkeypatch)
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Leave figures out, which take most of the time of a report."""
+    studies.leave_figures_out(monkeypatch)
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """Loaders: what they give, what they miss, and what they say of a damaged file."""
 
 import hashlib
+import re
 
 import numpy as np
 import pytest
@@ -8,9 +9,16 @@ import scipy.sparse as sp
 import sklearn.datasets
 from sklearn.utils import Bunch
 
-from orthoselect.errors import InputError
 from orthoselect.study import DATASETS
 from orthoselect.study.datasets import DataSource, Missing, gisette, load, openml
+
+
+def what_is_wrong(name, folder):
+    """Return what is said of a set that is damaged; it is not among the others."""
+    found = load([name], DataSource(folder))
+    assert found.sets == found.missing == {}
+    return found.damaged[name]
+
 
 FILES = ["dexter", "mnist", "mfeat", "cnae9", "lymphography", "flags", "parkinsons"]
 
@@ -23,17 +31,17 @@ def forget_fetched():
 
 
 def test_embedded_sets_need_nothing(source):
-    sets, missing = load(["iris", "breast"], source)
-    assert missing == {}
-    assert sets["breast"].facts()["class_counts"] == [212, 357]
-    assert sets["iris"].X.shape == (7, 4)
+    found = load(["iris", "breast"], source)
+    assert found.missing == found.damaged == {}
+    assert found.sets["breast"].facts()["class_counts"] == [212, 357]
+    assert found.sets["iris"].X.shape == (7, 4)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_set_that_is_not_in_the_folder_is_missing_with_the_name_of_its_file(name, tmp_path):
-    sets, missing = load([name], DataSource(tmp_path))
-    assert sets == {}
-    assert f"`{name}.npz`" in missing[name]
+    found = load([name], DataSource(tmp_path))
+    assert found.sets == found.damaged == {}
+    assert f"`{name}.npz`" in found.missing[name]
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -47,37 +55,32 @@ def test_a_damaged_file_is_told_by_name(name, damage, tmp_path):
         content[len(content) // 3] ^= 0xFF
     damaged = {"empty": b"", "text": b"hello", "cut off": content[:200], "flipped": content}
     path.write_bytes(damaged[damage])
-    with pytest.raises(InputError, match=rf"{name}\.npz"):
-        load([name], DataSource(tmp_path))
+    assert re.search(rf"{name}\.npz", what_is_wrong(name, tmp_path))
 
 
 def test_a_single_array_is_no_archive(tmp_path):
     with (tmp_path / "mfeat.npz").open("wb") as file:
         np.save(file, np.zeros(3))
-    with pytest.raises(InputError, match=r"mfeat\.npz.*archive"):
-        load(["mfeat"], DataSource(tmp_path))
+    assert re.search(r"mfeat\.npz.*archive", what_is_wrong("mfeat", tmp_path))
 
 
 def test_a_file_of_pickles_is_not_opened(tmp_path):
     np.savez(tmp_path / "mfeat.npz", X=np.array([{"a": 1}], dtype=object), y=np.zeros(1))
-    with pytest.raises(InputError, match=r"mfeat\.npz.*plain arrays"):
-        load(["mfeat"], DataSource(tmp_path))
+    assert re.search(r"mfeat\.npz.*plain arrays", what_is_wrong("mfeat", tmp_path))
 
 
 def test_a_file_that_lacks_an_array_says_which(tmp_path):
     np.savez(tmp_path / "flags.npz", X=np.zeros((194, 28)), y=np.zeros(194))
-    with pytest.raises(InputError, match="nominal_columns"):
-        load(["flags"], DataSource(tmp_path))
+    assert re.search("nominal_columns", what_is_wrong("flags", tmp_path))
 
 
 def test_a_table_of_another_shape_is_another_set(tmp_path):
     np.savez(tmp_path / "parkinsons.npz", X=np.zeros((195, 21)), y=np.zeros(195))
-    with pytest.raises(InputError, match=r"\[195, 22\]; it has \[195, 21\]"):
-        load(["parkinsons"], DataSource(tmp_path))
+    assert re.search(r"\[195, 22\]; it has \[195, 21\]", what_is_wrong("parkinsons", tmp_path))
 
 
 def test_fingerprints_follow_the_values():
-    data = load(["breast"], DataSource())[0]["breast"]
+    data = load(["breast"], DataSource()).sets["breast"]
     fewer, again = data.thinned(100, 0), data.thinned(100, 0)
     assert fewer.X.shape == (100, 30)
     assert fewer.fingerprint == again.fingerprint != data.fingerprint
@@ -108,7 +111,7 @@ def write_gisette(folder, tables, labels):
 
 def test_gisette_with_the_right_sums_is_taken(small_gisette, tmp_path):
     write_gisette(tmp_path, *small_gisette)
-    data = load(["gisette"], DataSource(tmp_path))[0]["gisette"]
+    data = load(["gisette"], DataSource(tmp_path)).sets["gisette"]
     assert data.X.shape == (8, 10)
     assert data.held_X.shape == (4, 10)
 
@@ -117,8 +120,7 @@ def test_gisette_with_another_sum_is_refused(small_gisette, tmp_path):
     tables, labels = small_gisette
     tables["valid"][0, 0] += 1
     write_gisette(tmp_path, tables, labels)
-    with pytest.raises(InputError, match=r"gisette \(valid\).*the sum of values"):
-        load(["gisette"], DataSource(tmp_path))
+    assert re.search(r"gisette \(valid\).*the sum of values", what_is_wrong("gisette", tmp_path))
 
 
 def test_ucis_files_of_gisette_are_checked_by_their_hash(small_gisette, tmp_path, monkeypatch):
@@ -131,15 +133,14 @@ def test_ucis_files_of_gisette_are_checked_by_their_hash(small_gisette, tmp_path
             sums[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
     order = [f"gisette_{p}.{k}" for p in ("train", "valid") for k in ("data", "labels")]
     monkeypatch.setattr(gisette, "SHA256", {name: sums[name] for name in order})
-    data = load(["gisette"], DataSource(tmp_path))[0]["gisette"]
+    data = load(["gisette"], DataSource(tmp_path)).sets["gisette"]
     assert (data.held_X == tables["valid"]).all()
     (tmp_path / "gisette_train.labels").write_text("1\n")
-    with pytest.raises(InputError, match=r"gisette_train\.labels.*SHA-256"):
-        load(["gisette"], DataSource(tmp_path))
+    assert re.search(r"gisette_train\.labels.*SHA-256", what_is_wrong("gisette", tmp_path))
 
 
 def test_gisette_that_is_not_there_says_what_would_do(tmp_path):
-    _, missing = load(["gisette"], DataSource(tmp_path))
+    missing = load(["gisette"], DataSource(tmp_path)).missing
     assert "gisette.npz" in missing["gisette"]
     assert "gisette_train.data" in missing["gisette"]
 
@@ -185,7 +186,7 @@ def test_lymphography_from_openml(monkeypatch):
     data = np.arange(148 * 18).reshape(148, 18) % 4
     bunch = Bunch(data=data.astype(float), target=np.array(names, dtype=object))
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", answer(n10=bunch))
-    found = load(["lymphography"], DataSource())[0]["lymphography"]
+    found = load(["lymphography"], DataSource()).sets["lymphography"]
     assert np.unique(found.y, return_counts=True)[1].tolist() == [81, 61]
     assert set(found.kinds) == {"categorical"}
 
@@ -198,7 +199,7 @@ def test_mfeat_from_openml_is_six_sets_side_by_side(monkeypatch):
         for number, width in widths.items()
     }
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", answer(**sets))
-    found = load(["mfeat"], DataSource())[0]["mfeat"]
+    found = load(["mfeat"], DataSource()).sets["mfeat"]
     assert found.X.shape == (20, 649)
     assert found.y.tolist() == [i // 2 for i in range(20)]
     columns = dict(zip(("fou", "fac", "kar", "pix", "zer", "mor"), (0, 76, 292, 356, 596, 643)))
@@ -213,7 +214,7 @@ def test_flags_from_openml_leaves_the_names_out(monkeypatch):
         target=np.array([str(i % 8) for i in range(194)], dtype=object),
     )
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", answer(n285=bunch))
-    found = load(["flags"], DataSource())[0]["flags"]
+    found = load(["flags"], DataSource()).sets["flags"]
     assert found.kinds[:3] == ("categorical", "categorical", "numeric")
     assert found.X[0, 0] == 1.0
 
@@ -222,8 +223,7 @@ def test_sparse_answers_and_other_orders_are_checked(monkeypatch):
     X = sp.csr_matrix((np.ones(3), ([0, 1, 2], [3, 4, 5])), shape=(600, 20000))
     bunch = Bunch(data=X, target=np.array(["1", "-1"] * 300, dtype=object))
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", answer(n4136=bunch))
-    with pytest.raises(InputError, match="the sum of values"):
-        load(["dexter"], DataSource())
+    assert re.search("the sum of values", what_is_wrong("dexter", None))
 
 
 @pytest.mark.parametrize("name", [*FILES, "gisette", "gisette-like"])
@@ -232,7 +232,7 @@ def test_without_folder_and_network_a_set_is_missing_with_the_reason(name, monke
         raise OSError("no route to host")
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fail)
-    _, missing = load([name], DataSource())
+    missing = load([name], DataSource()).missing
     assert "no route to host" in missing[name]
 
 
@@ -247,8 +247,9 @@ def test_every_loader_has_the_name_it_is_known_by():
 
 
 def test_the_folder_of_data_has_the_sets_it_says(data_folder):
-    sets, missing = load([n for n in DATASETS if n != "gisette"], DataSource(data_folder))
-    assert missing == {}
+    found = load([n for n in DATASETS if n != "gisette"], DataSource(data_folder))
+    sets = found.sets
+    assert found.missing == found.damaged == {}
     shapes = {name: (*data.X.shape, len(np.unique(data.y))) for name, data in sets.items()}
     assert shapes == {
         "iris": (7, 4, 3),

@@ -5,8 +5,8 @@ import pytest
 
 from orthoselect import select
 from orthoselect.study import EXPERIMENTS, METHODS, Settings, paper, run
+from orthoselect.study.averages import auc_error, mean, mean_error
 from orthoselect.study.datasets import DataSource, load
-from orthoselect.study.experiments.curves import auc_error, fold_error
 from orthoselect.study.experiments.folds import split
 from orthoselect.study.experiments.simulated import RELEVANT, draw, exact_supports
 from orthoselect.study.experiments.speed import by_definition, gram_schmidt
@@ -89,7 +89,7 @@ def test_ols_is_above_each_information_criterion_on_average_over_seeds(tmp_path)
     found = dict.fromkeys(["OLS", *INFORMATION], 0)
     for seed in range(3):
         settings = Settings(
-            tmp_path, seed=seed, methods=("OLS", *INFORMATION), repeats=25, batches=1, jobs=2
+            tmp_path, seed=seed, methods=("OLS", *INFORMATION), repeats=16, batches=1
         )
         run(["binomial"], settings)
         for name, (count,) in EXPERIMENTS["binomial"].counts(results(settings, "binomial")).items():
@@ -119,11 +119,91 @@ def test_findings_compare_both_ways_to_read_the_lasso(tiny):
     assert any("the support at the best single penalty" in text for text in findings)
 
 
+def simulated(name="binomial", **tables):
+    """Return results of four tables a batch, those of each method given batch by batch."""
+    rows = [
+        Row(name, method, batch, repeat, measure="found", value=value)
+        for method, batches in tables.items()
+        for batch, values in enumerate(batches)
+        for repeat, value in enumerate(values)
+    ]
+    facts = {"methods": list(tables), "repeats": 4, "batches": 2}
+    return Results(rows, facts, [], {}, {}, {}, 2, 1)
+
+
+def test_a_batch_that_was_cut_off_counts_by_its_tables():
+    found = simulated(OLS=[[1, 1, 1, 0], [0]], MIM=[[1, 0, 0, 0]])
+    (table,) = EXPERIMENTS["binomial"].tables(found)
+    assert table.title.endswith("(not complete: 4 to 5 of 8 tables)")
+    first = dict(zip(table.columns, table.rows[0]))
+    assert first["tables"] == 5
+    assert first["ours"] == "60.0"
+    assert first["error"] == "21.9"  # of 5 tables
+    assert first["batches"] is None  # one is complete
+    findings = EXPERIMENTS["binomial"].findings(found)
+    assert findings[0].startswith(
+        "OLS finds the three features in 60.0 of 100 tables (of 5 tried; standard error 21.9);"
+    )
+    assert findings[-1] == "Methods were tried on different tables: they are not compared."
+    assert EXPERIMENTS["binomial"].standings(found) == []
+
+
+def test_tables_of_a_whole_run_say_how_many_batches():
+    whole = [[1, 1, 1, 0], [1, 0, 0, 0]]
+    found = simulated(OLS=whole, LASSO=whole, MIM=[[0, 1, 0, 0]] * 2)
+    (table,) = EXPERIMENTS["binomial"].tables(found)
+    assert table.title.endswith("(2 batches of 4)")
+    assert [table.rows[0][k] for k in (1, 2, 4)] == [8, "50.0", "25 to 75"]
+    findings = EXPERIMENTS["binomial"].findings(found)
+    assert any("50.0 of 100 both, and in the same tables" in text for text in findings)
+    below = EXPERIMENTS["binomial"].findings(simulated(OLS=[[0] * 4] * 2, MIM=whole, JMI=whole))
+    assert any("OLS is below 2 of the 2 information criteria" in text for text in below)
+
+
+def folded(**accuracies):
+    """Return results of Lymphography with both of its two features, folds of 4 and 2 rows."""
+    facts = {"name": "lymphography", "title": "Lymphography", "selected": 2, "features": 2}
+    facts |= {"held": None, "held_name": None}
+    rows = []
+    for method, folds in accuracies.items():
+        for fold, scores in enumerate(folds):
+            at = Row("lymphography", method, fold=fold)
+            rows += [at._replace(measure=f"{m} rows", value=4.0 - 2 * fold) for m in PARTS]
+            for size, score in enumerate(scores, start=1):
+                rows += [at._replace(measure=m, n_features=size, value=score) for m in PARTS]
+            if len(scores) < 2:
+                rows.append(at._replace(measure="warning", value=1.0, note="selected 1 of the 2"))
+    more = {"methods": list(accuracies), "folds": 2}
+    return Results(rows, more, [facts], {}, {}, {}, 2, 1)
+
+
+PARTS = ("train", "held")
+
+
+def test_what_is_said_of_all_features_is_what_the_numbers_are():
+    same = folded(OLS=[[0.5, 1.0], [0.5, 0.5]], MIM=[[0.25, 1.0], [0.5, 0.5]])
+    findings = EXPERIMENTS["uci"].findings(same)
+    assert findings[0].endswith("validation accuracy by all 2 features: 0.8333 by every method.")
+    fewer = folded(OLS=[[0.5, 1.0], [0.5, 0.5]], OLSd=[[0.5], [0.5, 0.5]])
+    findings = EXPERIMENTS["uci"].findings(fewer)
+    assert findings[0].endswith("by all 2 features: 0.8333 by OLS and 0.5000 by OLSd.")
+    assert findings[-1] == "Lymphography, OLSd, in 1 of 2 folds: selected 1 of the 2"
+    assert all("Some methods selected fewer" in t.note for t in EXPERIMENTS["uci"].tables(fewer))
+
+
+def test_methods_judged_on_different_folds_are_not_compared():
+    found = folded(OLS=[[0.5, 1.0], [0.5, 0.5]], MIM=[[0.25, 1.0]])
+    assert EXPERIMENTS["uci"].standings(found) == []
+    (sentence,) = EXPERIMENTS["uci"].findings(found)
+    assert sentence.startswith("Lymphography: of 2 folds there are 2 of OLS and 1 of MIM;")
+    assert all(sentence in table.note for table in EXPERIMENTS["uci"].tables(found))
+
+
 # Data sets
 
 
 def test_the_folds_are_the_same_for_all_methods_and_stratified():
-    data = load(["breast"], DataSource())[0]["breast"]
+    data = load(["breast"], DataSource()).sets["breast"]
     first, again = list(split(data, 5, 0)), list(split(data, 5, 0))
     assert all((a[1] == b[1]).all() for a, b in zip(first, again))
     assert sorted(np.concatenate([rest for _, rest in first])) == list(range(569))
@@ -151,7 +231,7 @@ def test_methods_are_the_papers():
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_selects_what_select_does(name):
-    data = load(["breast"], DataSource())[0]["breast"]
+    data = load(["breast"], DataSource()).sets["breast"]
     method = METHODS[name]
     bins = {"bins": "mean_std_3"} if method.discrete else {}
     expected = select(data.X, data.y, 4, method.method, **bins, **method.options).features
@@ -167,12 +247,31 @@ def test_what_a_method_warns_of_is_kept():
 
 def test_errors_of_scores_are_those_of_the_textbook():
     assert auc_error(0.5, 50, 50) == pytest.approx(np.sqrt(101 / (12 * 2500)), rel=0.01)
-    assert fold_error([0.8, 0.9, 1.0]) == pytest.approx(0.1 / np.sqrt(3))
-    assert np.isnan(fold_error([0.8]))
+    assert mean_error([0.8, 0.9, 1.0]) == pytest.approx(0.1 / np.sqrt(3))
+    assert mean_error([0.8, 0.9], [7, 7]) == pytest.approx(mean_error([0.8, 0.9]))
+    assert np.isnan(mean_error([0.8]))
+
+
+def test_folds_count_by_their_rows(tiny, with_made_sets):
+    """The mean over unequal folds is the share of all rows that are classified right."""
+    settings = tiny(repeats=None, batches=None, methods=("OLS",), features=2, folds=7)
+    run(["uci"], settings)
+    found = results(settings, "uci")
+    breast = {"dataset": "breast", "method": "OLS"}
+    shares = {r.fold: r.value for r in found.where(measure="held", n_features=2, **breast)}
+    rows = {r.fold: r.value for r in found.where(measure="held rows", **breast)}
+    assert sum(rows.values()) == 569
+    assert len(set(rows.values())) > 1
+    n_right = sum(shares[fold] * rows[fold] for fold in rows)
+    assert n_right == pytest.approx(round(n_right))
+    assert standing(settings, "uci", "Breast").scores["OLS"] == pytest.approx(n_right / 569)
+    assert mean(shares.values()) != pytest.approx(n_right / 569, abs=1e-7)
+    held, _ = EXPERIMENTS["uci"].tables(found)
+    assert held.rows[0][2].startswith(f"{n_right / 569:.4f} ± ")
 
 
 def test_three_ways_to_the_same_features():
-    data = load(["breast"], DataSource())[0]["breast"]
+    data = load(["breast"], DataSource()).sets["breast"]
     order = select(data.X, data.y, 6).features
     assert gram_schmidt(data.X, data.y, 6) == order
     rng = np.random.default_rng(0)
@@ -193,7 +292,7 @@ def test_an_svm_by_which_the_claim_fails_is_a_caveat():
             ("held, tuned", 0.9 - at / 100),
         )
     ]
-    found = Results(rows, {"methods": list(TWELVE)}, [facts], {}, {}, 1, 1)
+    found = Results(rows, {"methods": list(TWELVE)}, [facts], {}, {}, {}, 1, 1)
     (caveat,) = EXPERIMENTS["challenge"].caveats(found)
     assert "standardized OLS is number 12 of 12" in caveat
 

@@ -147,7 +147,7 @@ def test_experiments_with_the_same_settings_share_a_command():
         studies.part("uci", None, rng, seed=3, jobs=2),
         studies.part("mnist", None, rng, seed=3, data=None, rows=500),
     ]
-    first, second = how_to_reproduce(parts)["runs"]
+    first, second = how_to_reproduce(parts, "results")["runs"]
     assert first["experiments"] == ["iris", "uci"]
     assert first["code"].startswith("orthoselect study run iris uci ")
     assert "--seed 3" in first["code"]

@@ -10,7 +10,15 @@ from pathlib import Path
 import pytest
 
 from orthoselect.errors import InputError
-from orthoselect.study import EXPERIMENTS, Settings, Store, StudyFailed, list_experiments, run
+from orthoselect.study import (
+    EXPERIMENTS,
+    Settings,
+    Store,
+    StudyFailed,
+    list_experiments,
+    report,
+    run,
+)
 from orthoselect.study.records import Task
 
 FEW = ("OLS", "MIM")
@@ -85,32 +93,21 @@ def test_other_data_are_another_key(with_made_sets):
     assert tasks[0].name != tasks[1].name
 
 
-def test_two_processes_give_the_same_as_one(tiny, with_made_sets):
-    names = ["binomial", "challenge", "uci"]
-    options = {"methods": ("OLS", "JMI", "LASSO"), "features": 3, "folds": 2}
-    run(names, tiny("one", jobs=1, **options))
-    run(names, tiny("two", jobs=2, **options))
-    for name in names:
-        assert results(tiny("one"), name) == results(tiny("two"), name)
-
-
 SCRIPT = """
 import sys
 from pathlib import Path
 from orthoselect.study import Settings, run
 if __name__ == "__main__":
-    run(["binomial"], Settings(Path(sys.argv[1]), methods=("Net", "OLS"), repeats=5, batches=8,
-                               jobs=int(sys.argv[2])))
+    run(["binomial"], Settings(Path(sys.argv[1]), methods=("MIM", "OLS"), repeats=5, batches=8))
 """
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.skipif(os.name == "nt", reason="kills a group of processes, as POSIX has them")
-def test_a_killed_run_resumes_where_it_stopped(tmp_path, jobs):
+def test_a_killed_run_resumes_where_it_stopped(tmp_path):
     script, out = tmp_path / "run.py", tmp_path / "killed"
     script.write_text(SCRIPT)
     process = subprocess.Popen(
-        [sys.executable, str(script), str(out), str(jobs)],
+        [sys.executable, str(script), str(out)],
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
@@ -123,28 +120,49 @@ def test_a_killed_run_resumes_where_it_stopped(tmp_path, jobs):
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     before = file.read_bytes()
-    settings = Settings(out, methods=("Net", "OLS"), repeats=5, batches=8)
+    settings = Settings(out, methods=("MIM", "OLS"), repeats=5, batches=8)
     n_done = Store(out, "binomial").count(Store(out, "binomial").manifest()["tasks"])
     steps = steps_of(["binomial"], settings)
     assert 2 <= n_done < 16
     assert [step.done for step in steps] == list(range(n_done, 17))
     assert file.read_bytes().startswith(before[: before.rfind(b"\n") // 2])
-    whole = Settings(tmp_path / "whole", methods=("Net", "OLS"), repeats=5, batches=8)
+    whole = Settings(tmp_path / "whole", methods=("MIM", "OLS"), repeats=5, batches=8)
     run(["binomial"], whole)
     assert results(settings, "binomial") == results(whole, "binomial")
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_ctrl_c_loses_nothing_that_was_done(tiny, jobs):
-    settings = tiny(methods=FEW, jobs=jobs)
+def interrupted_at(count):
+    """Return a progress that interrupts a run after so many tasks."""
 
     def interrupt(step):
-        if step.done == 2:
+        if step.done == count:
             raise KeyboardInterrupt
 
+    return interrupt
+
+
+def test_ctrl_c_loses_nothing_that_was_done(tiny):
+    settings = tiny(methods=FEW)
     with pytest.raises(KeyboardInterrupt):
-        run(["binomial"], settings, interrupt)
+        run(["binomial"], settings, interrupted_at(2))
+    manifest = Store(settings.output, "binomial").manifest()
+    assert manifest["complete"] == 2
+    assert manifest["seconds"] > 0
     assert [step.done for step in steps_of(["binomial"], settings)] == [2, 3, 4]
+
+
+def test_two_processes_give_the_same_as_one_even_if_interrupted(tiny, with_made_sets):
+    names = ["binomial", "challenge", "uci"]
+    options = {"methods": ("OLS", "JMI"), "features": 3, "folds": 2}
+    run(names, tiny("one", jobs=1, **options))
+    run(names, tiny("two", jobs=2, **options))
+    with pytest.raises(KeyboardInterrupt):
+        run(names, tiny("interrupted", jobs=2, **options), interrupted_at(10))
+    steps = steps_of(names, tiny("interrupted", jobs=1, **options))
+    assert [step.done for step in steps] == list(range(10, steps[0].total + 1))
+    for name in names:
+        expected = results(tiny("one"), name)
+        assert results(tiny("two"), name) == results(tiny("interrupted"), name) == expected
 
 
 def test_a_task_that_fails_does_not_stop_the_others(tiny, monkeypatch):
@@ -177,6 +195,39 @@ def test_an_unknown_method_is_told_with_the_nearest(tiny):
         run(["binomial"], tiny(methods=("laso",)))
 
 
+@pytest.mark.parametrize("name", ["iris", "speed", "uci"])
+def test_an_unknown_method_is_told_by_every_experiment(tiny, name):
+    settings = tiny(methods=("FOO",), repeats=None, batches=None)
+    with pytest.raises(InputError, match=r"`methods` should be among OLS, OLSd.*got 'FOO'"):
+        run([name], settings)
+    assert not settings.output.exists()
+
+
+@pytest.mark.parametrize(
+    ("names", "option", "message"),
+    [
+        (["uci"], {"folds": 10**9}, "at most 20 here; got 1000000000.*CNAE-9 20, Lymph.*y 30"),
+        (["uci", "recent"], {"folds": 16}, "at most 15 here; got 16.*Flags 15"),
+        (["uci"], {"features": 31}, "at most 30 here; got 31.*Breast 30"),
+        (["speed"], {"features": 13}, "at most 12 here; got 13.*Dexter 12"),
+    ],
+)
+def test_numbers_beyond_the_data_are_refused_once_before_the_work(
+    tiny, with_made_sets, names, option, message
+):
+    settings = tiny(repeats=None, batches=None, **option)
+    with pytest.raises(InputError, match=message):
+        run(names, settings)
+    assert not settings.output.exists()
+
+
+def test_sets_with_fewer_features_give_all_they_have(tiny, with_made_sets):
+    settings = tiny(repeats=None, batches=None, features=25, folds=2, methods=("OLS",))
+    manifest = run(["uci"], settings)["uci"]
+    selected = {facts["name"]: facts["selected"] for facts in manifest["data"]}
+    assert selected == {"mfeat": 12, "breast": 25, "cnae9": 12, "lymphography": 12}
+
+
 def test_an_option_that_no_experiment_uses_is_refused(tiny):
     with pytest.raises(InputError, match="`folds` should go with an experiment that uses it"):
         run(["binomial"], tiny(folds=5))
@@ -204,3 +255,22 @@ def test_an_output_that_is_a_file_is_told(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match="`output` should be a folder"):
         run(["iris"], Settings(Path(tmp_path / "file")))
+
+
+def test_a_damaged_set_is_told_and_the_others_are_run(tmp_path, undrawn):
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "lymphography.npz").write_text("no archive")
+    settings = Settings(tmp_path / "out", data, methods=("OLS",), folds=2, features=3)
+    with pytest.raises(StudyFailed, match=r"lymphography\.npz.*damaged") as raised:
+        run(["uci"], settings)
+    assert list(raised.value.damaged) == ["lymphography"]
+    (part,) = report(settings.output)["experiments"]
+    assert part["complete"] == part["tasks"] == 2  # Breast, which needs no file
+    facts = {row[0]: row[1] for row in part["tables"][0]["rows"]}
+    assert facts == {"Breast": "569", "Mfeat": "missing", "CNAE-9": "missing"} | {
+        "Lymphography": "damaged"
+    }
+    held = part["tables"][1]
+    assert held["rows"][0][held["columns"].index("Lymphography")] == "damaged"
+    assert any("Lymphography is damaged: " in text for text in part["findings"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,12 +15,17 @@ from orthoselect.cli.terminal import Terminal
 from orthoselect.errors import InputError
 from orthoselect.result.text import as_csv, as_table
 
+if TYPE_CHECKING:
+    from orthoselect.study import Settings
+
 study_app = typer.Typer(
     help="Run the paper's empirical comparison again: every table and figure, beside the paper's.",
     no_args_is_help=True,
 )
 
 _WHAT, _HOW = "What to run", "How"
+# What the library calls these options.
+_WORDS = {name: f"--{name}" for name in ("methods", "seed", "jobs")}
 Names = Annotated[
     list[str] | None,
     typer.Argument(
@@ -36,6 +41,13 @@ Output = Annotated[
         help="Folder for results, tables, figures and the report. A run that was interrupted goes "
         "on where it stopped.",
         rich_help_panel=_HOW,
+    ),
+]
+Reported = Annotated[
+    Path,
+    typer.Option(
+        metavar="DIR",
+        help="Folder of a run; its tables, figures and report are written anew.",
     ),
 ]
 Data = Annotated[
@@ -60,7 +72,8 @@ Methods = Annotated[
 Features = Annotated[
     int | None,
     typer.Option(
-        help="The most features that are selected; the paper's number if not given.",
+        help="The most features that are selected, all of a set that has fewer; the paper's number "
+        "if not given.",
         show_default=False,
         rich_help_panel=_WHAT,
     ),
@@ -126,11 +139,14 @@ def run_command(
     """Run experiments, then write tables, figures and the report.
 
     Results that are there from an earlier run with the same settings are not computed again.
+    A data set that is missing is shown as such in the tables, and warned of; the exit code is 0 as
+    long as there are any results. It is 2 if a data set is damaged or a task failed; the others
+    are run and reported all the same.
     """
-    from orthoselect.study import Settings, Step, run
+    from orthoselect.study import Settings
 
     terminal = Terminal(quiet)
-    with ending_well(terminal, {"methods": "--methods"}):
+    with ending_well(terminal, _WORDS):
         settings = Settings(
             output=output,
             data=data,
@@ -142,43 +158,67 @@ def run_command(
             jobs=jobs,
             quick=quick,
         )
-        interrupted, failed = False, None
         try:
-            with terminal.working("the study") as bar:
-
-                def show(step: Step) -> None:
-                    bar.show(step.done, step.total, step.label)
-
-                run(names or None, settings, show)
+            _run(names, settings, terminal)
         except KeyboardInterrupt:
-            interrupted = True
-        except InputError as error:
-            # The other tasks have results; without any there is nothing to report.
-            if not (hasattr(error, "failures") and any(output.glob("*.json"))):
-                raise
-            failed = error
-        if any(output.glob("*.json")):
-            _report(output, terminal)
-        if failed is not None:
-            raise failed
-    if interrupted:
-        terminal.error("interrupted; what was done is kept, and the same command goes on from it.")
-        raise typer.Exit(INTERRUPTED)
+            terminal.error(
+                "interrupted; what was done is kept, and the same command goes on from it."
+            )
+            raise typer.Exit(INTERRUPTED) from None
 
 
 @study_app.command("report")
-def report_command(output: Output = Path("study"), quiet: o.Quiet = False) -> None:
+def report_command(output: Reported = Path("study"), quiet: o.Quiet = False) -> None:
     """Redo tables, figures and the report from the results of a run; nothing is run again."""
     terminal = Terminal(quiet)
-    with ending_well(terminal):
-        _report(output, terminal)
+    with ending_well(terminal, _WORDS):
+        try:
+            _report(output, terminal)
+        except KeyboardInterrupt:
+            terminal.error("interrupted; the results are kept, and the same command reports them.")
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def _run(names: list[str] | None, settings: Settings, terminal: Terminal) -> None:
+    """Run, and report whatever came out, however the run ended."""
+    from orthoselect.study import Step, StudyFailed, run
+
+    ending: KeyboardInterrupt | StudyFailed | None = None
+    try:
+        with terminal.working("the study") as bar:
+
+            def show(step: Step) -> None:
+                bar.show(step.done, step.total, step.label)
+
+            run(names or None, settings, show)
+    except (KeyboardInterrupt, StudyFailed) as error:
+        ending = error
+    if any(settings.output.glob("*.json")):  # a run may be interrupted before it has any
+        told = _report(settings.output, terminal)
+        _warn_of_missing(told, terminal)
+        if ending is None and not any(part["complete"] for part in told["experiments"]):
+            raise InputError(
+                "an experiment should have results; none has, since its data sets are missing. "
+                "Give their folder by `--data`."
+            )
+    if ending is not None:
+        raise ending
+
+
+def _warn_of_missing(told: dict[str, Any], terminal: Terminal) -> None:
+    from orthoselect.study import DATASETS
+
+    missing = dict.fromkeys(name for part in told["experiments"] for name in part["missing"])
+    if missing:
+        titles = ", ".join(DATASETS[name].title for name in missing)
+        terminal.warn(f"{titles}: missing, and shown so in the tables, with the reason.")
 
 
 def _names(given: list[str]) -> tuple[str, ...] | None:
     return tuple(name.strip() for item in given for name in item.split(",") if name.strip()) or None
 
 
-def _report(output: Path, terminal: Terminal) -> None:
+def _report(output: Path, terminal: Terminal) -> dict[str, Any]:
     from orthoselect.study import report
 
     with terminal.working("tables and figures"):
@@ -190,8 +230,4 @@ def _report(output: Path, terminal: Terminal) -> None:
                 print(f"  - {finding}")
     sys.stdout.flush()
     terminal.note(f"wrote tables, figures and the report to {output}")
-    if not any(part["complete"] for part in told["experiments"]):
-        raise InputError(
-            "an experiment should have results; none has, since its data sets are missing. Give "
-            "their folder by `--data`."
-        )
+    return told

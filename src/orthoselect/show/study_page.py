@@ -8,7 +8,7 @@ from typing import Any
 
 # A number as tables have it, with its error or the other end of a range.
 _NUMBER = re.compile(r"[+-]?[\d.,]+(e[+-]?\d+)?( (\N{PLUS-MINUS SIGN}|to) [\d.,na]+)?")
-_NO_NUMBER = (None, "missing", "-")
+_NO_NUMBER = (None, "missing", "damaged", "-")
 _MANY_ROWS = 15
 _DATA = "_data"
 
@@ -20,7 +20,7 @@ def prepare(told: Mapping[str, Any]) -> dict[str, Any]:
         "sections": {
             "answer": "The answer",
             **{part["place"]: part["title"] for part in parts},
-            "overall": "Over all data sets",
+            **({"overall": "Over all data sets"} if told["overall"]["findings"] else {}),
             "reproduce": "How to reproduce",
         },
         "experiments": parts,
@@ -28,6 +28,7 @@ def prepare(told: Mapping[str, Any]) -> dict[str, Any]:
         "n_methods": len({name for part in parts for name in part["facts"].get("methods", [])}),
         "n_sets": len({facts["name"] for part in parts for facts in part["data"]}),
         "n_missing": len({name for part in parts for name in part["missing"]}),
+        "n_damaged": len({name for part in parts for name in part["damaged"]}),
         "seconds": sum(part["seconds"] for part in parts),
         "quick": [part["title"] for part in parts if part["settings"]["quick"]],
     }

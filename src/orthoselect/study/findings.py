@@ -1,19 +1,24 @@
-"""What the numbers show, in sentences made from them."""
+"""What the numbers show, in sentences made from them.
+
+A difference is that of the numbers as they are printed, and so is the verdict on it: whoever reads
+a sentence can do it again.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from orthoselect.study import paper
-from orthoselect.study.records import mean
+from orthoselect.study.averages import mean, mean_error
 
 _OURS = "OLS"
 _TIE = 1e-12
+_DIGITS = 4
 # Differences of more than so many standard errors are more than chance.
-BEYOND_CHANCE = 2.0
+BEYOND_CHANCE = 2
 
 
 @dataclass(frozen=True)
@@ -29,8 +34,11 @@ class Standing:
         What the score is the mean of: tables, folds, or one number. The n-th of each method are
         of the same table or fold.
     errors : mapping of method to the standard error of its score
-    kind : {"last", "mean", "both"}
-        Whether the score is that of the last size, the mean over sizes, or there is one size only.
+    kind : {"last", "all", "mean", "both"}
+        Whether the score is that of the last size, the same with every feature of the set taken,
+        the mean over sizes, or there is one size only.
+    weights : sequence of float, optional
+        What the numbers of a method count, rows of a fold for one; the same if not given.
     """
 
     dataset: str
@@ -38,11 +46,16 @@ class Standing:
     samples: Mapping[str, Sequence[float]]
     errors: Mapping[str, float]
     kind: str = "both"
+    weights: Sequence[float] | None = None
 
     @cached_property
     def scores(self) -> dict[str, float]:
         """The score of each method."""
-        return {name: mean(values) for name, values in self.samples.items()}
+        return {name: mean(values, self.weights) for name, values in self.samples.items()}
+
+    def among(self, names: Iterable[str]) -> Standing:
+        """Return the standing of some of the methods."""
+        return replace(self, samples={name: self.samples[name] for name in names})
 
     def ranks(self) -> dict[str, int]:
         """Return the rank of each method; equals share the better one.
@@ -61,18 +74,21 @@ class Standing:
         """Return the methods, the best first."""
         return sorted(self.scores, key=lambda name: -self.scores[name])
 
+    @property
+    def is_paired(self) -> bool:
+        """Whether there are several tables or folds, on which methods can be compared."""
+        return min(map(len, self.samples.values())) > 1
+
     def error_of_difference(self, one: str, other: str) -> float:
         """Return the standard error of the difference of two scores.
 
         From the differences table by table or fold by fold where there are some; else as if the
-        two scores were independent, which overrates it.
+        two scores were independent, which overrates it: they are of the same rows.
         """
-        pairs = list(zip(self.samples[one], self.samples[other]))
-        if len(pairs) < 2 or len(self.samples[one]) != len(self.samples[other]):
+        if not self.is_paired:
             return math.hypot(self.errors.get(one, math.nan), self.errors.get(other, math.nan))
-        gaps = [a - b for a, b in pairs]
-        center = mean(gaps)
-        return math.sqrt(sum((gap - center) ** 2 for gap in gaps) / (len(gaps) - 1) / len(gaps))
+        gaps = [a - b for a, b in zip(self.samples[one], self.samples[other], strict=True)]
+        return mean_error(gaps, self.weights)
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -88,16 +104,62 @@ def listed(parts: Sequence[str]) -> str:
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
-def standing_sentences(standing: Standing) -> list[str]:
-    """Say who leads, and where the paper's method stands."""
-    ranks, order = standing.ranks(), standing.ordered()
-    first = order[0]
-    best = [name for name in order if ranks[name] == 1]
-    lead = (
-        f"{standing.dataset}, {standing.measure}: best is {listed(best)} "
-        f"({standing.scores[first]:.4f})"
+def printed_gap(larger: float, smaller: float, digits: int = _DIGITS) -> float:
+    """Return the difference of two numbers as they are printed.
+
+    Examples
+    --------
+    >>> printed_gap(0.72856, 0.72814)
+    0.0005
+    """
+    return round(round(larger, digits) - round(smaller, digits), digits)
+
+
+def is_beyond_chance(gap: float, error: float, digits: int = _DIGITS) -> bool:
+    """Tell whether a printed difference is more than two printed standard errors of it."""
+    return abs(gap) > BEYOND_CHANCE * round(error, digits) + _TIE
+
+
+def verdict(gap: float, error: float, digits: int = _DIGITS, *, at_most: bool = False) -> str:
+    """Return whether a printed difference is more than chance, with the numbers that tell.
+
+    Parameters
+    ----------
+    gap, error : float
+        The difference, and one standard error of it.
+    digits : int
+        Digits of the error.
+    at_most : bool, default=False
+        Whether the error is a bound.
+
+    Examples
+    --------
+    >>> verdict(0.0035, 0.00351)
+    'within two standard errors of the difference (2 x 0.0035 = 0.0070)'
+    """
+    word = "more than" if is_beyond_chance(gap, error, digits) else "within"
+    one = round(error, digits)
+    bound = "at most " if at_most else ""
+    return (
+        f"{word} two standard errors of the difference "
+        f"({bound}2 x {one:.{digits}f} = {2 * one:.{digits}f})"
     )
-    if _OURS not in ranks or len(order) < 2 or _OURS in best:
+
+
+def standing_sentences(standing: Standing) -> list[str]:
+    """Say who leads, and where the paper's method stands; of one method only its score."""
+    ranks, order = standing.ranks(), standing.ordered()
+    where = f"{standing.dataset}, {standing.measure}"
+    if standing.kind == "all":
+        return [f"{where}: {score_words(standing)}."]
+    first = order[0]
+    if len(order) == 1:
+        return [f"{where}: {first} {standing.scores[first]:.4f}."]
+    best = [name for name in order if ranks[name] == 1]
+    if len(best) == len(order):
+        return [f"{where}: {score_words(standing)}."]
+    lead = f"{where}: best is {listed(best)} ({standing.scores[first]:.4f})"
+    if _OURS not in ranks or _OURS in best:
         return [f"{lead}."]
     return [
         f"{lead}; {_OURS} is number {ranks[_OURS]} of {len(order)} "
@@ -105,48 +167,67 @@ def standing_sentences(standing: Standing) -> list[str]:
     ]
 
 
+def score_words(standing: Standing) -> str:
+    """Return the scores with the methods that have them.
+
+    Examples
+    --------
+    >>> score_words(Standing("a", "accuracy", {"OLS": [0.9], "MIM": [0.9]}, {}))
+    '0.9000 by every method'
+    >>> score_words(Standing("a", "accuracy", {"OLS": [0.9], "MIM": [0.8]}, {}))
+    '0.9000 by OLS and 0.8000 by MIM'
+    """
+    by_score: dict[str, list[str]] = {}
+    for name in standing.ordered():
+        by_score.setdefault(f"{standing.scores[name]:.4f}", []).append(name)
+    if len(by_score) == 1 and len(standing.scores) > 1:
+        return f"{next(iter(by_score))} by every method"
+    return listed([f"{score} by {', '.join(names)}" for score, names in by_score.items()])
+
+
 def _behind(standing: Standing, other: str) -> str:
-    gap = standing.scores[other] - standing.scores[_OURS]
+    gap = printed_gap(standing.scores[other], standing.scores[_OURS])
     error = standing.error_of_difference(_OURS, other)
+    if not gap:
+        return f"behind by less than {10**-_DIGITS:.4f}"
     if not math.isfinite(error):
         return f"{gap:.4f} behind"
-    verdict = "more than" if gap > BEYOND_CHANCE * error else "within"
-    return f"{gap:.4f} behind, {verdict} two standard errors of the difference ({2 * error:.4f})"
+    return f"{gap:.4f} behind, {verdict(gap, error, at_most=not standing.is_paired)}"
 
 
-def claim_sentences(standings: Iterable[Standing], by: str) -> list[str]:
+def claim_sentences(standings: Sequence[Standing], by: str) -> list[str]:
     """Say whether the paper's method is always among the first five of twelve.
 
     Parameters
     ----------
-    standings : iterable of Standing
+    standings : sequence of Standing
+        Of all twelve methods.
     by : str
         What they are ranked by, in words.
     """
-    full = [s for s in standings if _OURS in s.scores and len(s.scores) >= paper.OF]
+    if not standings:
+        return []
     claim = f"always among the first {paper.FIRST} of {paper.OF}"
-    if not full:
-        return [
-            f"By {by}: the paper's claim, {claim}, was not tested: no data set has results of all "
-            f"{paper.OF} methods."
-        ]
-    places = {s.dataset: s.ranks()[_OURS] for s in full}
+    places = {s.dataset: s.ranks()[_OURS] for s in standings}
     shown = listed([f"{name} {place}" for name, place in places.items()])
     beyond = {name: place for name, place in places.items() if place > paper.FIRST}
     sentences = [
         f"By {by}: place of {_OURS} among {paper.OF}: {shown}; mean {mean(places.values()):.1f}."
     ]
     if not beyond:
-        sentences.append(
-            f"By {by}: the paper's claim, {claim}, holds on all {len(places)} data sets."
-        )
+        where = f"all {_data_sets(len(places))}" if len(places) > 1 else next(iter(places))
+        sentences.append(f"By {by}: the paper's claim, {claim}, holds on {where}.")
         return sentences
     where = listed([f"{name} (number {place})" for name, place in beyond.items()])
     sentences.append(
-        f"By {by}: the paper's claim, {claim}, does not hold on {len(beyond)} of {len(places)} "
-        f"data sets: {where}."
+        f"By {by}: the paper's claim, {claim}, does not hold on {len(beyond)} of "
+        f"{_data_sets(len(places))}: {where}."
     )
-    return sentences + [_behind_fifth(s) for s in full if s.dataset in beyond]
+    return sentences + [_behind_fifth(s) for s in standings if s.dataset in beyond]
+
+
+def _data_sets(count: int) -> str:
+    return f"{count} data set{'' if count == 1 else 's'}"
 
 
 def _behind_fifth(standing: Standing) -> str:
@@ -169,7 +250,7 @@ def answer(ranked: Mapping[str, Sequence[Standing]], *, hangs: bool = False) -> 
     claim = f"The paper's claim, always among the first {paper.FIRST} of {paper.OF} methods,"
     tested = {by: standings for by, standings in ranked.items() if standings}
     if not tested:
-        return f"{claim} was not tested: no data set has results of all {paper.OF} methods."
+        return f"{claim} is not judged here: no data set has results of all {paper.OF}."
     sentences = [_rank_sentence(by, standings) for by, standings in tested.items()]
     holds = all(s.ranks()[_OURS] <= paper.FIRST for each in tested.values() for s in each)
     if not holds:
@@ -188,10 +269,9 @@ def _rank_sentence(by: str, standings: Sequence[Standing]) -> str:
     beyond = {s.dataset: s.ranks()[_OURS] for s in standings if s.ranks()[_OURS] > paper.FIRST}
     where = listed([f"{name} (number {rank})" for name, rank in beyond.items()])
     exceptions = f"; it is not among the first {paper.FIRST} on {where}" if beyond else ""
-    count = f"{len(standings)} data set{'' if len(standings) == 1 else 's'}"
     return (
-        f"By {by}, {_OURS} has a mean rank of {averages[_OURS]:.1f} over {count}, "
-        f"{best}{exceptions}."
+        f"By {by}, {_OURS} has a mean rank of {averages[_OURS]:.1f} over "
+        f"{_data_sets(len(standings))}, {best}{exceptions}."
     )
 
 
@@ -199,27 +279,3 @@ def mean_ranks(standings: Sequence[Standing]) -> dict[str, float]:
     """Return the mean rank of each method over the data sets on which it has one."""
     names = list(dict.fromkeys(name for s in standings for name in s.scores))
     return {name: mean(s.ranks()[name] for s in standings if name in s.scores) for name in names}
-
-
-def share_error(share: float, count: int) -> float:
-    """Return the binomial standard error of a share of `count` draws.
-
-    Examples
-    --------
-    >>> round(share_error(0.9, 100), 3)
-    0.03
-    """
-    return math.sqrt(share * (1.0 - share) / count)
-
-
-def difference_in_errors(ours: float, n_ours: int, theirs: float, n_theirs: int) -> float:
-    """Return how many standard errors two shares lie apart, by the pooled share.
-
-    Examples
-    --------
-    >>> round(difference_in_errors(0.91, 500, 0.95, 100), 2)
-    -1.32
-    """
-    pooled = (ours * n_ours + theirs * n_theirs) / (n_ours + n_theirs)
-    error = math.sqrt(pooled * (1.0 - pooled) * (1.0 / n_ours + 1.0 / n_theirs))
-    return (ours - theirs) / error if error else 0.0

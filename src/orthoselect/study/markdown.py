@@ -10,10 +10,16 @@ from orthoselect.study.tables import Table
 def page(told: dict[str, Any]) -> str:
     """Return the whole report in Markdown; figures are files beside it."""
     lines = [f"# {told['title']}", "", told["sentence"], "", f"The paper: {told['paper']}.", ""]
-    for part in [*told["experiments"], {"title": "Over all data sets", **told["overall"]}]:
+    parts = list(told["experiments"])
+    if told["overall"]["findings"]:
+        parts.append({"title": "Over all data sets", **told["overall"]})
+    for part in parts:
         lines += [f"## {part['title']}", ""]
         if "about" in part:
             lines += [_about(part), ""]
+        if part.get("failed"):
+            lines += ["Tasks that failed:", ""]
+            lines += [*(f"- {label}: {reason}" for label, reason in part["failed"]), ""]
         for table in part["tables"]:
             lines += [Table(**table).markdown(), ""]
         for figure in part["figures"]:

@@ -18,6 +18,7 @@ FOUND = {
 }
 
 # Area under the ROC curve on the test rows by 20 features, and probes among them.
+SELECTED = 20
 TEST_AUC = {
     "dexter": dict(
         zip(

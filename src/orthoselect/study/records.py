@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ import orthoselect
 from orthoselect.study.chance import digest
 
 # Raised whenever a number would come out differently for the same key.
-SCHEMA = 1
+SCHEMA = 2
 
 
 class Row(NamedTuple):
@@ -106,8 +106,8 @@ class Plan:
     tasks : list of Task
     data : list of dict
         Facts of each data set.
-    missing : mapping
-        Why a data set is not to be had.
+    missing, damaged : mapping
+        Why a data set is not to be had; what is wrong with the copy that is there.
     facts : mapping
         Plain values that tables need: methods in order, numbers of features, and so on.
     """
@@ -115,6 +115,7 @@ class Plan:
     tasks: list[Task]
     data: list[dict[str, Any]] = field(default_factory=list)
     missing: dict[str, str] = field(default_factory=dict)
+    damaged: dict[str, str] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -125,7 +126,7 @@ class Results:
     Attributes
     ----------
     rows : sequence of Row
-    facts, data, missing
+    facts, data, missing, damaged
         As in the `Plan`.
     settings : mapping
         What the run was asked for.
@@ -137,6 +138,7 @@ class Results:
     facts: dict[str, Any]
     data: list[dict[str, Any]]
     missing: dict[str, str]
+    damaged: dict[str, str]
     settings: dict[str, Any]
     expected: int
     found: int
@@ -147,7 +149,7 @@ class Results:
         Examples
         --------
         >>> rows = [Row(method="OLS", measure="found", value=1.0), Row(method="MIM")]
-        >>> [row.value for row in Results(rows, {}, [], {}, {}, 1, 1).where(method="OLS")]
+        >>> [row.value for row in Results(rows, {}, [], {}, {}, {}, 1, 1).where(method="OLS")]
         [1.0]
         """
         fields = list(wanted.items())
@@ -165,6 +167,13 @@ class Results:
             found.setdefault((row.measure, None), []).append(row)
         return found
 
+    def absent(self) -> dict[str, tuple[str, str]]:
+        """Return the data sets without results, each with a word for its state and the reason."""
+        return {
+            **{name: ("missing", why) for name, why in self.missing.items()},
+            **{name: ("damaged", why) for name, why in self.damaged.items()},
+        }
+
     def methods(self) -> list[str]:
         """Return the methods that have results, in the order of the plan."""
         seen = {row.method for row in self.rows}
@@ -174,9 +183,3 @@ class Results:
         """Return the data sets that have results, in the order of the plan."""
         seen = {row.dataset for row in self.rows}
         return [facts["name"] for facts in self.data if facts["name"] in seen]
-
-
-def mean(values: Iterable[float]) -> float:
-    """Return the mean, nan of nothing."""
-    values = list(values)
-    return sum(values) / len(values) if values else float("nan")

@@ -12,6 +12,7 @@ from orthoselect.show.page import render
 from orthoselect.study import figures, findings, markdown, paper
 from orthoselect.study.datasets import DATASETS
 from orthoselect.study.experiments import EXPERIMENTS, Experiment
+from orthoselect.study.experiments.base import absence_sentences
 from orthoselect.study.findings import Standing
 from orthoselect.study.methods import TWELVE
 from orthoselect.study.records import Results
@@ -59,17 +60,21 @@ def report(output: str | Path) -> dict[str, Any]:
     if not parts:
         raise InputError(f"`output` should be the folder of a run; `{folder}` has no results.")
     ranked = {by: _ranked(standings, kind) for kind, by in _RANKED.items()}
-    overall = _overall(ranked, files)
-    overall["findings"] += caveats
+    overall = _overall(ranked, _left_out(standings), _unranked(parts), files)
+    if overall["findings"]:
+        overall["findings"] += caveats
+    sentence = findings.answer(ranked, hangs=bool(caveats))
+    if not standings:  # nothing of which the claim could be judged was run
+        sentence = " ".join(part["findings"][0] for part in parts)
     told = {
         "kind": "study",
         "title": "The paper's empirical study, run again",
         "created": max(part["written"] for part in parts),
-        "sentence": findings.answer(ranked, hangs=bool(caveats)),
+        "sentence": sentence,
         "paper": paper.CITATION,
         "experiments": parts,
         "overall": overall,
-        "reproduce": how_to_reproduce(parts),
+        "reproduce": how_to_reproduce(parts, str(output)),
     }
     files.write(_MARKDOWN, markdown.page(told))
     files.write(_PAGE, render(told, files.charts))
@@ -111,6 +116,7 @@ def _results(store: Store, manifest: dict[str, Any]) -> Results:
         manifest["facts"],
         manifest["data"],
         manifest["missing"],
+        manifest["damaged"],
         manifest["settings"],
         len(names),
         store.count(names),
@@ -131,27 +137,40 @@ def _part(
         "findings": [],
         **{key: manifest[key] for key in _SHOWN},
     }
-    if results.found < results.expected:
+    if 0 < results.found < results.expected:
         part["findings"].append(
             f"Not complete: {results.found} of {results.expected} tasks have results. What follows "
             f"is from those; the same run again does the rest."
         )
-    if not results.rows:
-        missing = [f"{DATASETS[n].title} is missing: {why}." for n, why in results.missing.items()]
-        part["findings"] += ["There are no results.", *missing]
-        return part
-    tables = [_data_table(experiment, results), *experiment.tables(results)]
+    tables = [_data_table(experiment, results)]
+    if results.rows:
+        tables += experiment.tables(results)
     part["tables"] = [files.table(table) for table in tables if table is not None]
+    if not results.rows:
+        waiting = f" Its {results.expected} tasks are still to be done." if results.expected else ""
+        none = f"There are no results of this experiment.{waiting}"
+        part["findings"] += [none, *absence_sentences(results)]
+        return part
     part["figures"] = [files.figure(figure) for figure in experiment.figures(results)]
     part["findings"] += experiment.findings(results)
     return part
 
 
-_SHOWN = ("settings", "facts", "data", "missing", "versions", "seconds", "written", "failed")
+_SHOWN = (
+    "settings",
+    "facts",
+    "data",
+    "missing",
+    "damaged",
+    "versions",
+    "seconds",
+    "written",
+    "failed",
+)
 
 
 def _data_table(experiment: Experiment, results: Results) -> Table | None:
-    if not results.data and not results.missing:
+    if not results.data and not results.absent():
         return None
     rows: list[list[Any]] = []
     for facts in results.data:
@@ -166,8 +185,8 @@ def _data_table(experiment: Experiment, results: Results) -> Table | None:
                 "; ".join([*facts["notes"], facts["citation"]]),
             ]
         )
-    for name, why in results.missing.items():
-        rows.append([DATASETS[name].title, "missing", None, None, None, why])
+    for name, (state, why) in results.absent().items():
+        rows.append([DATASETS[name].title, state, None, None, None, why])
     columns = ["data", "rows", "features", "classes", "probes", "notes"]
     return Table(f"{experiment.name}_data", "Data", columns, rows)
 
@@ -181,10 +200,35 @@ _RANKED = {
 def _ranked(standings: Sequence[Standing], kind: str) -> list[Standing]:
     """Return those by the last size or by the mean over sizes that have all twelve methods."""
     ranked = [s for s in standings if s.kind in (kind, "both")]
-    return [s for s in ranked if set(TWELVE) <= set(s.scores)]
+    return [s.among(TWELVE) for s in ranked if set(TWELVE) <= set(s.scores)]
 
 
-def _overall(ranked: Mapping[str, Sequence[Standing]], files: _Files) -> dict[str, Any]:
+def _left_out(standings: Sequence[Standing]) -> str:
+    """Say which sets have no rank by the last size, and with what scores."""
+    full = [s for s in standings if s.kind == "all" and set(TWELVE) <= set(s.scores)]
+    return " ".join(
+        f"{s.dataset} is left out, since all its features are asked for: "
+        f"{findings.score_words(s.among(TWELVE))}."
+        for s in full
+    )
+
+
+def _unranked(parts: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Return the data sets that would be ranked if they were to be had, and their state."""
+    states: dict[str, str] = {}
+    for part in parts:
+        if set(TWELVE) <= set(part["facts"].get("methods", [])):
+            for state in ("missing", "damaged"):
+                states |= {DATASETS[name].title: state for name in part[state]}
+    return states
+
+
+def _overall(
+    ranked: Mapping[str, Sequence[Standing]],
+    left_out: str,
+    unranked: Mapping[str, str],
+    files: _Files,
+) -> dict[str, Any]:
     """Return ranks over all data sets, by the last size and by the mean over sizes."""
     told: dict[str, Any] = {"tables": [], "figures": [], "findings": []}
     for kind, by in _RANKED.items():
@@ -195,17 +239,19 @@ def _overall(ranked: Mapping[str, Sequence[Standing]], files: _Files) -> dict[st
         averages = findings.mean_ranks(full)
         order = sorted(TWELVE, key=lambda name: averages[name])
         rows: list[list[Any]] = [[s.dataset, *(s.ranks()[m] for m in order)] for s in full]
+        rows += [[title, *[state] * len(order)] for title, state in unranked.items()]
         rows.append(["mean rank", *(f"{averages[m]:.1f}" for m in order)])
         title = f"Rank of every method on every data set, by {by}"
         note = "Rows that were not trained on. Equals share the better rank."
-        if kind == "last":
-            note += " Sets of which all features are taken are left out: all methods are equal."
+        if kind == "last" and left_out:
+            note += f" {left_out}"
         told["tables"].append(
             files.table(Table(f"ranks_{kind}", title, ["data", *order], rows, note))
         )
         grid = {s.dataset: s.ranks() for s in full}
         drawing = figures.draw_ranks(grid, {name: averages[name] for name in order}, paper.FIRST)
         told["figures"].append(files.figure(figures.Figure(f"ranks_{kind}", title, drawing)))
+        counted = f"{len(full)} data set{'' if len(full) == 1 else 's'}"
         best = findings.listed([f"{name} {averages[name]:.1f}" for name in order[:3]])
-        told["findings"].append(f"By {by}: best mean ranks over {len(full)} sets: {best}.")
+        told["findings"].append(f"By {by}: best mean ranks over {counted}: {best}.")
     return told

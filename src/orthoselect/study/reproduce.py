@@ -17,23 +17,23 @@ _PYTHON_ONLY = ("batches", "rows")
 Part = Mapping[str, Any]
 
 
-def how_to_reproduce(parts: Sequence[Part]) -> dict[str, Any]:
+def how_to_reproduce(parts: Sequence[Part], output: str) -> dict[str, Any]:
     """Return the runs that gave the results of a folder, as plain values.
 
-    Experiments that were run with the same settings share a command.
+    Experiments that were run with the same settings share a command. The folder of data is as it
+    was given to the run, that of results as it was given to the report.
     """
     runs = [
-        {"experiments": names, "code": _code(names, json.loads(settings))}
+        {"experiments": names, "code": _code(names, {**json.loads(settings), "output": output})}
         for settings, names in _grouped(parts, _what_was_asked).items()
     ]
     used = [
         {"experiments": names, "versions": json.loads(found)}
         for found, names in _grouped(parts, lambda part: part["versions"]).items()
     ]
-    folder = parts[0]["settings"]["output"]
     return {
         "runs": runs,
-        "report": shlex.join(["orthoselect", "study", "report", "--output", folder]),
+        "report": shlex.join(["orthoselect", "study", "report", "--output", output]),
         "used": used,
         "versions": versions(),
     }
@@ -41,7 +41,8 @@ def how_to_reproduce(parts: Sequence[Part]) -> dict[str, Any]:
 
 def _what_was_asked(part: Part) -> dict[str, Any]:
     """Return the settings without those that change no result."""
-    return {name: value for name, value in part["settings"].items() if name != "jobs"}
+    settings = part["settings"].items()
+    return {name: value for name, value in settings if name not in ("jobs", "output")}
 
 
 def _grouped(

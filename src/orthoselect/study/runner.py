@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import time
 import warnings
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +19,7 @@ import orthoselect
 from orthoselect.errors import InputError
 from orthoselect.study.datasets import DataSource
 from orthoselect.study.experiments import EXPERIMENTS, Experiment
+from orthoselect.study.methods import chosen as chosen_methods
 from orthoselect.study.records import Plan, Row, Task
 from orthoselect.study.settings import Settings, find
 from orthoselect.study.store import Store, locked
@@ -50,16 +51,29 @@ Progress = Callable[[Step], None]
 
 
 class StudyFailed(InputError):  # noqa: N818 - what happened, in the user's words
-    """Some tasks raised; the others were run, and all that came out is kept."""
+    """Data sets are damaged or tasks raised; the others were run, and what came out is kept.
 
-    def __init__(self, failures: Sequence[tuple[str, str]]) -> None:
-        label, reason = failures[0]
-        more = f" So did {len(failures) - 1} more." if len(failures) > 1 else ""
-        super().__init__(
-            f"{len(failures)} task(s) of the study should have given results; `{label}` failed: "
-            f"{reason}{more} All other results are kept; the next run tries these again."
-        )
-        self.failures = list(failures)
+    Attributes
+    ----------
+    failures : list of (str, str)
+        Tasks that raised, and what.
+    damaged : dict of name to str
+        Data sets that could not be read, and why.
+    """
+
+    def __init__(
+        self, failures: Sequence[tuple[str, str]], damaged: Mapping[str, str] = {}
+    ) -> None:
+        self.failures, self.damaged = list(failures), dict(damaged)
+        parts = list(dict.fromkeys(self.damaged.values()))  # two sets may be made of one file
+        if self.failures:
+            label, reason = self.failures[0]
+            more = f" So did {len(failures) - 1} more." if len(failures) > 1 else ""
+            parts.append(
+                f"{len(failures)} task(s) of the study should have given results; `{label}` "
+                f"failed: {reason}{more} The next run tries these again."
+            )
+        super().__init__(" ".join([*parts, "All other results are kept."]))
 
 
 def list_experiments() -> list[dict[str, str]]:
@@ -94,24 +108,27 @@ def run(
     Raises
     ------
     InputError
-        For an unknown name, for an option that none of the experiments uses, and for data that
-        are damaged.
+        Before anything is run or written: for an unknown name, for an option that none of the
+        experiments uses, and for a number that a data set is too small for.
     StudyFailed
-        After everything else is done, if a task raised.
+        After everything else is done, if a data set is damaged or a task raised.
     """
     chosen = _chosen(names, settings)
+    source = DataSource(settings.data)
+    _check_limits(chosen, settings, source)
     folder = Path(settings.output)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"`output` should be a folder; `{folder}` cannot be: {error}.") from None
     with locked(folder):
-        return _Run(chosen, settings, progress).go()
+        return _Run(chosen, settings, source, progress).go()
 
 
 def _chosen(names: Sequence[str] | None, settings: Settings) -> list[Experiment]:
     found = [find(name, EXPERIMENTS, "names") for name in (names or EXPERIMENTS)]
     chosen = [EXPERIMENTS[name] for name in dict.fromkeys(found)]
+    chosen_methods(settings)  # an unknown name is told first, whoever would use it
     for option in settings.given():
         if not any(option in experiment.uses for experiment in chosen):
             titles = ", ".join(experiment.name for experiment in chosen)
@@ -122,18 +139,37 @@ def _chosen(names: Sequence[str] | None, settings: Settings) -> list[Experiment]
     return chosen
 
 
+def _check_limits(chosen: list[Experiment], settings: Settings, source: DataSource) -> None:
+    """Refuse numbers that a data set is too small for, once and before there are any tasks."""
+    for option in settings.given():
+        limits: dict[str, int] = {}
+        for experiment in chosen:
+            if option in experiment.uses:
+                limits |= experiment.limits(option, settings, source)
+        asked = getattr(settings, option)
+        if limits and asked > min(limits.values()):
+            shown = ", ".join(f"{title} {limit}" for title, limit in limits.items())
+            raise InputError(
+                f"`{option}` should be at most {min(limits.values())} here; got {asked}. The most "
+                f"that is possible: {shown}."
+            )
+
+
 class _Run:
     """One run of some experiments."""
 
     def __init__(
-        self, chosen: list[Experiment], settings: Settings, progress: Progress | None
+        self,
+        chosen: list[Experiment],
+        settings: Settings,
+        source: DataSource,
+        progress: Progress | None,
     ) -> None:
         self._settings = settings
         self._progress = progress
         folder = Path(settings.output)
-        self._stores = {e.name: Store(folder, e.name, writing=True) for e in chosen}
-        source = DataSource(settings.data)
         self._plans = {e.name: e.plan(settings, source) for e in chosen}
+        self._stores = {e.name: Store(folder, e.name, writing=True) for e in chosen}
         self._experiments = {e.name: e for e in chosen}
         self._failures: list[tuple[str, str]] = []
         tasks = [task for plan in self._plans.values() for task in plan.tasks]
@@ -149,14 +185,17 @@ class _Run:
         self._tell("")
         together = [t for t in self._open if not self._experiments[t.experiment].alone]
         alone = [t for t in self._open if self._experiments[t.experiment].alone]
-        with closing(self._outcomes(together)) as outcomes:
-            for task, outcome in outcomes:
-                self._keep(task, outcome)
-        for task in alone:  # times are measured: nothing runs beside them
-            self._keep(task, _single_threaded(self._experiments[task.experiment].work, task))
-        manifests = {name: self._write(name) for name in self._plans}
-        if self._failures:
-            raise StudyFailed(self._failures)
+        try:
+            with closing(self._outcomes(together)) as outcomes:
+                for task, outcome in outcomes:
+                    self._keep(task, outcome)
+            for task in alone:  # times are measured: nothing runs beside them
+                self._keep(task, _single_threaded(self._experiments[task.experiment].work, task))
+        finally:  # after Ctrl-C, too, the manifests tell what was done
+            manifests = {name: self._write(name) for name in self._plans}
+        damaged = {name: why for plan in self._plans.values() for name, why in plan.damaged.items()}
+        if self._failures or damaged:
+            raise StudyFailed(self._failures, damaged)
         return manifests
 
     def _outcomes(self, tasks: list[Task]) -> Generator[tuple[Task, Outcome], None, None]:
@@ -202,7 +241,8 @@ class _Run:
     def _write(self, name: str) -> dict[str, Any]:
         plan, store = self._plans[name], self._stores[name]
         manifest = _manifest(plan, store, self._settings)
-        manifest["failed"] = [list(f) for f in self._failures if f[0].split()[0] == name]
+        failed = dict.fromkeys(f for f in self._failures if f[0].split()[0] == name)
+        manifest["failed"] = [list(failure) for failure in failed]
         store.write_manifest(manifest)
         return manifest
 
@@ -246,6 +286,7 @@ def _manifest(plan: Plan, store: Store, settings: Settings) -> dict[str, Any]:
         "facts": plan.facts,
         "data": plan.data,
         "missing": plan.missing,
+        "damaged": plan.damaged,
         "versions": _versions(),
     }
 

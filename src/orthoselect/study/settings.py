@@ -101,10 +101,10 @@ class Settings:
         return [name for name in OVERRIDES if getattr(self, name) is not None]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values; folders by name only."""
+        """Return the settings as plain values; folders as they were given."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in ("output", "data"):
-            plain[name] = None if plain[name] is None else Path(plain[name]).name
+            plain[name] = None if plain[name] is None else str(plain[name])
         plain["methods"] = None if self.methods is None else list(self.methods)
         return plain
 

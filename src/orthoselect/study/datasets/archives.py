@@ -26,7 +26,7 @@ _MNIST_COUNTS = {
     "test": [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009],
 }
 _METASTASES, _MALIGN = 2, 3
-# What reading raises: a single array is no context manager (TypeError, AttributeError).
+# What reading an archive raises that is damaged inside.
 _DAMAGED = (
     OSError,
     ValueError,
@@ -53,6 +53,8 @@ def read_archive(folder: Path, file: str, arrays: Iterable[str]) -> dict[str, ND
     path = Path(folder) / file
     if not path.exists():
         raise Missing(f"there is no `{file}` in the folder of data")
+    if not zipfile.is_zipfile(path):  # NumPy would take it for a pickle, and advise to open it
+        raise _damage(path, "it is no archive, or cut off")
     try:
         # Opened here: NumPy does not close a file that turns out to be no archive.
         with path.open("rb") as opened, np.load(opened, allow_pickle=False) as archive:
@@ -61,11 +63,15 @@ def read_archive(folder: Path, file: str, arrays: Iterable[str]) -> dict[str, ND
                 return {name: archive[name] for name in arrays}
             held = ", ".join(archive.files)
     except _DAMAGED as error:
-        raise InputError(
-            f"`{path}` should be an .npz archive of plain arrays; it is damaged: {error}. "
-            f"Get another copy, or take the file away to go on without this set."
-        ) from None
+        raise _damage(path, str(error).rstrip(".")) from None
     raise InputError(f"`{path}` should hold the arrays {', '.join(lacking)}; it holds {held}.")
+
+
+def _damage(path: Path, reason: str) -> InputError:
+    return InputError(
+        f"`{path}` should be an .npz archive of plain arrays; it is damaged: {reason}. Get another "
+        f"copy, or take the file away to go on without this set."
+    )
 
 
 def check(what: str, name: str, found: Any, expected: Any) -> None:

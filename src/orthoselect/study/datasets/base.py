@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from orthoselect.errors import InputError
 from orthoselect.study.chance import generator
 
 # What the columns of a set may be. Categories have no order; counts are few whole numbers that
@@ -30,12 +31,14 @@ class DataSource:
     Attributes
     ----------
     folder : Path or None
-    loaded : dict
-        The sets that were loaded from there already.
+    tried : dict
+        What came of the sets that were asked for already: the set, or why there is none.
     """
 
     folder: Path | None = None
-    loaded: dict[str, StudyData] = field(default_factory=dict, compare=False, repr=False)
+    tried: dict[str, StudyData | Missing | InputError] = field(
+        default_factory=dict, compare=False, repr=False
+    )
 
 
 @dataclass(frozen=True)
@@ -120,6 +123,22 @@ class StudyData:
 
 
 @dataclass(frozen=True)
+class Loaded:
+    """Some data sets, as far as they are to be had.
+
+    Attributes
+    ----------
+    sets : dict of name to StudyData
+    missing, damaged : dict of name to str
+        Why a set is not to be had, and what is wrong with the copy that is there.
+    """
+
+    sets: dict[str, StudyData] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    damaged: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Loader:
     """How to get one data set.
 
@@ -127,7 +146,8 @@ class Loader:
     ----------
     name, title : str
     load : callable
-        Given a `DataSource`, returns the `StudyData`, or raises `Missing`.
+        Given a `DataSource`, returns the `StudyData`, or raises `Missing`; a copy that is damaged
+        raises `InputError` with the name of its file.
     """
 
     name: str

@@ -6,6 +6,7 @@ in which the file declares them.
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from typing import Any
 
@@ -34,9 +35,12 @@ def fetch(number: int) -> Any:
     from sklearn.datasets import fetch_openml
 
     try:
-        return fetch_openml(
-            data_id=number, as_frame=False, parser="liac-arff", n_retries=1, delay=0.5
-        )
+        with warnings.catch_warnings():
+            # If the second try fails, too, the set is missing, and that is told.
+            warnings.filterwarnings("ignore", "A network error occurred", UserWarning)
+            return fetch_openml(
+                data_id=number, as_frame=False, parser="liac-arff", n_retries=1, delay=0.5
+            )
     except (OSError, ValueError) as error:  # no network, an answer that is none, a changed file
         raise Missing(
             f"no folder of data is given, and OpenML's set {number} could not be fetched: {error}"

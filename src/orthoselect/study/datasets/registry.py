@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from orthoselect.errors import InputError
 from orthoselect.study.datasets import archives, embedded, gisette
-from orthoselect.study.datasets.base import DataSource, Loader, Missing, StudyData
+from orthoselect.study.datasets.base import DataSource, Loaded, Loader, Missing, StudyData
 
 DATASETS = {
     loader.name: loader
@@ -25,22 +26,31 @@ DATASETS = {
 }
 
 
-def load(names: Iterable[str], source: DataSource) -> tuple[dict[str, StudyData], dict[str, str]]:
+def load(names: Iterable[str], source: DataSource) -> Loaded:
     """Return the sets that are to be had, and why the others are not.
 
     Examples
     --------
-    >>> sets, missing = load(["iris", "breast"], DataSource())
-    >>> sets["breast"].X.shape, missing
-    ((569, 30), {})
+    >>> found = load(["iris", "breast"], DataSource())
+    >>> found.sets["breast"].X.shape, found.missing, found.damaged
+    ((569, 30), {}, {})
     """
-    sets: dict[str, StudyData] = {}
-    missing: dict[str, str] = {}
+    found = Loaded()
     for name in names:
-        try:
-            if name not in source.loaded:
-                source.loaded[name] = DATASETS[name].load(source)
-            sets[name] = source.loaded[name]
-        except Missing as reason:
-            missing[name] = str(reason)
-    return sets, missing
+        if name not in source.tried:
+            source.tried[name] = _try(DATASETS[name], source)
+        outcome = source.tried[name]
+        if isinstance(outcome, StudyData):
+            found.sets[name] = outcome
+        elif isinstance(outcome, Missing):
+            found.missing[name] = str(outcome)
+        else:
+            found.damaged[name] = str(outcome)
+    return found
+
+
+def _try(loader: Loader, source: DataSource) -> StudyData | Missing | InputError:
+    try:
+        return loader.load(source)
+    except (Missing, InputError) as reason:
+        return reason

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from orthoselect.study.datasets import DataSource
+from orthoselect.study.datasets import DATASETS, DataSource
 from orthoselect.study.figures import Figure
 from orthoselect.study.findings import Standing
 from orthoselect.study.records import Plan, Results, Row
@@ -38,6 +38,10 @@ class Experiment(ABC):
     def plan(self, settings: Settings, source: DataSource) -> Plan:
         """Return the tasks, and facts of the data."""
 
+    def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
+        """Return the most that an option may be, by the title of a data set."""
+        return {}
+
     @abstractmethod
     def work(self, arguments: dict[str, Any], data: Any) -> list[Row]:
         """Do one task; it may depend on nothing but its arguments and data."""
@@ -61,3 +65,11 @@ class Experiment(ABC):
     def standings(self, results: Results) -> Sequence[Standing]:
         """Return how the methods did on each data set, for the ranks over all of them."""
         return []
+
+
+def absence_sentences(results: Results) -> list[str]:
+    """Say which data sets have no results, and why."""
+    return [
+        f"{DATASETS[name].title} is {state}: {why.rstrip('.')}."
+        for name, (state, why) in results.absent().items()
+    ]

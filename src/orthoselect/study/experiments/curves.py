@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from orthoselect.study import figures, methods
+from orthoselect.study.averages import mean
 from orthoselect.study.datasets import DATASETS, DataSource, StudyData, load
-from orthoselect.study.experiments.base import Experiment
+from orthoselect.study.experiments.base import Experiment, absence_sentences
 from orthoselect.study.figures import Curve
-from orthoselect.study.findings import Standing, standing_sentences
-from orthoselect.study.records import Plan, Results, Row, Task, mean
+from orthoselect.study.findings import Standing, listed, standing_sentences
+from orthoselect.study.records import Plan, Results, Row, Task
 from orthoselect.study.settings import Settings
 from orthoselect.study.tables import Table
 
@@ -28,18 +29,21 @@ class Curves(Experiment):
     methods : tuple of str
     score : str
         What the numbers are, in a word.
+    note : str
+        How the numbers come about, where that is not plain.
     """
 
     sets: Mapping[str, int]
     methods: tuple[str, ...] = methods.TWELVE
     score = "accuracy"
+    note = ""
 
     def plan(self, settings: Settings, source: DataSource) -> Plan:
         names = methods.chosen(settings, self.methods)
-        found, missing = load(self.sets, source)
+        loaded = load(self.sets, source)
         tasks: list[Task] = []
         facts: list[dict[str, Any]] = []
-        for name, data in found.items():
+        for name, data in loaded.sets.items():
             data = self.prepared(data, settings)
             n_features = min(settings.or_else("features", self.sets[name]), data.X.shape[1])
             facts.append({**data.facts(), "selected": n_features})
@@ -52,7 +56,16 @@ class Curves(Experiment):
                     "features": n_features,
                 }
                 tasks += self.tasks_of(arguments, data, settings)
-        return Plan(tasks, facts, missing, {"methods": names, **self.extra_facts(settings)})
+        more = {"methods": names, **self.extra_facts(settings)}
+        return Plan(tasks, facts, loaded.missing, loaded.damaged, more)
+
+    def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
+        # Sets with fewer features give all they have; the widest has to have as many as asked for.
+        sets = load(self.sets, source).sets.values()
+        if option != "features" or not sets:
+            return {}
+        widest = max(sets, key=lambda data: data.X.shape[1])
+        return {widest.title: widest.X.shape[1]}
 
     def prepared(self, data: StudyData, settings: Settings) -> StudyData:
         """Return the set as the experiment uses it."""
@@ -70,56 +83,107 @@ class Curves(Experiment):
 
     # From results
 
-    def curve(self, results: Results, dataset: str, method: str, measure: str) -> Curve:
-        """Return sizes and scores, the mean over folds where there are some."""
-        found: dict[int, list[float]] = {}
-        for row in results.where(dataset=dataset, method=method, measure=measure):
-            found.setdefault(row.n_features or 0, []).append(row.value)
-        sizes = sorted(found)
-        return sizes, [mean(found[size]) for size in sizes]
+    def folds(
+        self, results: Results, facts: dict[str, Any], method: str, measure: str
+    ) -> dict[int | None, list[float]]:
+        """Return the scores by 1, 2, ... features of each fold; without folds there is one, None.
 
-    def last(self, results: Results, dataset: str, method: str, measure: str) -> list[float]:
-        """Return the score at the last size, one for each fold."""
-        ends: dict[int | None, tuple[int, float]] = {}
-        for row in results.where(dataset=dataset, method=method, measure=measure):
-            size = row.n_features or 0
-            if size >= ends.get(row.fold, (0, 0.0))[0]:
-                ends[row.fold] = (size, row.value)
-        return [ends[fold][1] for fold in sorted(ends, key=str)]
+        Where a method ran out of features, its last score stands for the rest of the sizes.
+        """
+        found: dict[int | None, dict[int, float]] = {}
+        for row in results.where(dataset=facts["name"], method=method, measure=measure):
+            found.setdefault(row.fold, {})[row.n_features or 0] = row.value
+        curves = {}
+        for fold in sorted(found, key=lambda fold: fold or 0):
+            scores = [found[fold][size] for size in sorted(found[fold])]
+            curves[fold] = scores + scores[-1:] * (facts["selected"] - len(scores))
+        return curves
+
+    def weights(
+        self, results: Results, facts: dict[str, Any], method: str, measure: str
+    ) -> list[float]:
+        """Return the number of rows of each fold: a mean so weighted is that over all rows."""
+        curves = self.folds(results, facts, method, measure)
+        rows = results.where(dataset=facts["name"], method=method, measure=f"{measure} rows")
+        counts = {row.fold: row.value for row in rows}
+        return [counts.get(fold, 1.0) for fold in curves]
+
+    def curve(self, results: Results, facts: dict[str, Any], method: str, measure: str) -> Curve:
+        """Return sizes and scores over all rows."""
+        curves = list(self.folds(results, facts, method, measure).values())
+        weights = self.weights(results, facts, method, measure)
+        scores = [mean(at_size, weights) for at_size in zip(*curves)]
+        return list(range(1, len(scores) + 1)), scores
 
     @abstractmethod
-    def error(self, scores: list[float], facts: dict[str, Any]) -> float:
+    def error(self, scores: list[float], weights: list[float], facts: dict[str, Any]) -> float:
         """Return the standard error of the mean of some scores."""
 
     def standings(self, results: Results) -> list[Standing]:
         return [
             standing
             for facts in results.data
-            for standing in (self._last_standing(results, facts), self._mean_of(results, facts))
+            for standing in self._standings_of(results, facts)
             if standing is not None
         ]
 
-    def _last_standing(self, results: Results, facts: dict[str, Any]) -> Standing | None:
-        if facts["selected"] == facts["features"]:
-            return None  # with all features every method has the same set
-        name = facts["name"]
-        ends = {m: self.last(results, name, m, HELD) for m in results.methods()}
-        ends = {m: scores for m, scores in ends.items() if scores}
-        errors = {m: self.error(v, facts) for m, v in ends.items()}
-        measure = f"{_held(facts)} {self.score} by {facts['selected']} features"
-        return Standing(facts["title"], measure, ends, errors, "last") if ends else None
+    def _standings_of(self, results: Results, facts: dict[str, Any]) -> list[Standing]:
+        """Return the standings by the last size and by the mean over sizes, if they are fair."""
+        curves = {m: self.folds(results, facts, m, HELD) for m in results.methods()}
+        curves = {m: folds for m, folds in curves.items() if folds}
+        if len({tuple(folds) for folds in curves.values()}) != 1:
+            return []  # none, or methods that were judged on different rows
+        weights = self.weights(results, facts, next(iter(curves)), HELD)
+        count = facts["selected"]
 
-    def _mean_of(self, results: Results, facts: dict[str, Any]) -> Standing | None:
-        samples = {}
-        for method in results.methods():
-            folds: dict[int | None, list[float]] = {}
-            for row in results.where(dataset=facts["name"], method=method, measure=HELD):
-                folds.setdefault(row.fold, []).append(row.value)
+        def standing(kind: str, sizes: str, score: Callable[[list[float]], float]) -> Standing:
+            samples = {m: [score(fold) for fold in folds.values()] for m, folds in curves.items()}
+            errors = {m: self.error(scores, weights, facts) for m, scores in samples.items()}
+            measure = f"{_held(facts)} {self.score} by {sizes} feature{'s' if count > 1 else ''}"
+            return Standing(facts["title"], measure, samples, errors, kind, weights)
+
+        takes_all = count == facts["features"]
+        last = standing("all" if takes_all else "last", f"{'all ' * takes_all}{count}", _last)
+        if count == 1:
+            return [replace(last, kind="both")]
+        average = standing("mean", f"1 to {count}", mean)
+        return [last, replace(average, measure=f"mean {average.measure}")]
+
+    def _unlike(self, results: Results) -> list[str]:
+        """Say which results are not there, so that methods are not judged on the same rows."""
+        folds = results.facts.get("folds")
+        sentences = []
+        for facts in results.data:
+            counts: dict[int, list[str]] = {}
+            for method in results.facts["methods"]:
+                count = len(self.folds(results, facts, method, HELD))
+                counts.setdefault(count, []).append(method)
+            if set(counts) == {folds or 1}:
+                continue
             if folds:
-                samples[method] = [mean(folds[fold]) for fold in sorted(folds, key=str)]
-        errors = {m: self.error(v, facts) for m, v in samples.items()}
-        measure = f"mean {_held(facts)} {self.score} by 1 to {facts['selected']} features"
-        return Standing(facts["title"], measure, samples, errors, "mean") if samples else None
+                shown = listed([f"{n} of {', '.join(names)}" for n, names in counts.items()])
+                sentences.append(
+                    f"{facts['title']}: of {folds} folds there are {shown}; methods that were "
+                    f"judged on different rows are not compared."
+                )
+            else:
+                sentences.append(f"{facts['title']}: no results yet of {', '.join(counts[0])}.")
+        return sentences
+
+    def _fewer(self, results: Results) -> list[str]:
+        """Say which methods ran out of features, and in how many folds."""
+        found: dict[tuple[str, str, str], int] = {}
+        for row in results.where(measure="warning"):
+            if row.note.startswith("selected"):
+                key = (row.dataset, row.method, row.note)
+                found[key] = found.get(key, 0) + 1
+        folds = results.facts.get("folds")
+        return [
+            f"{DATASETS[dataset].title}, {method}"
+            + (f", in {count} of {folds} folds" if folds else "")
+            + f": {note}"
+            for (dataset, method, note), count in sorted(found.items())
+        ]
 
     def tables(self, results: Results) -> list[Table]:
         return [self._final(results, HELD), self._final(results, TRAIN)]
@@ -127,31 +191,37 @@ class Curves(Experiment):
     def _final(self, results: Results, measure: str) -> Table:
         facts = list(results.data)
         columns = ["method", *(f"{f['title']} ({f['selected']})" for f in facts)]
-        columns += [DATASETS[name].title for name in results.missing]
+        columns += [DATASETS[name].title for name in results.absent()]
         rows: list[list[Any]] = []
         for method in results.methods():
             cells = [self._cell(results, f, method, measure) for f in facts]
-            rows.append([method, *cells, *["missing"] * len(results.missing)])
+            rows.append([method, *cells, *(state for state, _ in results.absent().values())])
         parts = sorted({_held(f) for f in facts}) or ["validation"]
         part = "training" if measure == TRAIN else " and ".join(parts)
         score = self.score[0].upper() + self.score[1:]
-        note = "In brackets: the number of features."
-        if measure == HELD:
-            note = f"± one standard error. {note}"
-        return Table(f"{self.name}_{measure}", f"{score}, {part} rows", columns, rows, note)
+        notes = [self.note] if self.note else []
+        notes += ["± one standard error."] if measure == HELD else []
+        notes += ["In brackets: the number of features asked for."]
+        notes += self._unlike(results)
+        if self._fewer(results):
+            notes += ["Some methods selected fewer, as the findings tell."]
+        return Table(
+            f"{self.name}_{measure}", f"{score}, {part} rows", columns, rows, " ".join(notes)
+        )
 
     def _cell(self, results: Results, facts: dict[str, Any], method: str, measure: str) -> Any:
-        scores = self.last(results, facts["name"], method, measure)
+        scores = [_last(fold) for fold in self.folds(results, facts, method, measure).values()]
+        weights = self.weights(results, facts, method, measure)
         if not scores or measure == TRAIN:
-            return mean(scores) if scores else None
-        return f"{mean(scores):.4f} ± {self.error(scores, facts):.4f}"
+            return mean(scores, weights) if scores else None
+        return f"{mean(scores, weights):.4f} ± {self.error(scores, weights, facts):.4f}"
 
     def figures(self, results: Results) -> list[figures.Figure]:
         panels: dict[str, dict[str, dict[str, Curve]]] = {}
         for facts in results.data:
             parts = {"training": TRAIN, _held(facts): HELD}
             row = {
-                part: {m: self.curve(results, facts["name"], m, measure) for m in results.methods()}
+                part: {m: self.curve(results, facts, m, measure) for m in results.methods()}
                 for part, measure in parts.items()
             }
             if any(sizes for methods_ in row.values() for sizes, _ in methods_.values()):
@@ -165,14 +235,16 @@ class Curves(Experiment):
         sentences = [
             s for standing in self.standings(results) for s in standing_sentences(standing)
         ]
-        sentences += [
-            f"{DATASETS[name].title} is missing here: {why}."
-            for name, why in results.missing.items()
+        return [
+            *self._unlike(results),
+            *sentences,
+            *absence_sentences(results),
+            *self._fewer(results),
         ]
-        short = sorted({(r.dataset, r.method, r.note) for r in results.where(measure="warning")})
-        return sentences + [
-            f"{DATASETS[d].title}, {m}: {note}" for d, m, note in short if "selected" in note
-        ]
+
+
+def _last(scores: list[float]) -> float:
+    return scores[-1]
 
 
 def _held(facts: dict[str, Any]) -> str:
@@ -196,31 +268,3 @@ def selection_rows(at: Row, chosen: methods.Selection, seconds: float) -> list[R
     ]
     rows += [at._replace(measure="warning", value=1.0, note=note) for note in chosen.warnings]
     return [*rows, at._replace(measure="seconds", value=seconds)]
-
-
-def binomial_error(scores: list[float], count: int) -> float:
-    """Return the standard error of an accuracy on so many rows."""
-    share = mean(scores)
-    return math.sqrt(max(share * (1.0 - share), 0.0) / count)
-
-
-def fold_error(scores: list[float]) -> float:
-    """Return the standard error of a mean over folds."""
-    if len(scores) < 2:
-        return math.nan
-    center = mean(scores)
-    variance = sum((score - center) ** 2 for score in scores) / (len(scores) - 1)
-    return math.sqrt(variance / len(scores))
-
-
-def auc_error(area: float, n_one: int, n_other: int) -> float:
-    """Return the standard error of an area under the ROC curve (Hanley and McNeil 1982).
-
-    Examples
-    --------
-    >>> round(auc_error(0.9, 150, 150), 3)
-    0.018
-    """
-    q1, q2 = area / (2 - area), 2 * area**2 / (1 + area)
-    spread = area * (1 - area) + (n_one - 1) * (q1 - area**2) + (n_other - 1) * (q2 - area**2)
-    return math.sqrt(max(spread, 0.0) / (n_one * n_other))

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.study import learners, methods
+from orthoselect.study.averages import mean_error
 from orthoselect.study.chance import number
-from orthoselect.study.datasets import StudyData
-from orthoselect.study.experiments.curves import Curves, fold_error, score_rows, selection_rows
+from orthoselect.study.datasets import DataSource, StudyData, load
+from orthoselect.study.experiments.curves import HELD, TRAIN, Curves, score_rows, selection_rows
 from orthoselect.study.records import Row, Task
 from orthoselect.study.settings import Settings
 
@@ -31,9 +32,17 @@ class Folds(Curves):
     """
 
     uses = frozenset({"methods", "features", "folds"})
+    note = "Folds count by their rows: it is the share of all rows that are classified right."
 
     def extra_facts(self, settings: Settings) -> dict[str, Any]:
         return {"folds": settings.or_else("folds", _FOLDS)}
+
+    def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
+        if option != "folds":
+            return super().limits(option, settings, source)
+        # Every fold has rows of the largest class; small classes may be absent from some.
+        sets = load(self.sets, source).sets.values()
+        return {data.title: max(data.facts()["class_counts"]) for data in sets}
 
     def tasks_of(
         self, arguments: dict[str, Any], data: StudyData, settings: Settings
@@ -61,10 +70,12 @@ class Folds(Curves):
         A, B = X[:, chosen.features], data.X[rest][:, chosen.features]
         scores = learners.lda_accuracies(A, y, [(A, y), (B, data.y[rest])])
         at = Row(data.name, name, fold=fold)
-        return [*selection_rows(at, chosen, seconds), *score_rows(at, *scores)]
+        sizes = {f"{TRAIN} rows": len(train), f"{HELD} rows": len(rest)}
+        counts = [at._replace(measure=name, value=float(n)) for name, n in sizes.items()]
+        return [*selection_rows(at, chosen, seconds), *counts, *score_rows(at, *scores)]
 
-    def error(self, scores: list[float], facts: dict[str, Any]) -> float:
-        return fold_error(scores)
+    def error(self, scores: list[float], weights: list[float], facts: dict[str, Any]) -> float:
+        return mean_error(scores, weights)
 
 
 def split(data: StudyData, folds: int, seed: int) -> Iterator[tuple[Indices, Indices]]:

@@ -34,12 +34,8 @@ class Iris(Experiment):
     about = "every figure of the paper's worked example, to its four decimals"
 
     def plan(self, settings: Settings, source: DataSource) -> Plan:
-        sets, missing = load(["iris"], source)
-        return Plan(
-            [Task(self.name, {}, data, cost=0.05) for data in sets.values()],
-            [data.facts() for data in sets.values()],
-            missing,
-        )
+        (data,) = load(["iris"], source).sets.values()  # it is part of the program
+        return Plan([Task(self.name, {}, data, cost=0.05)], [data.facts()])
 
     def work(self, arguments: dict[str, Any], data: StudyData) -> list[Row]:
         X, Y = data.X, encode_response(data.y)

@@ -7,11 +7,11 @@ from typing import Any
 
 from orthoselect import RandomBinarizer
 from orthoselect.study import figures, learners, methods
+from orthoselect.study.averages import mean, share_error
 from orthoselect.study.chance import number
 from orthoselect.study.datasets import StudyData
 from orthoselect.study.experiments.curves import (
     Curves,
-    binomial_error,
     score_rows,
     selection_rows,
 )
@@ -27,7 +27,7 @@ class Mnist(Curves):
 
     name = "mnist"
     title = "MNIST"
-    about = "50 of 784 pixels by each method: accuracy of LDA, and maps of the pixels"
+    about = "784 pixels of digits, 50 of them in the paper: accuracy of LDA, and maps of the pixels"
     uses = frozenset({"methods", "features", "rows"})
     sets = {"mnist": 50}  # noqa: RUF012
 
@@ -55,8 +55,8 @@ class Mnist(Curves):
         at = Row(data.name, name)
         return [*selection_rows(at, chosen, seconds), *score_rows(at, trained, held)]
 
-    def error(self, scores: list[float], facts: dict[str, Any]) -> float:
-        return binomial_error(scores, facts["held"])
+    def error(self, scores: list[float], weights: list[float], facts: dict[str, Any]) -> float:
+        return share_error(mean(scores), facts["held"])
 
     def figures(self, results: Results) -> list[figures.Figure]:
         orders: dict[str, list[int]] = {}

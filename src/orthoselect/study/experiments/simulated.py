@@ -16,17 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.study import figures, methods, paper
+from orthoselect.study.averages import difference_in_errors, mean, share_error
 from orthoselect.study.chance import generator
 from orthoselect.study.datasets import DataSource
 from orthoselect.study.experiments.base import Experiment
-from orthoselect.study.findings import (
-    BEYOND_CHANCE,
-    Standing,
-    difference_in_errors,
-    listed,
-    share_error,
-)
-from orthoselect.study.records import Plan, Results, Row, Task, mean
+from orthoselect.study.findings import BEYOND_CHANCE, Standing, listed, printed_gap, verdict
+from orthoselect.study.records import Plan, Results, Row, Task
 from orthoselect.study.settings import Settings
 from orthoselect.study.tables import Table
 
@@ -107,18 +102,29 @@ class Simulated(Experiment):
             ]
         return rows
 
+    def solved(self, results: Results) -> dict[str, list[float]]:
+        """Return for each method whether each of its tables was solved, 1.0 or 0.0."""
+        return {
+            name: [row.value for row in results.where(measure="found", method=name)]
+            for name in results.methods()
+        }
+
     def counts(self, results: Results) -> dict[str, list[float]]:
-        """Return for each method how many of 100 tables of each batch were solved."""
+        """Return for each method how many of 100 tables of each complete batch were solved."""
         found: dict[str, dict[int, list[float]]] = {}
         for row in results.where(measure="found"):
             found.setdefault(row.method, {}).setdefault(row.batch or 0, []).append(row.value)
         return {
-            name: [100 * mean(values) for _, values in sorted(found[name].items())]
+            name: [
+                100 * mean(values)
+                for _, values in sorted(found[name].items())
+                if len(values) == results.facts["repeats"]
+            ]
             for name in results.methods()
         }
 
     def one_penalty(self, results: Results, name: str) -> tuple[float, float] | None:
-        """Return the best of the fixed penalties, and how many of 100 tables it solves."""
+        """Return the best of the fixed penalties, and the share of tables that it solves."""
         solved: dict[str, float] = {}
         for row in results.where(measure="exact support", method=name):
             solved[row.note] = solved.get(row.note, 0.0) + row.value
@@ -126,134 +132,143 @@ class Simulated(Experiment):
         if not solved or not n_tables:
             return None
         best = max(solved, key=lambda penalty: solved[penalty])
-        return float(best), 100 * solved[best] / n_tables
+        return float(best), solved[best] / n_tables
 
     def tables(self, results: Results) -> list[Table]:
-        printed = paper.FOUND[self.name]
+        printed, batches = paper.FOUND[self.name], self.counts(results)
         rows: list[list[Any]] = []
-        for name, batches in self.counts(results).items():
-            n = self._n_tables(results, name)
-            rows.append(self._line(name, batches, n, printed.get(name)))
+        for name, solved in self.solved(results).items():
+            rows.append(_line(name, mean(solved), len(solved), batches[name], printed.get(name)))
             fixed = self.one_penalty(results, name) if name in _ONE_PENALTY else None
             if fixed is not None:
                 label = f"{name}, one penalty ({fixed[0]:.3g}) for all, exact support"
-                rows.append(self._line(label, [fixed[1]], n, printed.get(name)))
-        facts = results.facts
-        title = (
-            f"Tables out of 100 in which the three features were found "
-            f"({facts['batches']} batches of {facts['repeats']})"
-        )
-        columns = ["method", "ours", "error", "batches", "paper", "apart"]
+                rows.append(_line(label, fixed[1], len(solved), [], printed.get(name)))
+        title = f"Tables out of 100 in which the three features were found ({_how_many(results)})"
+        columns = ["method", "tables", "ours", "error", "batches", "paper", "apart"]
         note = (
-            "ours: mean over the batches, with its binomial standard error. batches: least and "
-            "most. apart: difference from the paper in standard errors of that difference (the "
+            "tables: how many were tried. ours: the share of them, in 100. error: one binomial "
+            "standard error of ours. batches: least and most in 100 of the batches that are "
+            "complete. apart: difference from the paper in standard errors of that difference (the "
             "paper's 100 tables have an error of their own); beyond 2 is more than chance."
         )
         return [Table(self.name, title, columns, rows, note)]
 
-    def _n_tables(self, results: Results, name: str) -> int:
-        return len(results.where(measure="found", method=name))
-
-    def _line(
-        self, label: str, batches: Sequence[float], n_tables: int, printed: float | None
-    ) -> list[Any]:
-        share = mean(batches) / 100
-        apart = None
-        if printed is not None:
-            apart = difference_in_errors(share, n_tables, printed / 100, paper.REPEATS)
-        spread = f"{min(batches):.0f} to {max(batches):.0f}" if len(batches) > 1 else None
-        return [
-            label,
-            f"{100 * share:.1f}",
-            f"{100 * share_error(share, n_tables):.1f}",
-            spread,
-            printed,
-            None if apart is None else f"{apart:+.1f}",
-        ]
-
     def figures(self, results: Results) -> list[figures.Figure]:
-        counts = self.counts(results)
         ours = {
-            name: (mean(c), 100 * share_error(mean(c) / 100, self._n_tables(results, name)))
-            for name, c in counts.items()
+            name: (100 * mean(solved), 100 * share_error(mean(solved), len(solved)))
+            for name, solved in self.solved(results).items()
         }
-        draw = figures.draw_counts(ours, counts, paper.FOUND[self.name], "found in 100 tables")
+        batches = self.counts(results)
+        draw = figures.draw_counts(ours, batches, paper.FOUND[self.name], "found in 100 tables")
         return [figures.Figure(self.name, f"{self.title}: how often", draw)]
 
     def standings(self, results: Results) -> list[Standing]:
-        samples = {}
-        for name in results.methods():
-            rows = results.where(measure="found", method=name)
-            samples[name] = [r.value for r in sorted(rows, key=lambda r: (r.batch, r.repeat))]
+        tables: dict[str, dict[tuple[int | None, int | None], float]] = {}
+        for row in results.where(measure="found"):
+            tables.setdefault(row.method, {})[row.batch, row.repeat] = row.value
+        if len({frozenset(found) for found in tables.values()}) != 1:
+            return []  # none, or methods that were tried on different tables
+        order = sorted(next(iter(tables.values())), key=str)
+        samples = {name: [tables[name][at] for at in order] for name in results.methods()}
         errors = {name: share_error(mean(v), len(v)) for name, v in samples.items()}
-        return [Standing(self.name, "share of tables solved", samples, errors)] if samples else []
+        return [Standing(self.name, "share of tables solved", samples, errors)]
 
     def findings(self, results: Results) -> list[str]:
-        standing = self.standings(results)[0]
-        return [
-            *self._beside_paper(results, standing),
-            *_beside_information(standing),
-            *self._beside_penalties(results, standing),
-        ]
+        sentences = self._beside_paper(results)
+        standings = self.standings(results)
+        for standing in standings:
+            sentences += _beside_information(standing)
+        sentences += self._beside_penalties(results)
+        for standing in standings:
+            sentences += _beside_lasso(standing)
+        if not standings:
+            sentences.append("Methods were tried on different tables: they are not compared.")
+        return sentences
 
-    def _beside_paper(self, results: Results, standing: Standing) -> list[str]:
-        printed = paper.FOUND[self.name]
-        apart = {
-            name: difference_in_errors(
-                share, self._n_tables(results, name), printed[name] / 100, paper.REPEATS
-            )
-            for name, share in standing.scores.items()
-            if name in printed
-        }
-        beyond = [name for name in apart if abs(apart[name]) > BEYOND_CHANCE]
+    def _beside_paper(self, results: Results) -> list[str]:
+        printed, solved = paper.FOUND[self.name], self.solved(results)
+        apart = {name: _apart(mean(v), len(v), printed.get(name)) for name, v in solved.items()}
+        known = {name: value for name, value in apart.items() if value is not None}
+        beyond = [name for name, value in known.items() if abs(value) > BEYOND_CHANCE]
         sentences = []
-        if "OLS" in apart:
-            share = standing.scores["OLS"]
+        if "OLS" in known:
+            share, count = mean(solved["OLS"]), len(solved["OLS"])
             verdict = "more than chance explains" if "OLS" in beyond else "within chance"
             batches = self.counts(results)["OLS"]
+            spread = f"; batches from {_spread(batches)}" if len(batches) > 1 else ""
             sentences.append(
-                f"OLS finds the three features in {100 * share:.1f} of 100 tables (standard error "
-                f"{100 * standing.errors['OLS']:.1f}; batches from {min(batches):.0f} to "
-                f"{max(batches):.0f}); the paper printed {printed['OLS']}. Ours is "
-                f"{apart['OLS']:+.1f} standard errors from that: {verdict}."
+                f"OLS finds the three features in {100 * share:.1f} of 100 tables (of {count} "
+                f"tried; standard error {100 * share_error(share, count):.1f}{spread}); the paper "
+                f"printed {printed['OLS']}. Ours is {known['OLS']:+.1f} standard errors from that: "
+                f"{verdict}."
             )
         if beyond:
-            shown = listed([f"{n} ({100 * standing.scores[n]:.1f}, {printed[n]})" for n in beyond])
+            shown = listed([f"{n} ({100 * mean(solved[n]):.1f}, {printed[n]})" for n in beyond])
             sentences.append(
                 f"Ours and the paper's (in this order) differ by more than chance for {shown}."
             )
-        elif apart:
+        elif len(known) > 1:
             sentences.append(
-                f"No count of the {len(apart)} differs from the paper's by more than chance."
+                f"No count of the {len(known)} differs from the paper's by more than chance."
             )
         return sentences
 
-    def _beside_penalties(self, results: Results, standing: Standing) -> list[str]:
+    def _beside_penalties(self, results: Results) -> list[str]:
         sentences = []
         for name in _ONE_PENALTY:
-            fixed = self.one_penalty(results, name)
-            if fixed is None:
+            fixed, solved = self.one_penalty(results, name), self.solved(results).get(name)
+            if fixed is None or solved is None:
                 continue
-            n, printed = self._n_tables(results, name), paper.FOUND[self.name][name]
-            entry = difference_in_errors(standing.scores[name], n, printed / 100, paper.REPEATS)
-            single = difference_in_errors(fixed[1] / 100, n, printed / 100, paper.REPEATS)
+            printed = paper.FOUND[self.name][name]
+            entry = _apart(mean(solved), len(solved), printed) or 0.0
+            single = _apart(fixed[1], len(solved), printed) or 0.0
             nearer = "one fixed penalty" if abs(single) < abs(entry) else "the order of entry"
+            if abs(single) == abs(entry):
+                nearer = "neither"
             sentences.append(
-                f"{name}: the first three to enter are right in {100 * standing.scores[name]:.1f} "
-                f"of 100 tables, the support at the best single penalty is exact in "
-                f"{fixed[1]:.1f}; the paper printed {printed}, which is nearer to {nearer} "
-                f"({entry:+.1f} and {single:+.1f} standard errors away)."
-            )
-        if "OLS" in standing.scores and "LASSO" in standing.scores:
-            gap = standing.scores["OLS"] - standing.scores["LASSO"]
-            error = standing.error_of_difference("OLS", "LASSO")
-            verdict = "tie" if abs(gap) <= BEYOND_CHANCE * error else "differ"
-            sentences.append(
-                f"OLS and a LASSO that takes its first three features {verdict}: "
-                f"{100 * standing.scores['OLS']:.1f} and {100 * standing.scores['LASSO']:.1f}, "
-                f"{100 * gap:+.1f} where {200 * error:.1f} would be chance."
+                f"{name}: the first three to enter are right in {100 * mean(solved):.1f} of 100 "
+                f"tables, the support at the best single penalty is exact in {100 * fixed[1]:.1f}; "
+                f"the paper printed {printed}, which is nearer to {nearer} ({entry:+.1f} and "
+                f"{single:+.1f} standard errors away)."
             )
         return sentences
+
+
+def _line(
+    label: str, share: float, n_tables: int, batches: Sequence[float], printed: float | None
+) -> list[Any]:
+    apart = _apart(share, n_tables, printed)
+    return [
+        label,
+        n_tables,
+        f"{100 * share:.1f}",
+        f"{100 * share_error(share, n_tables):.1f}",
+        _spread(batches) if len(batches) > 1 else None,
+        printed,
+        None if apart is None else f"{apart:+.1f}",
+    ]
+
+
+def _apart(share: float, n_tables: int, printed: float | None) -> float | None:
+    """Return the difference from the paper's count in standard errors, as it is printed."""
+    if printed is None:
+        return None
+    apart = difference_in_errors(share, n_tables, printed / 100, paper.REPEATS)
+    return round(apart, 1) + 0.0  # never -0.0
+
+
+def _spread(batches: Sequence[float]) -> str:
+    return f"{min(batches):.0f} to {max(batches):.0f}"
+
+
+def _how_many(results: Results) -> str:
+    """Return how many tables there are, in words."""
+    batches, repeats = results.facts["batches"], results.facts["repeats"]
+    found = [len(results.where(measure="found", method=m)) for m in results.facts["methods"]]
+    if min(found) == batches * repeats:
+        return f"{batches} batch{'es' if batches > 1 else ''} of {repeats}"
+    spread = f"{min(found)} to {max(found)}" if min(found) < max(found) else f"{min(found)}"
+    return f"not complete: {spread} of {batches * repeats} tables"
 
 
 def draw(n_rows: int, n_columns: int, rng: np.random.Generator) -> Floats:
@@ -290,16 +305,34 @@ def exact_supports(X: Floats, y: NDArray, l1_ratio: float) -> NDArray[np.bool_]:
 
 
 def _beside_information(standing: Standing) -> list[str]:
+    """Say how OLS and the information criteria do on the same tables."""
     others = {n: s for n, s in standing.scores.items() if n in methods.INFORMATION}
     if "OLS" not in standing.scores or not others:
         return []
     best = max(others, key=lambda name: others[name])
-    ours = standing.scores["OLS"]
-    gap, error = ours - others[best], standing.error_of_difference("OLS", best)
-    all_below = all(share < ours for share in others.values())
-    text = "above each" if all_below else "not above each"
-    return [
-        f"OLS is {text} of the {len(others)} information criteria; the best of them, {best}, finds "
-        f"{100 * others[best]:.1f}, {100 * gap:.1f} fewer than OLS ({200 * error:.1f} would be "
-        f"chance)."
-    ]
+    n_above = sum(share > standing.scores["OLS"] for share in others.values())
+    n_equal = sum(share == standing.scores["OLS"] for share in others.values())
+    sides = _side_by_side(standing, "OLS", best)
+    if len(others) == 1:
+        return [f"OLS and {best}: {sides}."]
+    level = "not above each" if n_equal else "above each"
+    place = f"below {n_above}" if n_above else level
+    criteria = f"of the {len(others)} information criteria"
+    return [f"OLS is {place} {criteria}; OLS and the best of them, {best}: {sides}."]
+
+
+def _beside_lasso(standing: Standing) -> list[str]:
+    if not {"OLS", "LASSO"} <= set(standing.scores):
+        return []
+    sides = _side_by_side(standing, "OLS", "LASSO")
+    return [f"OLS and a LASSO that takes its first three features: {sides}."]
+
+
+def _side_by_side(standing: Standing, one: str, other: str) -> str:
+    """Return two counts in 100, their difference, and whether that is chance."""
+    ours, theirs = 100 * standing.scores[one], 100 * standing.scores[other]
+    if standing.samples[one] == standing.samples[other]:
+        return f"{ours:.1f} of 100 both, and in the same tables"
+    gap = printed_gap(ours, theirs, digits=1)
+    judged = verdict(gap, 100 * standing.error_of_difference(one, other), digits=2)
+    return f"{ours:.1f} and {theirs:.1f} of 100, {gap:+.1f}, {judged}"
