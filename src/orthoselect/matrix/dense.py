@@ -123,9 +123,9 @@ class DenseMatrix(Matrix):
 
         def work(tile: Tile, total: Total) -> None:
             for rows, _ in self._row_tiles(tile):
-                B = self._present(self._X[rows], slice(None), np.float64)
-                A = np.empty((B.shape[0], n + 1 + m))
-                A[:, :n], A[:, n], A[:, n + 1 :] = B, 1.0, V[rows]
+                A = np.empty((rows.stop - rows.start, n + 1 + m))
+                self._present_into(A[:, :n], self._X[rows])
+                A[:, n], A[:, n + 1 :] = 1.0, V[rows]
                 if root is not None:
                     A[:, : n + 1] *= root[rows, None]
                 total[0] += A.T @ A
@@ -198,6 +198,15 @@ class DenseMatrix(Matrix):
 
     def _tile(self, rows: slice, columns: slice) -> NDArray:
         return self._present(self._X[rows, columns], columns, self._dtype)
+
+    def _present_into(self, out: Floats, B: NDArray) -> None:
+        """Write some rows, shifted and scaled, to where they are wanted: one copy, not two."""
+        if self._shift is None:
+            out[...] = B
+        else:
+            np.subtract(B, self._shift, out=out)
+        if self._scale is not None:
+            out *= self._scale
 
     def _present(
         self, B: NDArray, J: Indices | slice, dtype: type, *, copy: bool = False
