@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 # Elsewhere examples are random; in CI a red run should be red again when it is repeated.
 settings.register_profile("ci", derandomize=True, deadline=None)
@@ -61,6 +62,13 @@ def library(request):
 
 
 @pytest.fixture
+def two_threads():
+    """Allow two threads, where tests that run side by side have one each."""
+    with threadpool_limits(2):
+        yield
+
+
+@pytest.fixture
 def rng():
     """Return a generator that starts anew for every test."""
     return np.random.default_rng(20220301)
@@ -105,7 +113,8 @@ class Numbers:
     def __init__(self, item):
         spec = getattr(item, "callspec", None)
         params = spec.params if spec else {}
-        in_blocks = any(isinstance(value, str) and "in blocks" in value for value in params.values())
+        words = [value for value in params.values() if isinstance(value, str)]
+        in_blocks = any("in blocks" in word for word in words)
         self.every = (EVERY_IN_BLOCKS if in_blocks else EVERY)[item.config.getoption("problems")]
         places = spec.indices if spec else {}
         self.turn = sum(place for name, place in places.items() if name != "seed")

@@ -57,17 +57,15 @@ def assert_agree(counts, codes, y, w=None):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("seeds", [range(start, start + 30) for start in range(0, 120, 30)])
-def test_every_kind_counts_as_a_dictionary_does(kind, seeds, way):
-    for seed in seeds:
+def test_every_kind_counts_as_a_dictionary_does(kind, way, numbers):
+    for seed in numbers(180):
         codes, y, c = random_problem(seed)
         assert_agree(KINDS[kind](codes, y, c), codes, y)
 
 
-@pytest.mark.parametrize("seeds", [range(start, start + 50) for start in range(1000, 1200, 50)])
-def test_kinds_agree_to_the_last_unit(seeds, monkeypatch):
-    for seed in seeds:
-        codes, y, c = random_problem(seed)
+def test_kinds_agree_to_the_last_unit(monkeypatch, numbers):
+    for seed in numbers(240):
+        codes, y, c = random_problem(1000 + seed)
         T = Logarithms(len(y), TERMS)
         made = {name: kind(codes, y, c) for name, kind in KINDS.items()}
         made["chosen"] = count(codes, y, c)
@@ -161,8 +159,8 @@ def random_weights(rng, N, whole):
 
 @pytest.mark.parametrize("whole", [True, False], ids=["whole", "real"])
 @pytest.mark.parametrize("make", [lambda codes: codes, sparse_of], ids=["dense", "sparse"])
-def test_weighted_counts_are_those_of_a_dictionary(make, whole, way, rng):
-    for seed in range(60):
+def test_weighted_counts_are_those_of_a_dictionary(make, whole, way, rng, numbers):
+    for seed in numbers(60):
         codes, y, c = random_problem(seed)
         w = random_weights(rng, len(y), whole)
         counts = count(make(codes), y, c, w)
@@ -171,8 +169,8 @@ def test_weighted_counts_are_those_of_a_dictionary(make, whole, way, rng):
 
 
 @pytest.mark.parametrize("make", [lambda codes: codes, sparse_of], ids=["dense", "sparse"])
-def test_a_whole_weight_is_a_repeated_row(make, way, rng):
-    for seed in range(40):
+def test_a_whole_weight_is_a_repeated_row(make, way, rng, numbers):
+    for seed in numbers(40):
         codes, y, c = random_problem(seed)
         w = random_weights(rng, len(y), whole=True)
         again = np.repeat(np.arange(len(y)), w.astype(int))
@@ -184,9 +182,9 @@ def test_a_whole_weight_is_a_repeated_row(make, way, rng):
             assert np.array_equal(ours, theirs)
 
 
-def test_real_weights_let_no_rounding_decide(way, rng):
+def test_real_weights_let_no_rounding_decide(way, rng, numbers):
     """The same rows in another order, and levels under other names, give the same to the bit."""
-    for seed in range(40):
+    for seed in numbers(40):
         codes, y, c = random_problem(seed)
         w = random_weights(rng, len(y), whole=False)
         shuffled = rng.permutation(len(y))
@@ -198,8 +196,8 @@ def test_real_weights_let_no_rounding_decide(way, rng):
             assert np.array_equal(ours, theirs)
 
 
-def test_dense_and_sparse_agree_on_real_weights_to_the_bit(way, rng):
-    for seed in range(40):
+def test_dense_and_sparse_agree_on_real_weights_to_the_bit(way, rng, numbers):
+    for seed in numbers(40):
         codes, y, c = random_problem(seed)
         w = random_weights(rng, len(y), whole=False)
         one, other = count(codes, y, c, w), count(sparse_of(codes), y, c, w)
