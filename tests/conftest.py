@@ -129,7 +129,7 @@ class Numbers:
 
 @pytest.fixture
 def numbers(request):
-    """Return a function from a count to the numbers of the problems to try, all of them below it."""
+    """Return a function from an end to the numbers below it of the problems to try."""
     return Numbers(request.node).below
 
 
