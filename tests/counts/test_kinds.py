@@ -111,6 +111,20 @@ def test_whole_tables_of_many_cells_are_counted(way, rng):
     assert XJY[0] == T.of(table).sum()
 
 
+@pytest.mark.parametrize("rows", [1023, 1024, 1025, 1300, 5000])
+def test_long_rows_of_bits_are_counted_by_many_words_at_a_time(rows, way, rng):
+    """A thousand rows of a class are sixteen words, which processors with wide registers add up."""
+    y = np.repeat([0, 1], [rows, 3000])
+    values = rng.integers(0, 3, (4, len(y))).astype(np.uint8)
+    values[3] = 1  # ones only: the largest sums that bytes have to hold
+    codes = DenseCodes(values, np.full(4, 3))
+    packed, counted = (KINDS[kind](codes, y, 2) for kind in ("packed", "counted"))
+    T = Logarithms(len(y), TERMS)
+    for ours, theirs in zip(all_sums(packed, T), all_sums(counted, T)):
+        assert np.array_equal(ours, theirs)
+    assert packed.pairs(3, T)[0][3] == T.of(len(y))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_duplicate_under_other_names_gives_the_same_integers(kind, way, rng):
     for _ in range(20):
