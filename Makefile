@@ -18,13 +18,13 @@ TWO_JOBS := --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)
 .PHONY: demo test test-newest test-oldest test-all lint docs docs-unplotted bench clean help
 
 help:
-	@echo "make demo   install orthoselect into $(VENV), select features of a table, write a report"
-	@echo "make test   the whole suite: tests, docstring examples, lint, types, docs, oldest versions"
-	@echo "make test-all  the tests with all of the random problems (takes a while)"
-	@echo "make docs   build the site, gallery and all, into $(SITE)"
-	@echo "make bench  speed and memory beside the peers (takes a while; ARGS='--quick' for a smoke run)"
-	@echo "make lint   ruff, mypy and the import contract only"
-	@echo "make clean  remove the virtual environments, the site and caches"
+	@echo "make demo      install orthoselect into $(VENV), select features of a table, write a report"
+	@echo "make test      the whole suite: tests, docstring examples, lint, types, docs, oldest versions"
+	@echo "make test-all  the tests on the newest versions, with all random problems (takes a while)"
+	@echo "make docs      build the site, gallery and all, into $(SITE)"
+	@echo "make bench     speed and memory beside the peers (takes a while; ARGS='--quick' for a smoke run)"
+	@echo "make lint      ruff, mypy and the import contract only"
+	@echo "make clean     remove the virtual environments, the site and caches"
 
 demo: $(VENV)/.installed-report
 	@$(BIN)/python examples/breast_cancer.py
