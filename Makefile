@@ -5,7 +5,9 @@ OLDEST := .venv-oldest
 BIN := $(VENV)/bin
 SITE := docs/_build/html
 REPORT := breast_cancer.html
-# Python compiles what it loads; pip would spend half a minute on all the rest.
+# Python compiles what it loads, and keeps it, whatever the environment says: the tests start many
+# processes. Pip would spend half a minute on all the rest.
+export PYTHONDONTWRITEBYTECODE :=
 PIP_FLAGS := --quiet --disable-pip-version-check --no-compile
 BUILT_FROM := pyproject.toml setup.py $(wildcard src/native/*)
 # A process for each processor, so one thread for each: those of BLAS wait for each other in a spin.
