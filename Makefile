@@ -5,19 +5,29 @@ OLDEST := .venv-oldest
 BIN := $(VENV)/bin
 SITE := docs/_build/html
 REPORT := breast_cancer.html
-PIP_FLAGS := --quiet --disable-pip-version-check
+# Python compiles what it loads, and keeps it, whatever the environment says: the tests start many
+# processes. Pip would spend half a minute on all the rest.
+export PYTHONDONTWRITEBYTECODE :=
+PIP_FLAGS := --quiet --disable-pip-version-check --no-compile
 BUILT_FROM := pyproject.toml setup.py $(wildcard src/native/*)
+# A process for each processor, so one thread for each: those of BLAS wait for each other in a spin.
+# Each process takes files as they come, which share what they draw, and steals when it has none.
+PYTEST_FLAGS := --numprocesses auto --dist worksteal
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+# Two jobs at a time, each telling what it has to tell when it is done.
+TWO_JOBS := --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-.PHONY: demo test test-newest test-oldest lint docs docs-unplotted bench bench-large clean help
+.PHONY: demo test test-newest test-oldest test-all lint docs docs-unplotted bench bench-large clean help
 
 help:
-	@echo "make demo   install orthoselect into $(VENV), select features of a table, write a report"
-	@echo "make test   the whole suite: tests, docstring examples, lint, types, docs, oldest versions"
-	@echo "make docs   build the site, gallery and all, into $(SITE)"
-	@echo "make bench  speed and memory beside the peers (takes a while; ARGS='--quick' for a smoke run)"
+	@echo "make demo      install orthoselect into $(VENV), select features of a table, write a report"
+	@echo "make test      the whole suite: tests, docstring examples, lint, types, docs, oldest versions"
+	@echo "make test-all  the tests on the newest versions, with all random problems (takes a while)"
+	@echo "make docs      build the site, gallery and all, into $(SITE)"
+	@echo "make bench     speed and memory beside the peers (takes a while; ARGS='--quick' for a smoke run)"
 	@echo "make bench-large  tables larger than memory (12 GB of disk, a quarter of an hour)"
-	@echo "make lint   ruff, mypy and the import contract only"
-	@echo "make clean  remove the virtual environments, the site and caches"
+	@echo "make lint      ruff, mypy and the import contract only"
+	@echo "make clean     remove the virtual environments, the site and caches"
 
 demo: $(VENV)/.installed-report
 	@$(BIN)/python examples/breast_cancer.py
@@ -25,7 +35,12 @@ demo: $(VENV)/.installed-report
 	@echo
 	@echo "The report, to open in a browser: $(CURDIR)/$(REPORT)"
 
-test: lint docs-unplotted test-newest test-oldest
+# What keeps one processor busy comes in pairs; pytest is busy with all of them.
+test:
+	@$(MAKE) $(TWO_JOBS) $(VENV)/.installed-test $(OLDEST)/.installed-requirements
+	@$(MAKE) $(TWO_JOBS) docs-unplotted lint
+	@$(MAKE) --no-print-directory test-newest
+	@$(MAKE) --no-print-directory test-oldest
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -34,17 +49,18 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 
 test-newest: $(VENV)/.installed-test
-	$(BIN)/python -m pytest --numprocesses auto
+	$(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_FLAGS)
+
+test-all: $(VENV)/.installed-test
+	$(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_FLAGS) --problems all
 
 # The lower bounds of pyproject.toml, really installed and tested, and NumPy without our kernels.
 # A page looks the same there; examples, comparisons, the study and what the docs show are for the
-# newest versions, and of tables in blocks their own tests are enough.
+# newest versions. Of the random problems a few are enough to call everything that may be missing.
 test-oldest: $(OLDEST)/.installed-test
-	ORTHOSELECT_NATIVE=0 $(OLDEST)/bin/python -m pytest --numprocesses auto tests -k "not blocks" \
-		--ignore tests/show/test_browser.py --ignore tests/cli/test_docs.py \
+	ORTHOSELECT_NATIVE=0 $(ONE_THREAD) $(OLDEST)/bin/python -m pytest $(PYTEST_FLAGS) tests \
+		--problems few --ignore tests/show/test_browser.py --ignore tests/cli/test_docs.py \
 		--ignore tests/test_examples.py --ignore tests/study --ignore tests/test_comparison.py
-	ORTHOSELECT_NATIVE=0 $(OLDEST)/bin/python -m pytest tests/matrix/test_blocks.py \
-		tests/read/test_blocks.py
 
 # Warnings are errors. Examples of the gallery that did not change since are not run again.
 docs: $(VENV)/.installed-docs
@@ -93,10 +109,14 @@ $(VENV)/.installed-bench: $(VENV)/.installed benchmarks/requirements.txt
 	$(BIN)/python -m pip install $(PIP_FLAGS) --requirement benchmarks/requirements.txt
 	@touch $@
 
-$(OLDEST)/.installed-test: pyproject.toml requirements/oldest.txt
+$(OLDEST)/.installed-requirements: requirements/oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
-	$(OLDEST)/bin/python -m pip install $(PIP_FLAGS) --requirement requirements/oldest.txt
-	$(OLDEST)/bin/python -m pip install $(PIP_FLAGS) --no-deps --editable .
+	$(OLDEST)/bin/python -m pip install $(PIP_FLAGS) --requirement $<
+	@touch $@
+
+# Without a compiler: the kernels are not used there, and take a while to build.
+$(OLDEST)/.installed-test: $(OLDEST)/.installed-requirements pyproject.toml
+	CC=none $(OLDEST)/bin/python -m pip install $(PIP_FLAGS) --no-deps --editable .
 	@touch $@
 
 clean:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 # Elsewhere examples are random; in CI a red run should be red again when it is repeated.
 settings.register_profile("ci", derandomize=True, deadline=None)
@@ -61,21 +62,75 @@ def library(request):
 
 
 @pytest.fixture
+def two_threads():
+    """Allow two threads, where tests that run side by side have one each."""
+    with threadpool_limits(2):
+        yield
+
+
+@pytest.fixture
 def rng():
     """Return a generator that starts anew for every test."""
     return np.random.default_rng(20220301)
 
 
+# Random problems have numbers. Of how many of them one is tried in an ordinary run, and of those in
+# blocks of rows, which take long, fewer.
+EVERY = {"all": 1, "some": 3, "few": 12}
+EVERY_IN_BLOCKS = {"all": 1, "some": 12, "few": 24}
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--problems",
+        choices=list(EVERY),
+        default="some",
+        help="how many of the random problems to try (default: some)",
+    )
+
+
 def pytest_collection_modifyitems(config, items):
-    """Of the many problems by number, those in blocks of rows are a fifth: they take long."""
-    few = {item for item in items if _in_blocks(item) and item.callspec.params.get("seed", 0) % 5}
-    config.hook.pytest_deselected(items=list(few))
-    items[:] = [item for item in items if item not in few]
+    """Leave out problems by number, unless tests are named one by one."""
+    if any("[" in argument for argument in config.args):
+        return
+    left_out = {item for item in items if not _takes_its_turn(item)}
+    config.hook.pytest_deselected(items=list(left_out))
+    items[:] = [item for item in items if item not in left_out]
 
 
-def _in_blocks(item):
-    params = item.callspec.params if hasattr(item, "callspec") else {}
-    return any("in blocks" in str(params.get(name)) for name in ("strategy", "rows_come"))
+def _takes_its_turn(item):
+    number = item.callspec.params.get("seed", 0) if hasattr(item, "callspec") else 0
+    return number in Numbers(item)
+
+
+class Numbers:
+    """The numbers of the problems that one test tries.
+
+    Where a test has other parameters too (strategy, storage, method), each value of them takes
+    other numbers, so that together they try all of them. All of them try the first.
+    """
+
+    def __init__(self, item):
+        spec = getattr(item, "callspec", None)
+        params = spec.params if spec else {}
+        words = [value for value in params.values() if isinstance(value, str)]
+        in_blocks = any("in blocks" in word for word in words)
+        self.every = (EVERY_IN_BLOCKS if in_blocks else EVERY)[item.config.getoption("problems")]
+        places = spec.indices if spec else {}
+        self.turn = sum(place for name, place in places.items() if name != "seed")
+
+    def __contains__(self, number):
+        # One of each so many, each time another: many tests have a disease in every third problem.
+        return number == 0 or (number + number // self.every + self.turn) % self.every == 0
+
+    def below(self, end):
+        return [number for number in range(end) if number in self]
+
+
+@pytest.fixture
+def numbers(request):
+    """Return a function from an end to the numbers below it of the problems to try."""
+    return Numbers(request.node).below
 
 
 WAYS = ["as planned", "whole gram", "gram columns", "rows"]

@@ -107,15 +107,21 @@ CLASS_SELECTORS = {
 }
 
 
+LOGISTIC = LogisticRegression(max_iter=10_000)
+
+
 @pytest.mark.filterwarnings("ignore::orthoselect.errors.UncutNumbersWarning")
-@pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 @pytest.mark.parametrize(
-    ("estimator", "scoring", "model", "scorer"),
+    ("load", "estimator", "scoring", "model", "scorer"),
     [
-        ("auto", "auto", LinearDiscriminantAnalysis(), "accuracy"),
-        ("logistic", "balanced_accuracy", LogisticRegression(max_iter=10_000), "balanced_accuracy"),
-        ("svm", "accuracy", LinearSVC(max_iter=10_000, random_state=3), "accuracy"),
-        ("lda", "auc", LinearDiscriminantAnalysis(), "roc_auc_ovr"),
+        (load_iris, "auto", "auto", LinearDiscriminantAnalysis(), "accuracy"),
+        (load_breast_cancer, "auto", "auto", LinearDiscriminantAnalysis(), "accuracy"),
+        (load_wine, "logistic", "balanced_accuracy", LOGISTIC, "balanced_accuracy"),
+        (load_breast_cancer, "logistic", "balanced_accuracy", LOGISTIC, "balanced_accuracy"),
+        (load_iris, "svm", "accuracy", LinearSVC(max_iter=10_000, random_state=3), "accuracy"),
+        (load_wine, "svm", "accuracy", LinearSVC(max_iter=10_000, random_state=3), "accuracy"),
+        (load_wine, "lda", "auc", LinearDiscriminantAnalysis(), "roc_auc_ovr"),
+        (load_breast_cancer, "lda", "auc", LinearDiscriminantAnalysis(), "roc_auc_ovr"),
     ],
 )
 def test_classes_score_as_pipelines_of_scikit_learn_do(load, estimator, scoring, model, scorer):

@@ -10,6 +10,8 @@ import naive
 from orthoselect import select
 from orthoselect.encode import NumberedNames, Table, build_codes
 
+pytestmark = pytest.mark.usefixtures("two_threads")
+
 
 @pytest.fixture
 def peak():

@@ -279,6 +279,7 @@ def test_excluded_columns_may_hold_anything_without_a_warning(table, bad):
     assert path.features == [kept[f] for f in select(X[:, kept], y, 5).features]
 
 
+@pytest.mark.usefixtures("two_threads")
 def test_overflow_in_a_thread_is_no_warning():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40_000, 60))

@@ -17,7 +17,9 @@ def slow(tmp_path):
     """A script that runs the command with half a second between steps, and counts them."""
     script = tmp_path / "slow.py"
     script.write_text(
-        "import time\n"
+        "import signal, time\n"
+        # Where a shell runs the tests in the background, it has Ctrl-C ignored.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from orthoselect.criteria.cancorr import CanonicalState\n"
         "from orthoselect.cli import main\n"
         "add = CanonicalState.add\n"

@@ -23,12 +23,6 @@ from orthoselect.read import read_target
 pytestmark = pytest.mark.usefixtures("rows_come")
 
 
-@pytest.fixture
-def seeds(rows_come):
-    """As many problems as there is time for: blocks of one row take long."""
-    return range(100) if rows_come == "in memory" else range(0, 100, 5)
-
-
 def run(X, y, t, method, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", SelectionWarning)
@@ -45,8 +39,8 @@ def way(request, monkeypatch):
 
 
 @pytest.mark.parametrize("method", CRITERIA)
-def test_equals_the_definition(method, way, seeds):
-    for seed in seeds:
+def test_equals_the_definition(method, way, numbers):
+    for seed in numbers(100):
         p = coded_problem(seed)
         selected, gains = naive.forward_information(method, p.infos, p.t, p.include)
         path = run(
@@ -58,8 +52,8 @@ def test_equals_the_definition(method, way, seeds):
 
 
 @pytest.mark.parametrize("kind", ["sparse", "columns", "uint8", "float32", "int64"])
-def test_storage_changes_nothing(kind, way, seeds):
-    for seed in seeds[: len(seeds) // 2]:
+def test_storage_changes_nothing(kind, way, numbers):
+    for seed in numbers(100):
         p = coded_problem(seed)
         method = CRITERIA[seed % len(CRITERIA)]
         if kind == "uint8" and (p.X.min() < 0 or p.X.max() > 255):
@@ -83,9 +77,9 @@ def test_strategies_are_really_different(rows_come):
     assert len(kinds) == (4 if rows_come == "in memory" else 1)
 
 
-def test_uncapped_cmim_equals_the_definition():
+def test_uncapped_cmim_equals_the_definition(numbers):
     differs = 0
-    for seed in range(80):
+    for seed in numbers(80):
         p = coded_problem(seed)
         selected, gains = naive.forward_information("cmim", p.infos, p.t, p.include, capped=False)
         options = {"include": p.include, "sample_weight": p.weights}
@@ -93,13 +87,13 @@ def test_uncapped_cmim_equals_the_definition():
         assert path.features == selected, seed
         assert path.gains == pytest.approx(gains, abs=1e-9)
         differs += path != run(p.X, p.y, p.t, "cmim", **options)
-    assert differs > 10
+    assert differs
 
 
 @pytest.mark.parametrize("constant", [1e-4, 0.01, 1 / 3])
-def test_quotient_with_a_constant_equals_the_definition(constant):
+def test_quotient_with_a_constant_equals_the_definition(constant, numbers):
     differs = 0
-    for seed in range(80):
+    for seed in numbers(80):
         p = coded_problem(seed)
         expected = naive.forward_information(
             "mrmr_quotient", p.infos, p.t, p.include, constant=constant
@@ -109,11 +103,11 @@ def test_quotient_with_a_constant_equals_the_definition(constant):
         assert path.features == expected[0], seed
         assert path.gains == pytest.approx(expected[1], rel=1e-9, abs=1e-9)
         differs += path.gains != run(p.X, p.y, p.t, "mrmr_quotient", **options).gains
-    assert differs > 10
+    assert differs
 
 
-def test_fractional_weights_equal_the_definition():
-    for seed in range(150):
+def test_fractional_weights_equal_the_definition(numbers):
+    for seed in numbers(150):
         p = coded_problem(seed)
         rng = np.random.default_rng(seed)
         w = rng.random(len(p.y)) + 0.1
@@ -126,8 +120,8 @@ def test_fractional_weights_equal_the_definition():
 
 
 @pytest.mark.parametrize("method", CRITERIA)
-def test_whole_weights_are_copies_of_rows(method):
-    for seed in range(40):
+def test_whole_weights_are_copies_of_rows(method, numbers):
+    for seed in numbers(40):
         p = coded_problem(seed)
         w = np.random.default_rng(seed).integers(0, 4, len(p.y))
         w[:2] = 1
@@ -137,9 +131,9 @@ def test_whole_weights_are_copies_of_rows(method):
         assert weighted.gains == pytest.approx(copied.gains, rel=1e-12, abs=1e-12)
 
 
-def test_joint_information_has_two_forms():
+def test_joint_information_has_two_forms(numbers):
     """sum_j I(k,j;Y) = sum_j I(k;Y|j) + sum_j I(j;Y), of which the last does not depend on k."""
-    for seed in range(60):
+    for seed in numbers(60):
         p = coded_problem(seed)
         path = run(p.X, p.y, p.t, "jmi", sample_weight=p.weights)
         for step in range(1, len(path)):
@@ -148,8 +142,8 @@ def test_joint_information_has_two_forms():
             assert path.gains[step] == pytest.approx(other, abs=1e-9)
 
 
-def test_all_begin_with_the_most_informative_feature():
-    for seed in range(60):
+def test_all_begin_with_the_most_informative_feature(numbers):
+    for seed in numbers(60):
         p = coded_problem(seed)
         paths = [run(p.X, p.y, 1, method, sample_weight=p.weights) for method in CRITERIA]
         assert len({tuple(path.features) for path in paths}) == 1
@@ -157,7 +151,7 @@ def test_all_begin_with_the_most_informative_feature():
 
 
 @pytest.mark.parametrize("method", CRITERIA)
-def test_base_of_the_logarithm_changes_no_order(method, monkeypatch):
+def test_base_of_the_logarithm_changes_no_order(method, monkeypatch, numbers):
     """Units are nats times a power of two; with any other base scores only scale."""
     from orthoselect.counts import logarithms
 
@@ -165,13 +159,13 @@ def test_base_of_the_logarithm_changes_no_order(method, monkeypatch):
         return np.rint(np.array(logs(total, unit)) / math.log(2)).astype(np.int64)
 
     logs = logarithms._logarithms
-    problems = [coded_problem(seed) for seed in range(40)]
+    problems = [coded_problem(seed) for seed in numbers(40)]
     expected = [run(p.X, p.y, p.t, method).features for p in problems]
     # Rounding each logarithm anew would part ties; so only problems without any are compared.
     monkeypatch.setattr(logarithms, "_logarithms", in_bits)
     found = [run(p.X, p.y, p.t, method).features for p in problems]
     untied = [k for k, p in enumerate(problems) if not has_ties(method, p)]
-    assert len(untied) > 5
+    assert untied
     assert [found[k] for k in untied] == [expected[k] for k in untied]
 
 
@@ -190,8 +184,8 @@ def has_ties(method, p):
 
 
 @pytest.mark.parametrize("method", CRITERIA)
-def test_names_of_levels_and_order_of_rows_change_nothing(method):
-    for seed in range(40):
+def test_names_of_levels_and_order_of_rows_change_nothing(method, numbers):
+    for seed in numbers(40):
         p = coded_problem(seed)
         rng = np.random.default_rng(seed)
         expected = run(p.X, p.y, p.t, method)
@@ -203,8 +197,8 @@ def test_names_of_levels_and_order_of_rows_change_nothing(method):
 
 
 @pytest.mark.parametrize("method", CRITERIA)
-def test_copies_behind_the_table_never_come_before_their_originals(method):
-    for seed in range(40):
+def test_copies_behind_the_table_never_come_before_their_originals(method, numbers):
+    for seed in numbers(40):
         p = coded_problem(seed)
         n = p.X.shape[1]
         path = run(np.hstack([p.X, 9 - p.X]), p.y, 2 * n, method)

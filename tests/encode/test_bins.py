@@ -36,8 +36,8 @@ def columns(seed):
 
 
 @pytest.mark.parametrize("n_levels", [3, 4])
-def test_mean_std_levels_equal_the_definition(n_levels):
-    for seed in range(300):
+def test_mean_std_levels_equal_the_definition(n_levels, numbers):
+    for seed in numbers(300):
         A = columns(seed)
         w = np.random.default_rng(seed).integers(1, 4, A.shape[1]) if seed % 3 == 0 else None
         block = DenseColumns(A)
@@ -69,8 +69,8 @@ def test_a_value_on_a_cut_lies_above_it():
 
 
 @pytest.mark.parametrize("n_bins", [2, 3, 10, 40, 256])
-def test_equal_width_is_that_of_scikit_learn(n_bins):
-    for seed in range(60):
+def test_equal_width_is_that_of_scikit_learn(n_bins, numbers):
+    for seed in numbers(60):
         A = columns(seed)
         A = A[(A.min(axis=1) < A.max(axis=1))]
         if len(A):
@@ -110,8 +110,8 @@ def same_partition(a, b):
     return len(set(zip(a, b))) == len(set(a)) == len(set(b))
 
 
-def test_sparse_levels_are_the_dense_ones_renamed():
-    for seed in range(200):
+def test_sparse_levels_are_the_dense_ones_renamed(numbers):
+    for seed in numbers(200):
         A = columns(seed)
         dense, sparse = DenseColumns(A), as_sparse(A)
         for rule in (
@@ -126,8 +126,8 @@ def test_sparse_levels_are_the_dense_ones_renamed():
                 assert not other[values == 0].any()
 
 
-def test_ranks_count_distinct_values():
-    for seed in range(200):
+def test_ranks_count_distinct_values(numbers):
+    for seed in numbers(200):
         A = columns(seed)
         for block in (DenseColumns(A), as_sparse(A)):
             ranks, counts = block.rank()

@@ -12,6 +12,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 from orthoselect import select
 from orthoselect.matrix import threads
 
+pytestmark = pytest.mark.usefixtures("two_threads")
+
 
 def blas_limits():
     return [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
@@ -69,8 +71,11 @@ def test_limits_of_the_environment_are_respected():
     assert out.stdout.strip() == "1"
 
 
-def test_no_more_threads_than_processors():
-    assert 1 <= threads.n_threads() <= (os.cpu_count() or 1)
+def test_as_many_threads_as_allowed_and_no_more_than_processors(monkeypatch):
+    monkeypatch.setattr(threads, "_processors", lambda: 2)
+    assert threads.n_threads() == 2
+    monkeypatch.setattr(threads, "_processors", lambda: 1)
+    assert threads.n_threads() == 1
 
 
 def test_number_of_threads_changes_nothing():
