@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -120,10 +122,12 @@ class DenseMatrix(Matrix):
         In float64 always: doubtful winners of a tall float32 table would cost more to measure.
         """
         n, m = self.shape[1], V.shape[1]
+        # Stored column by column, X is copied so; BLAS does not mind, and a transpose takes longer.
+        order: Literal["C", "F"] = "F" if self._X.strides[0] < self._X.strides[1] else "C"
 
         def work(tile: Tile, total: Total) -> None:
             for rows, _ in self._row_tiles(tile):
-                A = np.empty((rows.stop - rows.start, n + 1 + m))
+                A = np.empty((rows.stop - rows.start, n + 1 + m), order=order)
                 self._present_into(A[:, :n], self._X[rows])
                 A[:, n], A[:, n + 1 :] = 1.0, V[rows]
                 if root is not None:

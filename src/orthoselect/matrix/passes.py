@@ -165,7 +165,7 @@ class LocalPasses(Passes):
         """Yield each block, prepared, and which rows of the table it holds."""
         blocks = self._blocks(columns)
         start = 0
-        for block in self.reading.walk(blocks if prepare is None else map(prepare, blocks)):
+        for block in self.reading.walk(blocks, prepare):
             stop = start + rows_of(block)
             if self.n_rows is not None and stop > self.n_rows:
                 raise changed(self.n_rows, f"at least {stop}")

@@ -44,19 +44,30 @@ class Reading:
         if self.progress is not None:
             self.progress(self.passes, self.bytes)
 
-    def walk(self, blocks: Iterable[Block]) -> Iterator[Block]:
-        """Yield blocks, which tell their size as `nbytes`.
+    def walk(
+        self, blocks: Iterable[Any], prepare: Callable[[Any], Block] | None = None
+    ) -> Iterator[Block]:
+        """Yield blocks, prepared, which tell their size as `nbytes`.
 
-        The next one is read meanwhile, unless blocks have been quick to get so far.
+        Meanwhile the next one is prepared and the one after it is read, each in a thread of its
+        own, unless blocks have been quick to get so far.
         """
         self.passes += 1
-        timed = self._clock.time(blocks)
-        for block in read_ahead(timed) if self._clock.is_slow() else timed:
+        for block in self._ahead(blocks, prepare):
             self.bytes += int(getattr(block, "nbytes", 0))
             if self.progress is not None:
                 self.progress(self.passes, self.bytes)
             yield block
-            del block  # two blocks at a time: this one, and the one that is being read
+            del block  # three at a time: this one, one that is prepared, one that is read
+
+    def _ahead(self, blocks: Iterable[Any], prepare: Callable[[Any], Block] | None) -> Iterator:
+        slow = self._clock.is_slow()
+        timed = self._clock.time(blocks)
+        if prepare is None:
+            return read_ahead(timed) if slow else timed
+        if not slow:
+            return map(prepare, timed)
+        return read_ahead(map_forgetting(prepare, read_ahead(timed)))
 
 
 class _Clock:
@@ -99,6 +110,15 @@ def read_ahead(items: Iterable[Block]) -> Iterator[Block]:
         finally:
             coming.cancel()
             reader.submit(_close, iterator)
+
+
+def map_forgetting(work: Callable[[Any], Block], items: Iterable[Any]) -> Iterator[Block]:
+    """Yield what work makes of the items, none of which is kept meanwhile."""
+    for item in items:
+        made = work(item)
+        del item
+        yield made
+        del made
 
 
 def _close(iterator: Any) -> None:

@@ -153,11 +153,16 @@ def first_rows(block: Any) -> Any:
 
 @dataclass(frozen=True)
 class OpenedBlock:
-    """A block that has been looked at: its source, what to call it, its bytes."""
+    """A block that has been looked at: its source, what to call it, and as it was given."""
 
     source: Source
     place: str
-    nbytes: int
+    stored: Any
+
+    @property
+    def nbytes(self) -> int:
+        """About how many bytes it takes."""
+        return bytes_of(self.stored)
 
     @property
     def n_rows(self) -> int:
@@ -171,7 +176,7 @@ def open_block(block: Any, number: int, place: str, names: Sequence[str]) -> Ope
         source = source_of(block)
     check_names(names, source.names, number)
     source.names = names
-    return OpenedBlock(source, place, bytes_of(block))
+    return OpenedBlock(source, place, block)
 
 
 class _Survey:
