@@ -89,7 +89,6 @@ def _product(place: Path, asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dask(place: Path, asked: dict[str, Any]) -> dict[str, Any]:
-    import dask.dataframe as dd
     from distributed import Client, LocalCluster
 
     from orthoselect import select
@@ -99,9 +98,20 @@ def _dask(place: Path, asked: dict[str, Any]) -> dict[str, Any]:
         LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster),
     ):
-        table = dd.read_parquet(sorted(map(str, place.glob("*.parquet"))), split_row_groups=4)
+        table = _dask_table(place, asked["by"])
         seconds, path = _timed(lambda: select(table, "y", asked["selected"]))
     return {"seconds": seconds, "names": path.names, "gains": path.gains, "stats": path.stats}
+
+
+def _dask_table(place: Path, by: str) -> Any:
+    """Return the table as files that workers read by our own reader, or as a Dask dataframe."""
+    if by == "files":
+        from orthoselect.read import on_dask
+
+        return on_dask(str(place))
+    import dask.dataframe as dd
+
+    return dd.read_parquet(sorted(map(str, place.glob("*.parquet"))), split_row_groups=1)
 
 
 WORKS = {"select": _select, "scan": _scan, "product": _product, "dask": _dask}

@@ -48,12 +48,13 @@ def measure(shape: Shape, place: Path) -> dict[str, Any]:
         "names": ours["names"],
     }
     if shape.kind == "parquet":
-        line["dask"] = _workers(shape, place, ours["names"])
+        for by in ("files", "dataframe"):
+            line.setdefault("dask", {})[by] = _workers(shape, place, by, ours["names"])
     return line
 
 
-def _workers(shape: Shape, place: Path, names: list[str]) -> dict[str, Any]:
-    made = {w: _cell("dask", place, selected=shape.selected, workers=w) for w in (1, 2)}
+def _workers(shape: Shape, place: Path, by: str, names: list[str]) -> dict[str, Any]:
+    made = {w: _cell("dask", place, selected=shape.selected, workers=w, by=by) for w in (1, 2)}
     return {
         "seconds": {str(w): cell["seconds"] for w, cell in made.items()},
         "speed-up": made[1]["seconds"] / made[2]["seconds"],
@@ -113,10 +114,15 @@ def _lines(lines: list[dict[str, Any]]) -> str:
 
 
 def _dask_text(line: dict[str, Any]) -> str:
-    dask = line["dask"]
-    one, two = dask["seconds"]["1"], dask["seconds"]["2"]
-    same = "the same features" if dask["same"] else "OTHER FEATURES"
-    return (
-        f"Dask on the same folder, {same}: one worker process {one:.1f} s, two {two:.1f} s, "
-        f"{dask['speed-up']:.2f} times as fast."
-    )
+    rows = [
+        "| Dask on the same folder | one worker process | two | speed-up | features |",
+        "|---|---|---|---|---|",
+    ]
+    titles = {"files": "`on_dask(folder)`", "dataframe": "`dask.dataframe.read_parquet`"}
+    for by, dask in line["dask"].items():
+        one, two = dask["seconds"]["1"], dask["seconds"]["2"]
+        same = "the same" if dask["same"] else "OTHERS"
+        rows.append(
+            f"| {titles[by]} | {one:.1f} s | {two:.1f} s | {dask['speed-up']:.2f} | {same} |"
+        )
+    return "\n".join(rows)

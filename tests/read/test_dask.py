@@ -16,9 +16,8 @@ from typer.testing import CliRunner
 from matrices import edges
 from orthoselect import OrthogonalSelector, select
 from orthoselect.cli.app import app
-from orthoselect.cli.cluster import given_to_workers
 from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError
-from orthoselect.read import read_table
+from orthoselect.read import on_dask, read_table
 from orthoselect.read.block_columns import RowsOf
 from problems import random_problem
 
@@ -316,11 +315,9 @@ def written(folder, suffix):
 @pytest.mark.parametrize("suffix", ["parquet", "csv", "npy"])
 def test_workers_read_files(suffix, tmp_path, one_by_one):
     source, target = written(tmp_path, suffix)
-    blocks = read_table(source, in_blocks=True)
-    on_dask = given_to_workers(blocks)
     expected = select(source, target, 3, sample_weight=None if suffix == "npy" else "c")
     weights = {} if suffix == "npy" else {"sample_weight": "c"}
-    same(select(on_dask, target, 3, **weights), expected)
+    same(select(on_dask(source), target, 3, **weights), expected)
 
 
 def test_workers_read_some_rows_of_files(tmp_path, one_by_one):
@@ -328,7 +325,7 @@ def test_workers_read_some_rows_of_files(tmp_path, one_by_one):
     rows = np.random.default_rng(0).random(N) < 0.7
     dataset = read_table(source, in_blocks=True)
     some = replace(dataset, data=RowsOf(dataset.data, rows))
-    same(select(given_to_workers(some), target, 3), select(some, target, 3))
+    same(select(on_dask(some), target, 3), select(some, target, 3))
 
 
 def test_the_command_uses_a_scheduler(cluster, tmp_path):
@@ -342,7 +339,7 @@ def test_the_command_uses_a_scheduler(cluster, tmp_path):
     assert [line.split(",")[:3] for line in there.stdout.splitlines()] == names
     refused = CliRunner().invoke(app, ["select", "iris", "--scheduler", address])
     assert refused.exit_code == 2
-    assert "files that the workers can read" in refused.stderr
+    assert "workers of Dask should be able to read" in refused.stderr
 
 
 def test_a_scheduler_that_does_not_answer_is_said_to(tmp_path):

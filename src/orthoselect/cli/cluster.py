@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import replace
 
 from orthoselect.errors import InputError
-from orthoselect.read import Dataset, OnDask
 
 _PATIENCE = 10  # seconds to wait for a scheduler
 
@@ -42,13 +40,3 @@ def connected(address: str | None) -> Iterator[None]:
 
 def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
-def given_to_workers(dataset: Dataset) -> Dataset:
-    """Return a table in blocks that workers will read."""
-    if not hasattr(dataset.data, "split"):
-        raise InputError(
-            f"`--scheduler` is for files that the workers can read: Parquet, Arrow, CSV, TSV or "
-            f".npy; `{dataset.name}` is {dataset.format}."
-        )
-    return replace(dataset, data=OnDask(dataset.data))

@@ -10,13 +10,13 @@ import typer
 
 from orthoselect.cli import options as o
 from orthoselect.cli.answer import Answer, check_writable
-from orthoselect.cli.cluster import connected, given_to_workers
+from orthoselect.cli.cluster import connected
 from orthoselect.cli.loading import Asked, Loaded, load, open_table
 from orthoselect.cli.running import INTERRUPTED, ending_well
 from orthoselect.cli.terminal import Terminal
 from orthoselect.errors import InputError, SelectionInterrupted
 from orthoselect.methods import METHODS
-from orthoselect.read import Dataset, check_block_output
+from orthoselect.read import Dataset, check_block_output, on_dask
 from orthoselect.result import SelectionPath
 from orthoselect.selection import check_blocks, select
 
@@ -78,7 +78,7 @@ def select_command(
                 _check_blocks(table, method, output, report)
             loaded = load(asked, table)
             if scheduler is not None:
-                loaded = replace(loaded, dataset=given_to_workers(loaded.dataset))
+                loaded = replace(loaded, dataset=on_dask(loaded.dataset))
         path, interrupted = _select(loaded, wanted, method, task.value, own, terminal)
         if not len(path):
             raise InputError(f"nothing could be selected: {path.stopped}")

@@ -11,7 +11,7 @@ from orthoselect.read.file_blocks import FileBlocks
 from orthoselect.read.files import FORMATS, SUFFIXES, read_source
 from orthoselect.read.missing import drop_missing
 from orthoselect.read.npy_blocks import NpyBlocks
-from orthoselect.read.opening import is_path, map_blocks, read_table
+from orthoselect.read.opening import is_path, map_blocks, on_dask, read_table
 from orthoselect.read.patterns import find_names
 from orthoselect.read.sift import sift
 from orthoselect.read.table import Source, open_source
@@ -44,6 +44,7 @@ __all__ = [
     "is_dask",
     "is_path",
     "map_blocks",
+    "on_dask",
     "open_source",
     "read_source",
     "read_table",

@@ -14,6 +14,7 @@ from orthoselect.errors import InputError
 from orthoselect.matrix.memory import count_bytes, free_memory, say_bytes
 from orthoselect.read.builtin import BUILT_IN
 from orthoselect.read.content import split_suffix
+from orthoselect.read.dask_table import OnDask
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.file_blocks import BLOCK_BYTES, FileBlocks
 from orthoselect.read.files import read_source
@@ -91,6 +92,42 @@ def read_table(
     data = _whole(blocks) if fits else blocks
     dataset = Dataset(data, blocks.names, name=name, format=_format(blocks), unsifted=True)
     return dataset.without(drop).checked()
+
+
+def on_dask(source: Any, **how: Any) -> Dataset:
+    """Look at files that the workers of Dask will read, and select from, each some of them.
+
+    Parameters
+    ----------
+    source : str, Path, list of these, or Dataset in blocks
+        As for `read_table`: Parquet, Arrow, CSV or TSV files, of which a worker takes one at a
+        time, or a .npy file. The paths have to mean the same to the workers.
+    **how
+        What else `read_table` takes.
+
+    Returns
+    -------
+    dataset : Dataset
+        For `select` and the selectors, who use whichever scheduler Dask is set to.
+
+    Examples
+    --------
+    >>> import dask, tempfile
+    >>> from orthoselect import select
+    >>> file = Path(tempfile.mkdtemp(), "table.npy")
+    >>> X = np.random.default_rng(0).normal(size=(1000, 3))
+    >>> np.save(file, X)
+    >>> with dask.config.set(scheduler="synchronous"):
+    ...     select(on_dask(file), X[:, 2] > 0, 1).names
+    ['x2']
+    """
+    dataset = source if isinstance(source, Dataset) else read_table(source, in_blocks=True, **how)
+    if not hasattr(dataset.data, "split"):
+        raise InputError(
+            f"workers of Dask should be able to read the table: Parquet, Arrow, CSV, TSV or .npy "
+            f"files; `{dataset.name}` is {dataset.format}."
+        )
+    return replace(dataset, data=OnDask(dataset.data))
 
 
 def map_blocks(array: np.memmap, memory: int | str | None) -> NpyBlocks | np.memmap:
