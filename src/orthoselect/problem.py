@@ -200,14 +200,21 @@ def look_at(
     include: ColumnSpec = None,
     exclude: ColumnSpec = None,
     sample_weight: Any = None,
+    fewest_rows: int = 2,
 ) -> Opened:
-    """Find a table and a response of any kind; the arguments are those of `select`."""
+    """Find a table and a response of any kind; the arguments are those of `select`.
+
+    Parameters
+    ----------
+    fewest_rows : int
+        How many rows a table in memory has to have.
+    """
     data = find_table(data) if is_path(data) else data
     if isinstance(data, Dataset) and data.unsifted:
         named = {"categorical_features": categorical_features, "include": include}
         named["sample_weight"] = sample_weight if isinstance(sample_weight, str) else None
         data = _sifted(data, target, {**named, "exclude": exclude}, groups)
-    source = _open(data)
+    source = _open(data, fewest_rows)
     names = source.names
     unfit: list[str] = []
     if isinstance(data, Dataset):
@@ -310,9 +317,9 @@ def _sifted(dataset: Dataset, target: Any, named: dict[str, ColumnSpec], groups:
     return sift(dataset, target, [names[column] for column in keep])
 
 
-def _open(data: Any) -> Source | BlockSource:
+def _open(data: Any, fewest_rows: int = 2) -> Source | BlockSource:
     if not is_in_blocks(data):
-        return open_source(data)
+        return open_source(data, fewest_rows)
     blocks = data.data if isinstance(data, Dataset) else data
     if isinstance(blocks, OnDask):
         return DaskSource(blocks.table())

@@ -43,6 +43,8 @@ def _differences(mine: Layout, theirs: Layout) -> Iterator[tuple[str, Any, Any]]
 def _kind_of(layout: Layout, c: int) -> str:
     if c in layout.taken:
         return "the response"
+    if c in layout.weighting:
+        return "the row weights"
     if c in layout.excluded:
         return "excluded"
     return "labels" if c in layout.labeled else "numbers"

@@ -20,8 +20,8 @@ from orthoselect.arguments import (
 )
 from orthoselect.encode import Labels, Response, Table
 from orthoselect.encode.response import centered_columns, check_encoding, encode_labels
-from orthoselect.encode.target import TASKS
-from orthoselect.errors import InputError, LikelyQuantityWarning, UnknownColumnError, listing, warn
+from orthoselect.encode.target import TargetColumn, check_classes, check_task
+from orthoselect.errors import InputError, UnknownColumnError, listing
 from orthoselect.gram.layout import Layout, Term
 from orthoselect.matrix import DenseMatrix, Matrix
 from orthoselect.matrix.base import EPS, Floats, Indices
@@ -64,6 +64,23 @@ class StatisticsTable(Table):
         return matrix
 
 
+def check_not_settled(categorical_features: Any, sample_weight: Any) -> None:
+    """Raise if something is asked that was settled when the statistics were made."""
+    default = isinstance(categorical_features, str) and categorical_features == "from_dtype"
+    given = {"categorical_features": not default, "sample_weight": sample_weight is not None}
+    for name in given:
+        if given[name]:
+            raise InputError(
+                f"`{name}` is settled when statistics are made; it cannot be given when they are "
+                f"asked. Give it to `GramStatistics`."
+            )
+
+
+def the_others(layout: Layout, only: Sequence[int]) -> list[int]:
+    """Return the columns to exclude so that only some are left."""
+    return [c for c in range(len(layout.names)) if c not in {*only, *layout.taken}]
+
+
 def pose(
     layout: Layout,
     triangle: Triangle,
@@ -82,10 +99,10 @@ def pose(
     left_out = find_columns(exclude, names, "exclude", grouped)
     left_out += [c for c in layout.excluded if c not in left_out]
     first = find_columns(include, names, "include", grouped)
-    check_disjoint(first, [*left_out, *layout.taken], names)
+    check_disjoint(first, [*left_out, *layout.taken, *layout.weighting], names)
     asked = _find_responses(target, layout)
     response = _Responses(layout, triangle, n_rows).build(asked, task, response_encoding)
-    skip = {*left_out, *layout.taken}
+    skip = {*left_out, *layout.taken, *layout.weighting}
     table = _table(layout, triangle, n_rows, skip)
     return Problem(table, response, None, grouped, first, left_out, skip)
 
@@ -134,9 +151,7 @@ class _Responses:
 
     def build(self, asked: Sequence[int], task: str, encoding: str) -> Response:
         """Return the responses asked for, coded."""
-        if task not in TASKS:
-            expected = ", ".join(map(repr, TASKS))
-            raise InputError(f"`task` should be one of {expected}; got {task!r}.")
+        check_task(task)
         check_encoding(encoding)
         columns, middles, parts, classes = [], [], [], []
         for r in asked:
@@ -187,8 +202,10 @@ class _Responses:
         Z, middle = Z[:, there], middle[there]
         levels = tuple(x for x, occurs in zip(response.classes.levels(), there) if occurs)
         c = len(levels)
-        if warned and response.is_number and c > max(10, min(50, self._n_rows // 10)):
-            warn(LikelyQuantityWarning(c, self._n_rows))
+        column = TargetColumn(
+            f"response `{response.name}`", np.array(levels), categorical=not response.is_number
+        )
+        check_classes(column, c, self._n_rows, len(Z), warn=warned)
         coding = encode_labels(Labels(np.arange(c), levels), encoding)  # (c, q)
         codes = np.arange(c, dtype=np.float64)[:, None]
         return Z @ coding, middle @ coding, Z @ codes + middle @ codes, levels
