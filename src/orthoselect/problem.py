@@ -153,6 +153,20 @@ def find_table(data: Any, memory: int | str | None = None) -> Any:
     )
 
 
+def holds_no_rows(data: Any) -> bool:
+    """Whether data poses problems by itself, and has no rows to show: statistics of a table."""
+    return callable(getattr(type(data), "open_problem", None))
+
+
+def check_has_rows(data: Any, who: str) -> None:
+    """Raise for what holds no rows."""
+    if holds_no_rows(data):
+        raise InputError(
+            f"{who} should have the rows of a table; got {type(data).__name__}, which holds means "
+            f"and inner products of its columns only. Pass the table."
+        )
+
+
 def names_of(data: Any) -> Sequence[str]:
     """Return the columns of a Dataset or a source of blocks or of Dask; else x0, x1, ..."""
     if is_dask(data):

@@ -42,7 +42,7 @@ def same(statistics, expected):
     assert statistics.covariance[np.ix_(here, here)] == pytest.approx(
         expected.covariance[np.ix_(there, there)], abs=1e-9
     )
-    path, other = statistics.select(3), expected.select(3)
+    path, other = statistics.select(2), expected.select(2)
     assert (path.names, path.columns) == (other.names, other.columns)
     assert path.gains == pytest.approx(other.gains, abs=1e-9)
     assert path.options == other.options
@@ -79,7 +79,7 @@ def test_files_with_a_bound_on_memory(folder):
     same(GramStatistics.of(folder, "y", memory="40kB"), GramStatistics.of(table(), "y"))
     with pytest.raises(InputError, match="in memory already"):
         GramStatistics.of(table(), "y", memory="1GB")
-    with pytest.raises(InputError, match="statistics of .* columns"):
+    with pytest.raises(InputError, match=r"statistics of \d+ columns"):
         GramStatistics.of("wine", None, memory="200kB", categorical_features=["alcohol"])
 
 
@@ -98,7 +98,7 @@ def test_excluded_columns_are_not_read():
     seen = []
 
     class Source:
-        names = list(table())
+        names = tuple(table())
 
         def blocks(self, columns=None):
             seen.append(columns)
@@ -141,7 +141,7 @@ def test_weights_by_name_are_those_of_the_column():
     assert named.select(3).n_candidates == select(table(), "y", 3, sample_weight="w").n_candidates
     grown = GramStatistics().update(table()[:50], "y", "w").update(table()[50:], "y", "w")
     same(grown, named)
-    assert named.select(3, features=["a", "b"]).names == ["b", "a"]
+    assert named.select(2, features=["a", "b"]).names == ["b", "a"]
 
 
 def test_weights_by_name_should_be_named_everywhere(tmp_path):
@@ -166,9 +166,10 @@ def test_rows_without_weight_have_to_hold_numbers_as_well(value, cut):
     wrong.loc[7, ["a", "w"]] = value, 0
     wrong["w"] = wrong["w"].astype(int)
     data = RowBlocks([wrong[:20], wrong[20:]]) if cut else wrong
-    for make in (select, GramStatistics.of):
-        with pytest.raises(NonFiniteError, match="`a` has 1"):
-            make(data, "y", sample_weight="w")
+    with pytest.raises(NonFiniteError, match="`a` has 1"):
+        select(data, "y", 2, sample_weight="w")
+    with pytest.raises(NonFiniteError, match="`a` has 1"):
+        GramStatistics.of(data, "y", sample_weight="w")
 
 
 def test_sparse_numbers_have_to_be_finite():

@@ -66,6 +66,7 @@ def save(
 
 def load(path: str | Path) -> tuple[Layout, Triangle, dict[str, Any], dict[str, Any]]:
     """Read what `save` has written."""
+    path = Path(path)
     try:
         with zipfile.ZipFile(path) as file:
             header = _read_header(file, path)

@@ -16,13 +16,24 @@ from numpy.typing import NDArray
 
 from orthoselect.arguments import read_weights
 from orthoselect.encode import Labels, TargetColumn
+from orthoselect.errors import InputError
 from orthoselect.gram.kept import Kept
 from orthoselect.gram.rows import ColumnsBeside, TargetBeside, names_of_responses
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.rows import Rows
-from orthoselect.problem import Opened, numbers_of
-from orthoselect.read import BlockSource, DaskSource, Source, gathered, is_dask
+from orthoselect.problem import Opened, check_has_rows, is_in_blocks, numbers_of
+from orthoselect.read import BlockSource, DaskSource, Source, gathered, is_dask, is_path
 from orthoselect.read.block_source import OpenedBlock
+
+
+def check_block(X: Any) -> None:
+    """Raise unless rows are in memory."""
+    check_has_rows(X, "`update`")
+    if is_path(X) or is_in_blocks(X):
+        raise InputError(
+            f"`update` should have rows that are in memory; got a {type(X).__name__}. Make "
+            f"statistics of it with `GramStatistics.of`, and add them: `statistics + others`."
+        )
 
 
 def keep_of(

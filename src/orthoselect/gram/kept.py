@@ -72,6 +72,12 @@ class Kept:
         new._triangles = self._triangles.copy()
         return new
 
+    def features_only(self) -> Kept:
+        """Return the same, as if response and weights had been given beside the table."""
+        new = self.copy()
+        new.layout = self.known()[0].features_only()
+        return new
+
     def __getstate__(self) -> dict[str, Any]:
         """Return what is sent elsewhere: no rows, not even the few that wait for others."""
         new = self.copy()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.encode import Labels, Table, TargetColumn, build_response
+from orthoselect.encode import Labels, NumberedNames, Table, TargetColumn, build_response
 from orthoselect.encode.labels import LevelsSeen
 from orthoselect.errors import InputError, listing
 from orthoselect.gram.coded import Coded, Term, check_finite
@@ -116,6 +116,22 @@ class Layout:
         new = copy.copy(self)
         new.labeled, new.responses = copy.deepcopy((self.labeled, self.responses))
         new.precision, new.terms = self.precision.copy(), list(self.terms)
+        return new
+
+    def features_only(self) -> Layout:
+        """Return the layout of the table without the columns of the response and the weights."""
+        gone = {*self.taken, *self.weighting}
+        at = {c: k for k, c in enumerate(c for c in range(len(self.names)) if c not in gone)}
+        new = self.copy()
+        numbered = isinstance(self.names, NumberedNames)
+        new.names = NumberedNames(len(at)) if numbered else [self.names[c] for c in at]
+        new.numeric_at = np.array([at[c] for c in self.numeric_at.tolist()], dtype=np.intp)
+        new.labeled = {at[c]: seen for c, seen in new.labeled.items()}
+        new.by_dtype = None if self.by_dtype is None else {at[c] for c in self.by_dtype}
+        new.excluded = [at[c] for c in self.excluded if c in at]
+        new.taken, new.weighting = [], []
+        of_features = ("x", "level")
+        new.terms = [(t[0], at[t[1]], *t[2:]) if t[0] in of_features else t for t in self.terms]
         return new
 
     def places(self, wanted: Sequence[Term]) -> Indices:

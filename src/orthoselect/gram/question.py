@@ -21,7 +21,7 @@ from orthoselect.arguments import (
 from orthoselect.encode import Labels, Response, Table
 from orthoselect.encode.response import centered_columns, check_encoding, encode_labels
 from orthoselect.encode.target import TargetColumn, check_classes, check_task
-from orthoselect.errors import InputError, UnknownColumnError, listing
+from orthoselect.errors import InputError, listing
 from orthoselect.gram.layout import Layout, Term
 from orthoselect.matrix import DenseMatrix, Matrix
 from orthoselect.matrix.base import EPS, Floats, Indices
@@ -133,12 +133,13 @@ def _find_responses(target: Any, layout: Layout) -> list[int]:
         return list(range(len(names)))
     try:
         found = find_columns(target, names, "target")
-    except UnknownColumnError:
+    except InputError:
         found = []
     if not found or len(set(found)) < len(found):
+        plain = isinstance(target, (str, int, list, tuple))
         raise InputError(
             f"`target` should be None or name responses of the statistics, each once; these are "
-            f"{listing(names)}; got {target!r}."
+            f"{listing(names)}; got {repr(target) if plain else type(target).__name__}."
         )
     return found
 

@@ -10,7 +10,7 @@ from orthoselect.arguments import ColumnSpec, find_columns, find_groups
 from orthoselect.encode.target import check_task
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.gram import files
-from orthoselect.gram.intake import keep_of
+from orthoselect.gram.intake import check_block, keep_of
 from orthoselect.gram.kept import Kept
 from orthoselect.gram.look import distinct_classes
 from orthoselect.gram.question import check_not_settled, pose, the_others
@@ -181,6 +181,7 @@ class GramStatistics:
         >>> statistics.update([[3.0, 2.0]], ["c"])
         GramStatistics: 3 rows, 2 features, response `y` (3 classes)
         """
+        check_block(X)
         self._kept = self._kept.with_rows(source_of(X), y, sample_weight)
         return self
 
