@@ -261,7 +261,7 @@ class OrthogonalSelector(_PathSelector):
         >>> selector.selected_
         array([27, 20, 21])
         """
-        check_block(X)
+        check_block(X, "`partial_fit`")
         options = self._options()
         started = hasattr(self, "statistics_")
         validate_data(self, X, skip_check_array=True, reset=not started)

@@ -207,7 +207,7 @@ def test_no_rows_are_an_error():
 
 
 def test_statistics_are_no_table():
-    with pytest.raises(InputError, match="They add up"):
+    with pytest.raises(InputError, match="should have the rows of a table"):
         GramStatistics.of(GramStatistics.of(table(), "y"), "y")
 
 

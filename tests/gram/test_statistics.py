@@ -337,14 +337,19 @@ def test_nothing_added_is_nothing():
     [
         (
             lambda X: X.drop(columns="a"),
-            "the number of columns is 8 on the left and 7 on the right",
+            "there is `a` on the left only",
         ),
         (
             lambda X: X.rename(columns={"c": "z"}),
-            "column 2 is `c` on the left and `z` on the right",
+            "there is `c` on the left only, and `z` on the right only",
+        ),
+        (
+            lambda X: X[["b", "a", *X.columns[2:]]],
+            "column 0 is `a` on the left and `b` on the right. Put them into one order",
         ),
         (lambda X: X.assign(c="text"), "column `c` is numbers on the left and labels on the right"),
         (lambda X: X.assign(y=1.5 * X["a"]), "response `y` is labels on the left and numbers"),
+        (lambda X: X.assign(y=X["c"]), "labels on the left and classes that are numbers on the"),
     ],
 )
 def test_the_first_difference_is_named(change, words):

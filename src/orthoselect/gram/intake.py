@@ -18,45 +18,63 @@ from orthoselect.arguments import read_weights
 from orthoselect.encode import Labels, TargetColumn
 from orthoselect.errors import InputError
 from orthoselect.gram.kept import Kept
+from orthoselect.gram.look import distinct_classes
 from orthoselect.gram.rows import ColumnsBeside, TargetBeside, names_of_responses
 from orthoselect.matrix.base import Indices
+from orthoselect.matrix.memory import count_bytes
 from orthoselect.matrix.rows import Rows
-from orthoselect.problem import Opened, check_has_rows, is_in_blocks, numbers_of
+from orthoselect.problem import (
+    Opened,
+    check_has_rows,
+    find_table,
+    is_in_blocks,
+    look_at,
+    numbers_of,
+)
 from orthoselect.read import BlockSource, DaskSource, Source, gathered, is_dask, is_path
 from orthoselect.read.block_source import OpenedBlock
 
 
-def check_block(X: Any) -> None:
-    """Raise unless rows are in memory."""
-    check_has_rows(X, "`update`")
+def check_block(X: Any, who: str) -> None:
+    """Raise unless X is rows that are in memory."""
+    check_has_rows(X, who)
     if is_path(X) or is_in_blocks(X):
         raise InputError(
-            f"`update` should have rows that are in memory; got a {type(X).__name__}. Make "
+            f"{who} should have rows that are in memory; got a {type(X).__name__}. Make "
             f"statistics of it with `GramStatistics.of`, and add them: `statistics + others`."
         )
 
 
 def keep_of(
-    opened: Opened, sample_weight: Any, settings: Mapping[str, Any], memory: int | None
+    data: Any, target: Any, sample_weight: Any, settings: Mapping[str, Any], memory: Any
 ) -> Kept:
     """Return what is kept of a table.
 
     Parameters
     ----------
-    opened : Opened
-    sample_weight : as in `select`
+    data, target, sample_weight, memory
+        As in `GramStatistics.of`.
     settings : mapping
         Those of `GramStatistics`.
-    memory : int or None
-        Bytes that a table in memory leaves; one in blocks knows by itself.
     """
-    names, source = opened.source.names, opened.source
-    target = names[opened.taken[0]] if opened.taken else None
+    check_has_rows(data, "`GramStatistics.of`")
+    columns = {name: settings[name] for name in ("task", "categorical_features", "exclude")}
+    opened = look_at(
+        find_table(data, memory), target, sample_weight=sample_weight, fewest_rows=1, **columns
+    )
+    distinct_classes(settings["classes"], opened.task)  # a file may know its task
+    settings = {**settings, "task": opened.task, "exclude": opened.exclude or None}
+    source = opened.source
+    named = source.names[opened.taken[0]] if opened.taken else None
     if isinstance(source, BlockSource):
-        return _keep_of_blocks(opened, source, target, sample_weight, settings)
-    kept = Kept(settings)
-    y = gathered(opened.target) if target is None else target
-    kept.take(source, y, gathered(sample_weight), memory)
+        kept = _keep_of_blocks(opened, source, named, sample_weight, settings)
+    else:
+        kept = Kept(settings)
+        y = gathered(opened.target) if named is None else named
+        bound = None if memory is None else count_bytes(memory)
+        kept.take(source, y, gathered(sample_weight), bound)
+    if not kept.n_rows:
+        raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
     return kept
 
 

@@ -72,8 +72,35 @@ def check_not_settled(categorical_features: Any, sample_weight: Any) -> None:
         if given[name]:
             raise InputError(
                 f"`{name}` is settled when statistics are made; it cannot be given when they are "
-                f"asked. Give it to `GramStatistics`."
+                f"asked. Give it to `GramStatistics.of`, or to what the statistics are made by."
             )
+
+
+def find_features(
+    features: ColumnSpec, include: ColumnSpec, groups: Any, layout: Layout
+) -> list[int]:
+    """Return the columns of the only features that may be taken; included ones are among them."""
+    grouped = find_groups(groups, layout.names)
+    found = find_columns(features, layout.names, "features", grouped)
+    odd = [layout.names[c] for c in found if c in layout.skip]
+    if odd:
+        raise InputError(
+            f"`features` should name features; {listing(odd)} is the response, holds the row "
+            f"weights, or was excluded when the statistics were made."
+        )
+    first = find_columns(include, layout.names, "include", grouped)
+    others = [layout.names[c] for c in first if c not in found]
+    if others:
+        raise InputError(
+            f"`include` should name some of `features`, if these are given; {listing(others)} is "
+            f"not among them."
+        )
+    return found
+
+
+def find_excluded(exclude: ColumnSpec, groups: Any, layout: Layout) -> list[int]:
+    """Return the columns that are never to be taken."""
+    return find_columns(exclude, layout.names, "exclude", find_groups(groups, layout.names))
 
 
 def the_others(layout: Layout, only: Sequence[int]) -> list[int]:

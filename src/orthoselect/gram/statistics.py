@@ -6,17 +6,22 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from orthoselect.arguments import ColumnSpec, find_columns, find_groups
+from orthoselect.arguments import ColumnSpec
 from orthoselect.encode.target import check_task
-from orthoselect.errors import InputError, ShapeError
+from orthoselect.errors import ShapeError
 from orthoselect.gram import files
 from orthoselect.gram.intake import check_block, keep_of
 from orthoselect.gram.kept import Kept
 from orthoselect.gram.look import distinct_classes
-from orthoselect.gram.question import check_not_settled, pose, the_others
+from orthoselect.gram.question import (
+    check_not_settled,
+    find_excluded,
+    find_features,
+    pose,
+    the_others,
+)
 from orthoselect.matrix.base import Floats
-from orthoselect.matrix.memory import count_bytes
-from orthoselect.problem import Problem, find_table, look_at
+from orthoselect.problem import Problem
 from orthoselect.read.table import source_of
 from orthoselect.result import SelectionPath
 from orthoselect.selection import Progress, select
@@ -132,27 +137,13 @@ class GramStatistics:
         >>> GramStatistics.of("iris", None)
         GramStatistics: 150 rows, 4 features, response `y` (3 classes)
         """
-        if isinstance(data, GramStatistics):
-            raise InputError(
-                "`GramStatistics.of` should have a table; got statistics. They add up by `+`."
-            )
-        opened = look_at(
-            find_table(data, memory),
-            target,
+        new = cls(
             task=task,
             categorical_features=categorical_features,
             exclude=exclude,
-            sample_weight=sample_weight,
-            fewest_rows=1,
-        )
-        new = cls(
-            task=opened.task,
-            categorical_features=categorical_features,
-            exclude=opened.exclude or None,
             classes=classes,
         )
-        bound = None if memory is None else count_bytes(memory)
-        return cls._holding(keep_of(opened, sample_weight, new._kept.settings, bound))
+        return cls._holding(keep_of(data, target, sample_weight, new.settings, memory))
 
     def update(self, X: Any, y: Any, sample_weight: Any = None) -> GramStatistics:
         """Take in more rows.
@@ -181,7 +172,7 @@ class GramStatistics:
         >>> statistics.update([[3.0, 2.0]], ["c"])
         GramStatistics: 3 rows, 2 features, response `y` (3 classes)
         """
-        check_block(X)
+        check_block(X, "`update`")
         self._kept = self._kept.with_rows(source_of(X), y, sample_weight)
         return self
 
@@ -326,13 +317,11 @@ class GramStatistics:
         >>> statistics.select(2, exclude=["flavanoids"]).names
         ['proline', 'od280/od315_of_diluted_wines']
         """
-        narrowed, never = exclude, []
+        asked = exclude
         if features is not None:
             layout = self._kept.known()[0]
-            grouped = find_groups(groups, layout.names)
-            only = find_columns(features, layout.names, "features", grouped)
-            never = find_columns(exclude, layout.names, "exclude", grouped)
-            narrowed = [*never, *the_others(layout, only)]
+            only = find_features(features, include, groups, layout)
+            exclude = [*find_excluded(exclude, groups, layout), *the_others(layout, only)]
         path = select(
             self,
             response,
@@ -342,11 +331,12 @@ class GramStatistics:
             response_encoding=response_encoding,
             groups=groups,
             include=include,
-            exclude=narrowed,
+            exclude=exclude,
             search=search,
             progress=progress,
         )
         if features is not None:
+            never = find_excluded(asked, groups, layout)
             path.options["exclude"] = [layout.names[c] for c in never] or None
             path.options["features"] = [layout.names[c] for c in sorted(only)]
         return path
