@@ -5,54 +5,19 @@ import pickle
 from functools import reduce
 
 import numpy as np
-import pandas as pd
 import pytest
 
+from kept_tables import N, same, table
 from orthoselect import GramStatistics, RowBlocks, select
 from orthoselect.errors import InputError, LeftOutWarning, NonFiniteError, ShapeError
 from orthoselect.read import FileBlocks, read_table
-
-N = 90
-
-
-def table():
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(N, 3))
-    kind = rng.choice(["red", "green", "blue"], N)
-    return pd.DataFrame(
-        {
-            "a": X[:, 0],
-            "b": X[:, 1] + 1e3,
-            "note": ["keep out"] * N,
-            "kind": kind,
-            "w": rng.integers(0, 4, N),
-            "y": np.where(X[:, 1] + (kind == "red") + rng.normal(size=N) > 0.3, "yes", "no"),
-            "number": X[:, 1] - 2 * X[:, 0] + rng.normal(size=N),
-        }
-    )
-
-
-def same(statistics, expected):
-    assert statistics.names == expected.names
-    assert statistics.n_rows == expected.n_rows
-    assert statistics.weight == pytest.approx(expected.weight)
-    assert sorted(statistics.terms) == sorted(expected.terms)
-    there, here = np.argsort(expected.terms), np.argsort(statistics.terms)
-    assert statistics.means[here] == pytest.approx(expected.means[there])
-    assert statistics.covariance[np.ix_(here, here)] == pytest.approx(
-        expected.covariance[np.ix_(there, there)], abs=1e-9
-    )
-    path, other = statistics.select(2), expected.select(2)
-    assert (path.names, path.columns) == (other.names, other.columns)
-    assert path.gains == pytest.approx(other.gains, abs=1e-9)
-    assert path.options == other.options
-
 
 # Files
 
 
 @pytest.fixture
 def folder(tmp_path):
+    pytest.importorskip("pyarrow")
     table()[:40].to_parquet(tmp_path / "1.parquet", row_group_size=15)
     table()[40:].to_parquet(tmp_path / "2.parquet", row_group_size=15)
     return tmp_path
@@ -85,6 +50,7 @@ def test_files_with_a_bound_on_memory(folder):
 
 @pytest.mark.parametrize("in_blocks", [False, True])
 def test_columns_that_are_no_features_are_left_out(tmp_path, in_blocks):
+    pytest.importorskip("pyarrow")
     table().assign(id=[f"patient {row}" for row in range(N)]).to_parquet(tmp_path / "t.parquet")
     source = read_table(tmp_path / "t.parquet", in_blocks=in_blocks)
     with pytest.warns(LeftOutWarning, match="`id`"):
@@ -215,92 +181,3 @@ def test_no_row_is_sent_elsewhere():
     marked = table().assign(a=np.arange(N) + 0.1234567)
     sent = pickle.dumps(GramStatistics.of(marked, "y").update(marked[:3], "y"))
     assert not any(np.float64(value).tobytes() in sent for value in marked["a"][1:])
-
-
-# Dask
-
-da = pytest.importorskip("dask.array")
-dd = pytest.importorskip("dask.dataframe")
-dask = pytest.importorskip("dask")
-
-
-@pytest.fixture
-def one_by_one():
-    with dask.config.set(scheduler="synchronous"):
-        yield
-
-
-def spread(frame, npartitions=4):
-    return dd.from_pandas(frame, npartitions=npartitions, sort=False)
-
-
-@pytest.mark.parametrize("target", ["y", "number"])
-@pytest.mark.parametrize("options", [{}, {"exclude": ["note"]}, {"sample_weight": "w"}])
-def test_dask_frames(options, target, one_by_one):
-    made = GramStatistics.of(spread(table()), target, **options)
-    same(made, GramStatistics.of(table(), target, **options))
-
-
-def test_dask_arrays(one_by_one):
-    X, y = table()[["a", "b", "number"]].to_numpy(), table()["w"].to_numpy()
-    chunked = da.from_array(X, chunks=((20, 0, 1, 69), (2, 1)))
-    expected = GramStatistics.of(X, y)
-    same(GramStatistics.of(chunked, da.from_array(y, chunks=30)), expected)
-    same(GramStatistics.of(chunked, y, memory="1GB"), expected)
-    same(GramStatistics.of(X, da.from_array(y, chunks=30)), expected)
-    same(GramStatistics.of(RowBlocks([X]), da.from_array(y, chunks=30)), expected)
-
-
-@pytest.mark.parametrize("y", ["y", "number", ["number", "b"], ["y", "number"]])
-@pytest.mark.parametrize("beside", ["dask", "here"])
-def test_responses_and_weights_beside_dask(y, beside, one_by_one):
-    X, y, w = table()[["a", "kind"]], table()[y], table()["w"]
-    expected = GramStatistics.of(X, y, w)
-    if beside == "dask":
-        y, w = spread(y), spread(w)
-    same(GramStatistics.of(spread(X), y, w), expected)
-
-
-def test_what_is_beside_dask_has_to_fit(one_by_one):
-    X, y, w = spread(table()[["a", "b"]]), table()["y"], table()["w"]
-    with pytest.raises(ShapeError, match="X has 90, y has 89"):
-        GramStatistics.of(X, y[:-1])
-    with pytest.raises(ShapeError, match="one number for each of the 90 rows"):
-        GramStatistics.of(X, y, w[:-1])
-    with pytest.raises(ShapeError, match="X and `sample_weight` should be cut into the same part"):
-        GramStatistics.of(X, y, spread(w, 3))
-    with pytest.raises(InputError, match="`sample_weight` should be a column of numbers"):
-        GramStatistics.of(X, y, spread(table()["kind"]))
-
-
-def test_levels_and_fractions_that_one_partition_has(one_by_one):
-    frame = table().assign(whole=np.where(np.arange(N) < 80, np.arange(N) % 3, 0.5))
-    frame.loc[85, "kind"] = "rare"
-    made = GramStatistics.of(spread(frame), "whole")
-    assert "kind=rare" in made.terms
-    assert made.classes == {}
-    same(made, GramStatistics.of(frame, "whole"))
-
-
-def test_errors_name_the_partition(one_by_one):
-    wrong = table()
-    wrong.loc[70, "a"] = np.nan
-    with pytest.raises(NonFiniteError, match=r"`a` has 1 NaN.*partition 3"):
-        GramStatistics.of(spread(wrong), "y")
-
-
-def test_only_what_is_kept_leaves_a_partition(monkeypatch):
-    from orthoselect.gram.kept import Kept
-
-    merged = []
-    merge = Kept.merge
-
-    def watched(kept, other):
-        merged.append(kept.n_rows)
-        return merge(kept, other)
-
-    monkeypatch.setattr(Kept, "merge", watched)
-    with dask.config.set(scheduler="threads"):
-        GramStatistics.of(spread(table(), 20), "y")
-    assert len(merged) == 19  # by a tree: not one after the other
-    assert max(merged) > N / 2 > sorted(merged)[-4]
