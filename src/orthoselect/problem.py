@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,8 @@ class Problem:
         Columns never to be taken.
     skip : set of int
         Those, and the columns of the response and of the weights.
+    settled : mapping of str to value
+        Options that were settled before anything was asked; a path tells them as its own.
     """
 
     table: Table
@@ -68,6 +70,7 @@ class Problem:
     include: list[int]
     exclude: list[int]
     skip: set[int]
+    settled: Mapping[str, Any] = field(default_factory=dict)
 
     def names_of(self, columns: Sequence[int]) -> list[str]:
         """Return the names of columns of the table."""

@@ -182,6 +182,7 @@ def _asked(general: Mapping[str, Any], problem: Problem, search: str) -> dict[st
         "exclude": problem.names_of(problem.exclude) or None,
         "search": search,
         "sample_weight": _told_weights(general["sample_weight"]),
+        **problem.settled,
     }
 
 

@@ -112,6 +112,31 @@ def test_features_that_cannot_be_taken():
     assert path.names == ["letters"]
 
 
+@pytest.mark.parametrize(
+    ("made", "asked"),
+    [
+        ({}, {"features": ["a", "c", "kind"]}),
+        ({"sample_weight": "w"}, {"exclude": ["b"]}),
+        ({"sample_weight": table()["w"].to_numpy()}, {}),
+        ({"categorical_features": ["w"]}, {"features": ["w", "a"]}),
+        ({"categorical_features": None, "exclude": ["kind"]}, {}),
+        ({"task": "regression"}, {}),
+    ],
+)
+def test_a_path_tells_what_was_settled_so_that_rows_give_the_same(made, asked, tmp_path):
+    path = statistics(**made).select(2, **asked)
+    names = ("task", "categorical_features", "exclude", "sample_weight")
+    told = {name: path.options[name] for name in names}
+    if told["sample_weight"] == "given":
+        told["sample_weight"] = made["sample_weight"]
+    again = select(table(), "y", 2, **told)
+    assert again.names == path.names
+    assert again.gains == pytest.approx(path.gains)
+    assert again.n_candidates == path.n_candidates
+    weights = told["sample_weight"]
+    report(path, table(), "y", tmp_path / "page.json", sample_weight=weights)
+
+
 def test_weights_that_are_all_zero():
     with pytest.raises(InputError, match="should not be all zero"):
         statistics(sample_weight=np.zeros(80))

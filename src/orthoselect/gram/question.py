@@ -6,7 +6,7 @@ inner products of all rows. Whatever asks for nothing else gets from them what a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -76,6 +76,18 @@ def check_not_settled(categorical_features: Any, sample_weight: Any) -> None:
             )
 
 
+def told_settings(layout: Layout, task: str, weighted: bool) -> dict[str, Any]:
+    """Return the options by which `select` finds in the rows what was settled in statistics."""
+    labeled = set(layout.labeled)
+    categorical: Any = "from_dtype" if labeled == layout.by_dtype else None
+    if categorical is None and labeled:
+        categorical = [layout.names[c] for c in sorted(labeled)]
+    weights = "given" if weighted else None
+    if layout.weighting:
+        weights = layout.names[layout.weighting[0]]
+    return {"task": task, "categorical_features": categorical, "sample_weight": weights}
+
+
 def find_features(
     features: ColumnSpec, include: ColumnSpec, groups: Any, layout: Layout
 ) -> list[int]:
@@ -98,14 +110,12 @@ def find_features(
     return found
 
 
-def find_excluded(exclude: ColumnSpec, groups: Any, layout: Layout) -> list[int]:
-    """Return the columns that are never to be taken."""
-    return find_columns(exclude, layout.names, "exclude", find_groups(groups, layout.names))
-
-
-def the_others(layout: Layout, only: Sequence[int]) -> list[int]:
-    """Return the columns to exclude so that only some are left."""
-    return [c for c in range(len(layout.names)) if c not in {*only, *layout.taken}]
+def all_but(layout: Layout, only: Sequence[int], exclude: ColumnSpec, groups: Any) -> list[int]:
+    """Return the columns to exclude so that only some are left, those excluded anyway included."""
+    grouped = find_groups(groups, layout.names)
+    kept = {*only, *layout.taken, *layout.weighting}
+    kept -= {*find_columns(exclude, layout.names, "exclude", grouped)}
+    return [c for c in range(len(layout.names)) if c not in kept]
 
 
 def pose(
@@ -119,6 +129,7 @@ def pose(
     groups: Any,
     include: ColumnSpec,
     exclude: ColumnSpec,
+    settled: Mapping[str, Any],
 ) -> Problem:
     """Return the problem that a question about the statistics is; arguments as in `select`."""
     names = layout.names
@@ -131,7 +142,7 @@ def pose(
     response = _Responses(layout, triangle, n_rows).build(asked, task, response_encoding)
     skip = {*left_out, *layout.taken, *layout.weighting}
     table = _table(layout, triangle, n_rows, skip)
-    return Problem(table, response, None, grouped, first, left_out, skip)
+    return Problem(table, response, None, grouped, first, left_out, skip, settled)
 
 
 def _table(layout: Layout, triangle: Triangle, n_rows: int, skip: set[int]) -> StatisticsTable:

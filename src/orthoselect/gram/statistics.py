@@ -14,11 +14,11 @@ from orthoselect.gram.intake import check_block, keep_of
 from orthoselect.gram.kept import Kept
 from orthoselect.gram.look import distinct_classes
 from orthoselect.gram.question import (
+    all_but,
     check_not_settled,
-    find_excluded,
     find_features,
     pose,
-    the_others,
+    told_settings,
 )
 from orthoselect.matrix.base import Floats
 from orthoselect.problem import Problem
@@ -297,7 +297,8 @@ class GramStatistics:
         response : name or position, or several, optional
             Which of the responses to explain; all by default.
         features : names, indices or a mask, optional
-            The only features that may be taken; all by default.
+            The only features that may be taken; all by default. The path's options name all others
+            in `exclude`.
         groups, include, exclude, response_encoding, search, progress
             As in `select`.
         task : {"auto", "classification", "regression"}, default="auto"
@@ -317,12 +318,11 @@ class GramStatistics:
         >>> statistics.select(2, exclude=["flavanoids"]).names
         ['proline', 'od280/od315_of_diluted_wines']
         """
-        asked = exclude
         if features is not None:
             layout = self._kept.known()[0]
             only = find_features(features, include, groups, layout)
-            exclude = [*find_excluded(exclude, groups, layout), *the_others(layout, only)]
-        path = select(
+            exclude = all_but(layout, only, exclude, groups)
+        return select(
             self,
             response,
             n_features_to_select,
@@ -335,11 +335,6 @@ class GramStatistics:
             search=search,
             progress=progress,
         )
-        if features is not None:
-            never = find_excluded(asked, groups, layout)
-            path.options["exclude"] = [layout.names[c] for c in never] or None
-            path.options["features"] = [layout.names[c] for c in sorted(only)]
-        return path
 
     def open_problem(
         self,
@@ -359,6 +354,8 @@ class GramStatistics:
                 f"Found statistics of {self._kept.n_rows} sample(s); a minimum of 2 is required."
             )
         check_not_settled(categorical_features, sample_weight)
+        made_for = self.settings["task"] if task == "auto" else task
+        settled = told_settings(layout, made_for, weighted=self.weight != self.n_rows)
         return pose(
             layout,
             whole,
@@ -366,6 +363,7 @@ class GramStatistics:
             target,
             task=task,
             response_encoding=response_encoding,
+            settled=settled,
             **columns,
         )
 
