@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,8 @@ class Problem:
         Columns never to be taken.
     skip : set of int
         Those, and the columns of the response and of the weights.
+    settled : mapping of str to value
+        Options that were settled before anything was asked; a path tells them as its own.
     """
 
     table: Table
@@ -68,6 +70,7 @@ class Problem:
     include: list[int]
     exclude: list[int]
     skip: set[int]
+    settled: Mapping[str, Any] = field(default_factory=dict)
 
     def names_of(self, columns: Sequence[int]) -> list[str]:
         """Return the names of columns of the table."""
@@ -153,6 +156,20 @@ def find_table(data: Any, memory: int | str | None = None) -> Any:
     )
 
 
+def holds_no_rows(data: Any) -> bool:
+    """Whether data poses problems by itself, and has no rows to show: statistics of a table."""
+    return callable(getattr(type(data), "open_problem", None))
+
+
+def check_has_rows(data: Any, who: str) -> None:
+    """Raise for what holds no rows."""
+    if holds_no_rows(data):
+        raise InputError(
+            f"{who} should have the rows of a table; got {type(data).__name__}, which holds means "
+            f"and inner products of its columns only. Pass the table."
+        )
+
+
 def names_of(data: Any) -> Sequence[str]:
     """Return the columns of a Dataset or a source of blocks or of Dask; else x0, x1, ..."""
     if is_dask(data):
@@ -200,14 +217,21 @@ def look_at(
     include: ColumnSpec = None,
     exclude: ColumnSpec = None,
     sample_weight: Any = None,
+    fewest_rows: int = 2,
 ) -> Opened:
-    """Find a table and a response of any kind; the arguments are those of `select`."""
+    """Find a table and a response of any kind; the arguments are those of `select`.
+
+    Parameters
+    ----------
+    fewest_rows : int
+        How many rows a table in memory has to have.
+    """
     data = find_table(data) if is_path(data) else data
     if isinstance(data, Dataset) and data.unsifted:
         named = {"categorical_features": categorical_features, "include": include}
         named["sample_weight"] = sample_weight if isinstance(sample_weight, str) else None
         data = _sifted(data, target, {**named, "exclude": exclude}, groups)
-    source = _open(data)
+    source = _open(data, fewest_rows)
     names = source.names
     unfit: list[str] = []
     if isinstance(data, Dataset):
@@ -310,9 +334,9 @@ def _sifted(dataset: Dataset, target: Any, named: dict[str, ColumnSpec], groups:
     return sift(dataset, target, [names[column] for column in keep])
 
 
-def _open(data: Any) -> Source | BlockSource:
+def _open(data: Any, fewest_rows: int = 2) -> Source | BlockSource:
     if not is_in_blocks(data):
-        return open_source(data)
+        return open_source(data, fewest_rows)
     blocks = data.data if isinstance(data, Dataset) else data
     if isinstance(blocks, OnDask):
         return DaskSource(blocks.table())

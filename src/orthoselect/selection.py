@@ -23,7 +23,7 @@ from orthoselect.errors import (
 from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method
-from orthoselect.problem import Problem, find_table, is_in_blocks, open_problem
+from orthoselect.problem import Problem, find_table, holds_no_rows, is_in_blocks, open_problem
 from orthoselect.read import Dataset, NpyBlocks, is_dask
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.search import ForwardSearch, Search, Taken
@@ -148,7 +148,7 @@ def select(
 
 def _open(data: Any, target: Any, **asked: Any) -> Problem:
     """Read a table and a response; data that holds no table may know how to pose a problem."""
-    if callable(getattr(type(data), "open_problem", None)):
+    if holds_no_rows(data):
         return data.open_problem(target, **asked)
     return open_problem(data, target, **asked)
 
@@ -182,6 +182,7 @@ def _asked(general: Mapping[str, Any], problem: Problem, search: str) -> dict[st
         "exclude": problem.names_of(problem.exclude) or None,
         "search": search,
         "sample_weight": _told_weights(general["sample_weight"]),
+        **problem.settled,
     }
 
 

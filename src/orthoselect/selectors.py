@@ -16,8 +16,10 @@ from orthoselect.arguments import check_choice
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
-from orthoselect.gram.streaming import check_settled, start_statistics
-from orthoselect.problem import find_table, names_of, numbers_of, take_out
+from orthoselect.gram import GramStatistics
+from orthoselect.gram.intake import check_block
+from orthoselect.gram.streaming import check_settled, features_of, start_statistics
+from orthoselect.problem import check_has_rows, find_table, names_of, numbers_of, take_out
 from orthoselect.read import Dataset, is_block_source, is_dask, is_path
 from orthoselect.result import SelectionPath
 from orthoselect.selection import select
@@ -38,7 +40,9 @@ class _PathSelector(SelectorMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         names: Any = None
-        if _is_source(X):
+        if isinstance(X, GramStatistics):
+            X, names = features_of(X)
+        elif _is_source(X):
             X = find_table(X)
             is_numbered = isinstance(names_of(X), NumberedNames)
             X, y, sample_weight = _features_of(X, y, sample_weight)
@@ -78,6 +82,7 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         -------
         X_selected : of shape (N, number of selected features)
         """
+        check_has_rows(X, "`transform`")
         if _is_source(X):
             raise InputError(
                 "`transform` should have a table in memory; got a file, a table in blocks of rows, "
@@ -204,10 +209,12 @@ class OrthogonalSelector(_PathSelector):
         ----------
         X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
             Or what `orthoselect.read.read_table` reads (a file, a folder, a pattern, a list of
-            files), or a table in blocks of rows, `orthoselect.RowBlocks` for one.
+            files), or a table in blocks of rows, `orthoselect.RowBlocks` for one. Or
+            `GramStatistics`: what was kept of a table.
         y : array-like, series or dataframe of shape (N,) or (N, responses)
             Classes, numbers, or several of either. Where X is a file or comes in blocks: or the
-            name of a column, which is then no feature.
+            name of a column, which is then no feature. Where X is statistics: names of their
+            responses, or None for all.
         sample_weight : array-like of shape (N,), default=None
             Row weights: a whole number counts as so many copies of the row. Where X is a file or
             comes in blocks: or the name of a column.
@@ -254,6 +261,7 @@ class OrthogonalSelector(_PathSelector):
         >>> selector.selected_
         array([27, 20, 21])
         """
+        check_block(X, "`partial_fit`")
         options = self._options()
         started = hasattr(self, "statistics_")
         validate_data(self, X, skip_check_array=True, reset=not started)

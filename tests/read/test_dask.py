@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from matrices import edges
-from orthoselect import OrthogonalSelector, select
+from orthoselect import GramStatistics, OrthogonalSelector, select
 from orthoselect.cli.app import app
 from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError
 from orthoselect.read import on_dask, read_table
@@ -267,6 +267,16 @@ def test_a_cluster_gives_the_same_for_dense_arrays(cluster):
     y = (X[:, 2] - X[:, 7] + X[:, 11] > 0).astype(int)
     path = select(da.from_array(X, chunks=(300, 10)), da.from_array(y, chunks=500), 6)
     same(path, select(X, y, 6))
+
+
+@pytest.mark.parametrize("beside", [False, True])
+def test_a_cluster_makes_the_same_statistics(beside, cluster):
+    frame = table()
+    X = spread(frame.drop(columns="y")) if beside else spread(frame)
+    made = GramStatistics.of(X, spread(frame["y"]) if beside else "y")
+    path, expected = made.select(3), select(frame, "y", 3)
+    assert path.names == expected.names
+    assert path.gains == pytest.approx(expected.gains, abs=1e-9)
 
 
 def dies_once(block, mark):

@@ -15,7 +15,7 @@ from orthoselect.arguments import ColumnSpec
 from orthoselect.encode import Labels, Response, build_response
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Indices
-from orthoselect.problem import find_table, is_in_blocks, look_at
+from orthoselect.problem import check_has_rows, find_table, is_in_blocks, look_at
 from orthoselect.read import Dataset, Source, is_path, read_target
 from orthoselect.read.table import as_array
 
@@ -96,6 +96,7 @@ def open_problem(
     exclude: ColumnSpec,
 ) -> Problem:
     """Look at the data; the arguments are those of `select`."""
+    check_has_rows(data, "`compare`")
     is_file = is_path(data)
     data = find_table(data) if is_file else data
     if is_in_blocks(data):

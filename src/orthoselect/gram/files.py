@@ -46,6 +46,7 @@ def save(
             "labels_by_dtype": None if layout.by_dtype is None else sorted(layout.by_dtype),
             "responses": [_response(response) for response in layout.responses],
             "response_at": layout.taken,
+            "weights_at": layout.weighting,
             "excluded": layout.excluded,
             "terms": [list(term) for term in layout.terms],
         },
@@ -65,6 +66,7 @@ def save(
 
 def load(path: str | Path) -> tuple[Layout, Triangle, dict[str, Any], dict[str, Any]]:
     """Read what `save` has written."""
+    path = Path(path)
     try:
         with zipfile.ZipFile(path) as file:
             header = _read_header(file, path)
@@ -114,6 +116,7 @@ def _rebuild(
         by_dtype=None if header["labels_by_dtype"] is None else set(header["labels_by_dtype"]),
         responses=[_rebuild_response(part) for part in header["responses"]],
         taken=header["response_at"],
+        weighting=header["weights_at"],
         excluded=header["excluded"],
         precision=arrays["precision"],
         terms=[tuple(term) for term in header["terms"]],

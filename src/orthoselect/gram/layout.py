@@ -1,4 +1,4 @@
-"""Which columns the statistics of a table have, and the rows of a block coded as these.
+"""Which columns the statistics of a table have.
 
 The columns are: one of ones, one for each numeric feature, one for each level of each categorical
 feature, and for the responses one for each class, or one of numbers. Levels and classes get theirs
@@ -15,15 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.encode import Labels, Table, TargetColumn, build_response
+from orthoselect.encode import Labels, NumberedNames, Table, TargetColumn, build_response
 from orthoselect.encode.labels import LevelsSeen
-from orthoselect.errors import InputError, NonFiniteError, listing
+from orthoselect.errors import InputError, listing
+from orthoselect.gram.coded import Coded, Term, check_finite
 from orthoselect.matrix.base import EPS, Floats, Indices, storage_precision
-from orthoselect.matrix.triangle import Combination, leaf_rows
+from orthoselect.matrix.triangle import Combination
 
-# What a column stands for: ("ones",), ("x", feature), ("level", feature, number), ("y", response)
-# or ("class", response, number). Levels are numbered as they were first seen.
-Term = tuple[Any, ...]
 ONES: Term = ("ones",)
 MAX_LEVELS = 4000
 
@@ -53,6 +51,13 @@ class ResponseColumn:
         """Say what it holds."""
         return "numbers" if self.classes is None else "classes"
 
+    def describe(self) -> str:
+        """Return its name, and what it holds."""
+        if self.classes is None:
+            return f"`{self.name}` (numbers)"
+        n = len(self.classes.levels())
+        return f"`{self.name}` ({n} {'class' if n == 1 else 'classes'})"
+
 
 @dataclass
 class Layout:
@@ -73,6 +78,8 @@ class Layout:
         Where the response stands in the table, if it does.
     excluded : list of int
         Columns that are not looked at.
+    weighting : list of int
+        Where the row weights stand in the table, if they do.
     precision : array of shape (number of numeric columns,)
         Relative rounding of the numbers.
     terms : list of Term
@@ -86,6 +93,7 @@ class Layout:
     responses: list[ResponseColumn]
     taken: list[int]
     excluded: list[int]
+    weighting: list[int] = field(default_factory=list)
     precision: Floats = field(default_factory=lambda: np.zeros(0))
     terms: list[Term] = field(default_factory=list)
 
@@ -101,13 +109,29 @@ class Layout:
     @property
     def skip(self) -> set[int]:
         """Columns of the table that are no features."""
-        return {*self.excluded, *self.taken}
+        return {*self.excluded, *self.taken, *self.weighting}
 
     def copy(self) -> Layout:
         """Return the same; either may grow by itself."""
         new = copy.copy(self)
         new.labeled, new.responses = copy.deepcopy((self.labeled, self.responses))
         new.precision, new.terms = self.precision.copy(), list(self.terms)
+        return new
+
+    def features_only(self) -> Layout:
+        """Return the layout of the table without the columns of the response and the weights."""
+        gone = {*self.taken, *self.weighting}
+        at = {c: k for k, c in enumerate(c for c in range(len(self.names)) if c not in gone)}
+        new = self.copy()
+        numbered = isinstance(self.names, NumberedNames)
+        new.names = NumberedNames(len(at)) if numbered else [self.names[c] for c in at]
+        new.numeric_at = np.array([at[c] for c in self.numeric_at.tolist()], dtype=np.intp)
+        new.labeled = {at[c]: seen for c, seen in new.labeled.items()}
+        new.by_dtype = None if self.by_dtype is None else {at[c] for c in self.by_dtype}
+        new.excluded = [at[c] for c in self.excluded if c in at]
+        new.taken, new.weighting = [], []
+        of_features = ("x", "level")
+        new.terms = [(t[0], at[t[1]], *t[2:]) if t[0] in of_features else t for t in self.terms]
         return new
 
     def places(self, wanted: Sequence[Term]) -> Indices:
@@ -161,8 +185,9 @@ class Layout:
             parts.append((("class", r), Labels(place, ())))
         self._add_terms()
         numeric, precision = self._numeric(table)
+        check_finite(numeric, [self.names[c] for c in self.numeric_at.tolist()])
         self.precision = np.maximum(self.precision, precision)
-        return Coded(self, numeric, numbers, parts, rows, table.n_rows, weights)
+        return Coded(self.terms, numeric, numbers, parts, rows, table.n_rows, weights)
 
     def to_numbers(self) -> list[Combination]:
         """Let responses whose classes are numbers be numbers; say how columns are made of old ones.
@@ -249,69 +274,6 @@ class Layout:
             return numeric, precision
         some = np.searchsorted(table.numeric_at, self.numeric_at)
         return numeric[:, some], precision[some]
-
-
-@dataclass(frozen=True)
-class Coded:
-    """A block of rows whose columns are those of a layout.
-
-    Attributes
-    ----------
-    numeric : array or SciPy sparse of shape (N, number of numeric features)
-    numbers : mapping of Term to array of shape (number of rows with weight,)
-    parts : list of (owner, Labels)
-        Codes of levels as they were first seen, of the rows with weight.
-    rows : integer array or None
-        The rows that have weight; None for all.
-    """
-
-    layout: Layout
-    numeric: Any
-    numbers: dict[Term, Floats]
-    parts: list[tuple[Term, Labels]]
-    rows: Indices | None
-    n_rows: int
-    weights: Floats | None
-
-    def tiles(self) -> Iterator[tuple[Floats, Floats | None]]:
-        """Yield the rows with weight, a few at a time, and their weights."""
-        numeric = self.numeric.tocsr() if hasattr(self.numeric, "tocsr") else self.numeric
-        n_rows = self.n_rows if self.rows is None else len(self.rows)
-        place = {term: at for at, term in enumerate(self.layout.terms)}
-        height = leaf_rows(len(self.layout.terms))
-        for start in range(0, n_rows, height):
-            tile = slice(start, min(start + height, n_rows))
-            rows = tile if self.rows is None else self.rows[tile]
-            w = None if self.weights is None else self.weights[rows]
-            yield self._rows(numeric[rows], tile, place), w
-
-    def _rows(self, numeric: Any, tile: slice, place: dict[Term, int]) -> Floats:
-        n = numeric.shape[1]
-        A = np.zeros((tile.stop - tile.start, len(place)))
-        A[:, 0] = 1.0
-        A[:, 1 : n + 1] = numeric.toarray() if hasattr(numeric, "toarray") else numeric
-        self._check_finite(A[:, 1 : n + 1])
-        for term, values in self.numbers.items():
-            A[:, place[term]] = values[tile]
-        at = np.arange(len(A))
-        for owner, labels in self.parts:
-            codes = labels.codes[tile]
-            columns = np.array([place[*owner, k] for k in range(int(codes.max()) + 1)])
-            A[at, columns[codes]] = 1.0
-        return A
-
-    def _check_finite(self, A: Floats) -> None:
-        with np.errstate(all="ignore"):
-            if np.isfinite(A.sum()):
-                return
-        bad = np.flatnonzero(~np.isfinite(A).all(axis=0))
-        if not len(bad):
-            return
-        counts = {}
-        for k in bad.tolist():
-            n_nan, n_inf = int(np.isnan(A[:, k]).sum()), int(np.isinf(A[:, k]).sum())
-            counts[self.layout.names[int(self.layout.numeric_at[k])]] = n_nan, n_inf
-        raise NonFiniteError(counts)
 
 
 def by_appearance(seen: LevelsSeen) -> list[Any]:

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 
 from orthoselect.arguments import find_columns
-from orthoselect.encode import Labels, TargetColumn
+from orthoselect.encode import Labels
 from orthoselect.encode.labels import LevelsSeen
-from orthoselect.errors import InputError, ShapeError, listing
+from orthoselect.errors import InputError, listing
 from orthoselect.gram.layout import Layout, ResponseColumn
-from orthoselect.matrix.base import Floats
-from orthoselect.read import Source, read_target
+from orthoselect.gram.rows import ReadTarget, ReadWeights
+from orthoselect.read import Source
 from orthoselect.read.blocks import check_names
 
 
 def first_look(
-    source: Source, target: ReadTarget, settings: Mapping[str, Any], *, numbers: bool
+    source: Source,
+    target: ReadTarget,
+    weights: ReadWeights,
+    settings: Mapping[str, Any],
+    *,
+    numbers: bool,
 ) -> Layout:
     """Find what the columns hold.
 
@@ -28,6 +31,7 @@ def first_look(
     ----------
     source : Source
     target : ReadTarget
+    weights : ReadWeights
     settings : mapping
         Those of `GramStatistics`.
     numbers : bool
@@ -35,7 +39,7 @@ def first_look(
     """
     names = source.names
     excluded = find_columns(settings["exclude"], names, "exclude")
-    skip = {*excluded, *target.at}
+    skip = {*excluded, *target.at, *weights.at}
     by_dtype, labeled = _labeled(source, settings["categorical_features"], skip)
     numeric = [c for c in range(len(names)) if c not in labeled | skip]
     return Layout(
@@ -46,6 +50,7 @@ def first_look(
         responses=_responses(target, settings, numbers),
         taken=target.at,
         excluded=excluded,
+        weighting=weights.at,
     )
 
 
@@ -81,11 +86,14 @@ def _responses(
     return found
 
 
-def look_again(layout: Layout, source: Source, target: ReadTarget, number: int) -> None:
+def look_again(
+    layout: Layout, source: Source, target: ReadTarget, weights: ReadWeights, number: int
+) -> None:
     """Raise unless a block has the columns of those before; the source gets their names."""
     check_names(layout.names, source.names, number)
     source.names = layout.names
     _check_responses(layout, target)
+    _check_weights(layout, weights)
     if layout.by_dtype is None or not source.n_rows:
         return
     kinds, here = ["numbers", "labels"], source.categorical_columns()
@@ -119,68 +127,16 @@ def _check_responses(layout: Layout, target: ReadTarget) -> None:
             )
 
 
-@dataclass(frozen=True)
-class ReadTarget:
-    """The response of a block.
-
-    Attributes
-    ----------
-    names : list of str
-    columns : list of TargetColumn
-    at : list of int
-        Its column in the table, if it is one.
-    """
-
-    names: list[str]
-    columns: list[TargetColumn]
-    at: list[int]
-
-    @staticmethod
-    def of(source: Source, y: Any) -> ReadTarget:
-        """Read the column of this name, or these values."""
-        if isinstance(y, str):
-            at = find_columns(y, source.names, "target")
-            return ReadTarget([y], read_target(source.column(at[0]), source.n_rows), at)
-        columns = read_target(y, source.n_rows)
-        names = ["y"] if len(columns) == 1 else [f"y{r}" for r in range(len(columns))]
-        if len(columns) > 1 and nw.dependencies.is_into_dataframe(y):
-            names = [str(name) for name in nw.from_native(y, eager_only=True).columns]
-        return ReadTarget(names, columns, [])
-
-    def has_fractions(self, weights: Floats | None) -> bool:
-        """Whether a row with weight has a number that is not whole."""
-        rows = slice(None) if weights is None else weights > 0
-        floats = [
-            c.values[rows] for c in self.columns if c.is_number and c.values.dtype.kind == "f"
-        ]
-        return any(bool((values != np.trunc(values)).any()) for values in floats)
-
-
-class TargetBeside:
-    """A response that is given beside blocks, cut where they are cut."""
-
-    def __init__(self, y: Any) -> None:
-        if y is None or np.ndim(y) == 0:
-            read_target(y, 0)  # words the error
-        self._y = y if hasattr(y, "shape") or hasattr(y, "__getitem__") else np.asarray(y)
-        shape = getattr(self._y, "shape", None)
-        self._n_rows = shape[0] if shape else len(self._y)
-
-    def rows(self, rows: slice) -> Any:
-        """Return some rows; if there are too few, that is an error where they are read."""
-        if nw.dependencies.is_into_dataframe(self._y):
-            return nw.from_native(self._y, eager_only=True)[rows].to_native()
-        if nw.dependencies.is_into_series(self._y):
-            return nw.from_native(self._y, series_only=True)[rows].to_native()
-        return self._y[rows]
-
-    def check_end(self, n_rows: int) -> None:
-        """Raise if rows are left."""
-        if n_rows != self._n_rows:
-            raise ShapeError(
-                f"X and y should have the same number of rows (samples); X has {n_rows}, y has "
-                f"{self._n_rows}."
-            )
+def _check_weights(layout: Layout, weights: ReadWeights) -> None:
+    if weights.at != layout.weighting:
+        before, here = (
+            f"column `{layout.names[at[0]]}`" if at else "no column"
+            for at in (layout.weighting, weights.at)
+        )
+        raise InputError(
+            f"the row weights should be the same column of all blocks, if they are one; "
+            f"`sample_weight` names {here} here, it named {before} in blocks before."
+        )
 
 
 def distinct_classes(classes: Sequence[Any] | None, task: str) -> tuple[Any, ...] | None:

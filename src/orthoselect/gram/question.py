@@ -6,7 +6,7 @@ inner products of all rows. Whatever asks for nothing else gets from them what a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,8 +20,8 @@ from orthoselect.arguments import (
 )
 from orthoselect.encode import Labels, Response, Table
 from orthoselect.encode.response import centered_columns, check_encoding, encode_labels
-from orthoselect.encode.target import TASKS
-from orthoselect.errors import InputError, LikelyQuantityWarning, UnknownColumnError, listing, warn
+from orthoselect.encode.target import TargetColumn, check_classes, check_task
+from orthoselect.errors import InputError, listing
 from orthoselect.gram.layout import Layout, Term
 from orthoselect.matrix import DenseMatrix, Matrix
 from orthoselect.matrix.base import EPS, Floats, Indices
@@ -64,6 +64,60 @@ class StatisticsTable(Table):
         return matrix
 
 
+def check_not_settled(categorical_features: Any, sample_weight: Any) -> None:
+    """Raise if something is asked that was settled when the statistics were made."""
+    default = isinstance(categorical_features, str) and categorical_features == "from_dtype"
+    given = {"categorical_features": not default, "sample_weight": sample_weight is not None}
+    for name in given:
+        if given[name]:
+            raise InputError(
+                f"`{name}` is settled when statistics are made; it cannot be given when they are "
+                f"asked. Give it to `GramStatistics.of`, or to what the statistics are made by."
+            )
+
+
+def told_settings(layout: Layout, task: str, weighted: bool) -> dict[str, Any]:
+    """Return the options by which `select` finds in the rows what was settled in statistics."""
+    labeled = set(layout.labeled)
+    categorical: Any = "from_dtype" if labeled == layout.by_dtype else None
+    if categorical is None and labeled:
+        categorical = [layout.names[c] for c in sorted(labeled)]
+    weights = "given" if weighted else None
+    if layout.weighting:
+        weights = layout.names[layout.weighting[0]]
+    return {"task": task, "categorical_features": categorical, "sample_weight": weights}
+
+
+def find_features(
+    features: ColumnSpec, include: ColumnSpec, groups: Any, layout: Layout
+) -> list[int]:
+    """Return the columns of the only features that may be taken; included ones are among them."""
+    grouped = find_groups(groups, layout.names)
+    found = find_columns(features, layout.names, "features", grouped)
+    odd = [layout.names[c] for c in found if c in layout.skip]
+    if odd:
+        raise InputError(
+            f"`features` should name features; {listing(odd)} is the response, holds the row "
+            f"weights, or was excluded when the statistics were made."
+        )
+    first = find_columns(include, layout.names, "include", grouped)
+    others = [layout.names[c] for c in first if c not in found]
+    if others:
+        raise InputError(
+            f"`include` should name some of `features`, if these are given; {listing(others)} is "
+            f"not among them."
+        )
+    return found
+
+
+def all_but(layout: Layout, only: Sequence[int], exclude: ColumnSpec, groups: Any) -> list[int]:
+    """Return the columns to exclude so that only some are left, those excluded anyway included."""
+    grouped = find_groups(groups, layout.names)
+    kept = {*only, *layout.taken, *layout.weighting}
+    kept -= {*find_columns(exclude, layout.names, "exclude", grouped)}
+    return [c for c in range(len(layout.names)) if c not in kept]
+
+
 def pose(
     layout: Layout,
     triangle: Triangle,
@@ -75,6 +129,7 @@ def pose(
     groups: Any,
     include: ColumnSpec,
     exclude: ColumnSpec,
+    settled: Mapping[str, Any],
 ) -> Problem:
     """Return the problem that a question about the statistics is; arguments as in `select`."""
     names = layout.names
@@ -82,12 +137,12 @@ def pose(
     left_out = find_columns(exclude, names, "exclude", grouped)
     left_out += [c for c in layout.excluded if c not in left_out]
     first = find_columns(include, names, "include", grouped)
-    check_disjoint(first, [*left_out, *layout.taken], names)
+    check_disjoint(first, [*left_out, *layout.taken, *layout.weighting], names)
     asked = _find_responses(target, layout)
     response = _Responses(layout, triangle, n_rows).build(asked, task, response_encoding)
-    skip = {*left_out, *layout.taken}
+    skip = {*left_out, *layout.taken, *layout.weighting}
     table = _table(layout, triangle, n_rows, skip)
-    return Problem(table, response, None, grouped, first, left_out, skip)
+    return Problem(table, response, None, grouped, first, left_out, skip, settled)
 
 
 def _table(layout: Layout, triangle: Triangle, n_rows: int, skip: set[int]) -> StatisticsTable:
@@ -116,12 +171,13 @@ def _find_responses(target: Any, layout: Layout) -> list[int]:
         return list(range(len(names)))
     try:
         found = find_columns(target, names, "target")
-    except UnknownColumnError:
+    except InputError:
         found = []
     if not found or len(set(found)) < len(found):
+        plain = isinstance(target, (str, int, list, tuple))
         raise InputError(
             f"`target` should be None or name responses of the statistics, each once; these are "
-            f"{listing(names)}; got {target!r}."
+            f"{listing(names)}; got {repr(target) if plain else type(target).__name__}."
         )
     return found
 
@@ -134,9 +190,7 @@ class _Responses:
 
     def build(self, asked: Sequence[int], task: str, encoding: str) -> Response:
         """Return the responses asked for, coded."""
-        if task not in TASKS:
-            expected = ", ".join(map(repr, TASKS))
-            raise InputError(f"`task` should be one of {expected}; got {task!r}.")
+        check_task(task)
         check_encoding(encoding)
         columns, middles, parts, classes = [], [], [], []
         for r in asked:
@@ -187,8 +241,10 @@ class _Responses:
         Z, middle = Z[:, there], middle[there]
         levels = tuple(x for x, occurs in zip(response.classes.levels(), there) if occurs)
         c = len(levels)
-        if warned and response.is_number and c > max(10, min(50, self._n_rows // 10)):
-            warn(LikelyQuantityWarning(c, self._n_rows))
+        column = TargetColumn(
+            f"response `{response.name}`", np.array(levels), categorical=not response.is_number
+        )
+        check_classes(column, c, self._n_rows, len(Z), warn=warned)
         coding = encode_labels(Labels(np.arange(c), levels), encoding)  # (c, q)
         codes = np.arange(c, dtype=np.float64)[:, None]
         return Z @ coding, middle @ coding, Z @ codes + middle @ codes, levels

@@ -6,34 +6,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from orthoselect.arguments import ColumnSpec, check_choice, find_columns, read_weights
-from orthoselect.encode.target import TASKS, check_finite
-from orthoselect.errors import InputError, ShapeError
+from orthoselect.arguments import ColumnSpec
+from orthoselect.encode.target import check_task
+from orthoselect.errors import ShapeError
 from orthoselect.gram import files
-from orthoselect.gram.alike import check_layouts, check_settings
-from orthoselect.gram.layout import Layout, ResponseColumn
-from orthoselect.gram.look import (
-    ReadTarget,
-    TargetBeside,
-    distinct_classes,
-    first_look,
-    look_again,
+from orthoselect.gram.intake import check_block, keep_of
+from orthoselect.gram.kept import Kept
+from orthoselect.gram.look import distinct_classes
+from orthoselect.gram.question import (
+    all_but,
+    check_not_settled,
+    find_features,
+    pose,
+    told_settings,
 )
-from orthoselect.gram.question import pose
 from orthoselect.matrix.base import Floats
-from orthoselect.matrix.memory import free_memory
-from orthoselect.matrix.passes import name_of_block
-from orthoselect.matrix.triangle import Triangle, Triangles
-from orthoselect.problem import Opened, Problem, look_at
-from orthoselect.read import Source, is_block_source
-from orthoselect.read.blocks import bytes_of, check_names
+from orthoselect.problem import Problem
 from orthoselect.read.table import source_of
 from orthoselect.result import SelectionPath
 from orthoselect.selection import Progress, select
-
-_COPIES = 4  # of the triangle, while it is worked on
 
 
 class GramStatistics:
@@ -97,17 +88,14 @@ class GramStatistics:
         exclude: ColumnSpec = None,
         classes: Sequence[Any] | None = None,
     ) -> None:
-        self._settings = {
-            "task": check_choice(task, TASKS, "task"),
+        check_task(task)
+        settings = {
+            "task": task,
             "categorical_features": categorical_features,
             "exclude": exclude,
             "classes": distinct_classes(classes, task),
         }
-        self._layout: Layout | None = None
-        self._triangles = Triangles()
-        self._whole: Triangle | None = None  # of all rows, once somebody has asked
-        self._n_blocks = 0
-        self._n_rows, self._weight = 0, 0.0
+        self._kept = Kept(settings)
 
     @classmethod
     def of(
@@ -120,20 +108,28 @@ class GramStatistics:
         categorical_features: ColumnSpec = "from_dtype",
         exclude: ColumnSpec = None,
         classes: Sequence[Any] | None = None,
+        memory: int | str | None = None,
     ) -> GramStatistics:
         """Return the statistics of a table of any kind.
 
-        A table in blocks of rows is read once, with `progress` called after each block.
+        A table in blocks of rows is read once, and so is one of Dask: each partition is reduced
+        where it is, and only what is kept of the partitions is merged and sent here.
 
         Parameters
         ----------
-        data : what `select` takes
+        data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow), str or Path, RowBlocks
+            What `select` takes: a table, a file, a folder, a pattern or a list of files, a table
+            in blocks of rows, an array or dataframe of Dask. One row will do.
         target : str or array-like
             The response: the name of a column, or the values. None for a file that knows it.
-        sample_weight : array-like of shape (N,), optional
-            Row weights: a whole number counts as so many copies of the row.
+        sample_weight : array-like of shape (N,) or str, optional
+            Row weights: a whole number counts as so many copies of the row. A string names the
+            column that holds them, which is then no feature. Rows without weight have to hold
+            values all the same, as in `select`.
         task, categorical_features, exclude, classes
             As in the class.
+        memory : int or str, optional
+            Bytes that may be taken, or text like "2GB"; as in `select`.
 
         Examples
         --------
@@ -141,22 +137,13 @@ class GramStatistics:
         >>> GramStatistics.of("iris", None)
         GramStatistics: 150 rows, 4 features, response `y` (3 classes)
         """
-        opened = look_at(
-            data, target, task=task, categorical_features=categorical_features, exclude=exclude
-        )
-        statistics = cls(
-            task=opened.task,
+        new = cls(
+            task=task,
             categorical_features=categorical_features,
-            exclude=opened.exclude or None,
+            exclude=exclude,
             classes=classes,
         )
-        if is_block_source(opened.data):
-            statistics._take_blocks(opened, sample_weight)
-            return statistics
-        assert isinstance(opened.source, Source)
-        y = opened.source.names[opened.taken[0]] if opened.taken else opened.target
-        statistics._take(opened.source, y, sample_weight)
-        return statistics
+        return cls._holding(keep_of(data, target, sample_weight, new.settings, memory))
 
     def update(self, X: Any, y: Any, sample_weight: Any = None) -> GramStatistics:
         """Take in more rows.
@@ -167,8 +154,9 @@ class GramStatistics:
             Any number of rows. The columns are those of the first block.
         y : array-like, series or dataframe, or str
             The response: its values, or the name of the column of X that holds it.
-        sample_weight : array-like of shape (N,), optional
-            Row weights; without them each row counts once.
+        sample_weight : array-like of shape (N,) or str, optional
+            Row weights, or the name of the column of X that holds them; without them each row
+            counts once.
 
         Returns
         -------
@@ -184,7 +172,8 @@ class GramStatistics:
         >>> statistics.update([[3.0, 2.0]], ["c"])
         GramStatistics: 3 rows, 2 features, response `y` (3 classes)
         """
-        self._take(source_of(X), y, sample_weight)
+        check_block(X, "`update`")
+        self._kept = self._kept.with_rows(source_of(X), y, sample_weight)
         return self
 
     # What is known
@@ -192,32 +181,32 @@ class GramStatistics:
     @property
     def settings(self) -> dict[str, Any]:
         """What they were made with: `task`, `categorical_features`, `exclude`, `classes`."""
-        return dict(self._settings)
+        return dict(self._kept.settings)
 
     @property
     def n_rows(self) -> int:
         """How many rows have come that have weight."""
-        return self._n_rows
+        return self._kept.n_rows
 
     @property
     def weight(self) -> float:
         """The sum of their weights."""
-        return self._weight
+        return self._kept.weight
 
     @property
     def names(self) -> list[str]:
         """Names of the columns of the table, those of the response and excluded ones included."""
-        return [] if self._layout is None else list(self._layout.names)
+        return [] if self._kept.layout is None else list(self._kept.layout.names)
 
     @property
     def responses(self) -> list[str]:
         """Names of the responses."""
-        return [] if self._layout is None else [y.name for y in self._layout.responses]
+        return [] if self._kept.layout is None else [y.name for y in self._kept.layout.responses]
 
     @property
     def classes(self) -> dict[str, tuple[Any, ...]]:
         """The classes of each response that has any, in their order."""
-        found = [] if self._layout is None else self._layout.responses
+        found = [] if self._kept.layout is None else self._kept.layout.responses
         return {y.name: y.classes.levels() for y in found if y.classes is not None}
 
     @property
@@ -227,90 +216,57 @@ class GramStatistics:
         A numeric column by its name; a level or class as "name=level", for the column that is 1
         where a row has it, else 0.
         """
-        layout, _ = self._known()
+        layout, _ = self._kept.known()
         return [layout.describe(term) for term in layout.terms[1:]]
 
     @property
     def means(self) -> Floats:
         """Weighted means of the terms, (p,); times `weight` those of levels are counts."""
-        return self._known()[1].means()[1:]
+        return self._kept.known()[1].means()[1:]
 
     @property
     def covariance(self) -> Floats:
         """Weighted covariances of the terms, divided by `weight`, (p, p)."""
-        return self._known()[1].scatter()[1:, 1:] / self._weight
+        return self._kept.known()[1].scatter()[1:, 1:] / self._kept.weight
 
     @property
     def gram(self) -> Floats:
         """Weighted sums of products of the terms, (p, p); `means` and `weight` tell the sums."""
-        return self._known()[1].gram()[1:, 1:]
+        return self._kept.known()[1].gram()[1:, 1:]
 
     @property
     def varies(self) -> bool:
         """Whether there is anything to explain: a response that is not constant so far."""
-        if self._layout is None or not self._n_rows:
+        if self._kept.layout is None or not self._kept.n_rows:
             return False
-        layout, whole = self._known()
+        layout, whole = self._kept.known()
         own = [k for k, term in enumerate(layout.terms) if term[0] in ("y", "class")]
         return bool(whole.R[:, own].any())
 
     def __repr__(self) -> str:
-        if self._layout is None:
+        if self._kept.layout is None:
             return "GramStatistics: no rows yet"
-        n = len(self._layout.numeric_at) + len(self._layout.labeled)
-        found = ", ".join(_words(response) for response in self._layout.responses)
-        several = "responses" if len(self._layout.responses) > 1 else "response"
-        rows = "row" if self._n_rows == 1 else "rows"
-        return f"GramStatistics: {self._n_rows} {rows}, {n} features, {several} {found}"
+        n = len(self._kept.layout.numeric_at) + len(self._kept.layout.labeled)
+        found = ", ".join(response.describe() for response in self._kept.layout.responses)
+        several = "responses" if len(self._kept.layout.responses) > 1 else "response"
+        rows = "row" if self._kept.n_rows == 1 else "rows"
+        return f"GramStatistics: {self._kept.n_rows} {rows}, {n} features, {several} {found}"
 
     # Adding up
 
     def __add__(self, other: object) -> GramStatistics:
         if isinstance(other, int) and other == 0:  # where `sum` starts
-            return self._copy()
+            return self._holding(self._kept)
         if not isinstance(other, GramStatistics):
             return NotImplemented
-        if self._layout is None or other._layout is None:
-            check_settings(self._settings, other._settings)
-            return self._copy() if other._layout is None else other._copy()
-        new, theirs = self._copy(), other._copy()
-        assert new._layout is not None
-        assert theirs._layout is not None
-        new._agree_on_numbers(theirs)
-        check_layouts(new._layout, theirs._layout)
-        height, whole = theirs._triangles.height, theirs._triangle()
-        columns = new._layout.take_in(theirs._layout)
-        if whole is not None:
-            new._triangles.flush(len(new._layout.terms))
-            new._triangles.push(height, whole.combined(columns))
-        new._n_rows += other._n_rows
-        new._weight += other._weight
-        return new
+        return self._holding(self._kept.merge(other._kept))
 
     __radd__ = __add__
 
-    def _agree_on_numbers(self, other: GramStatistics) -> None:
-        """Let whole numbers that were taken for classes be numbers if they are so elsewhere."""
-        assert self._layout is not None
-        assert other._layout is not None
-        pairs = list(zip(self._layout.responses, other._layout.responses))
-        if any(a.kind != b.kind and a.is_number and b.is_number for a, b in pairs):
-            for statistics in (self, other):
-                if statistics._settings["task"] == "auto":
-                    statistics._to_numbers()
-
-    def _to_numbers(self) -> None:
-        assert self._layout is not None
-        p = len(self._layout.terms)
-        self._triangles = self._triangles.combined(p, self._layout.to_numbers())
-        self._whole = None
-
-    def _copy(self) -> GramStatistics:
-        new = GramStatistics(**self._settings)
-        new._layout = None if self._layout is None else self._layout.copy()
-        new._triangles = self._triangles.copy()
-        new._n_blocks = self._n_blocks
-        new._n_rows, new._weight = self._n_rows, self._weight
+    @classmethod
+    def _holding(cls, kept: Kept) -> GramStatistics:
+        new = cls.__new__(cls)
+        new._kept = kept
         return new
 
     # Asking
@@ -341,7 +297,8 @@ class GramStatistics:
         response : name or position, or several, optional
             Which of the responses to explain; all by default.
         features : names, indices or a mask, optional
-            The only features that may be taken; all by default.
+            The only features that may be taken; all by default. The path's options name all others
+            in `exclude`.
         groups, include, exclude, response_encoding, search, progress
             As in `select`.
         task : {"auto", "classification", "regression"}, default="auto"
@@ -361,14 +318,11 @@ class GramStatistics:
         >>> statistics.select(2, exclude=["flavanoids"]).names
         ['proline', 'od280/od315_of_diluted_wines']
         """
-        asked = exclude
         if features is not None:
-            layout = self._known()[0]
-            only = set(find_columns(features, layout.names, "features"))
-            left_out = find_columns(exclude, layout.names, "exclude")
-            others = [c for c in range(len(layout.names)) if c not in only]
-            exclude = sorted({*left_out, *others} - set(layout.taken))
-        path = select(
+            layout = self._kept.known()[0]
+            only = find_features(features, include, groups, layout)
+            exclude = all_but(layout, only, exclude, groups)
+        return select(
             self,
             response,
             n_features_to_select,
@@ -381,11 +335,6 @@ class GramStatistics:
             search=search,
             progress=progress,
         )
-        if features is not None:
-            left_out = find_columns(asked, layout.names, "exclude")
-            path.options["exclude"] = [layout.names[c] for c in left_out] or None
-            path.options["features"] = [layout.names[c] for c in sorted(only)]
-        return path
 
     def open_problem(
         self,
@@ -399,41 +348,24 @@ class GramStatistics:
         **columns: Any,
     ) -> Problem:
         """Pose a question as the problem that `orthoselect.select` works on."""
-        layout, whole = self._known()
-        if self._n_rows < 2:
+        layout, whole = self._kept.known()
+        if self._kept.n_rows < 2:
             raise ShapeError(
-                f"Found statistics of {self._n_rows} sample(s); a minimum of 2 is required."
+                f"Found statistics of {self._kept.n_rows} sample(s); a minimum of 2 is required."
             )
-        settled = {"categorical_features": categorical_features, "sample_weight": sample_weight}
-        for name, default in (("categorical_features", "from_dtype"), ("sample_weight", None)):
-            given = settled[name]
-            if given is not default and not (isinstance(given, str) and given == default):
-                raise InputError(
-                    f"`{name}` is settled when statistics are made; it cannot be given when they "
-                    f"are asked. Give it to `GramStatistics`."
-                )
+        check_not_settled(categorical_features, sample_weight)
+        made_for = self.settings["task"] if task == "auto" else task
+        settled = told_settings(layout, made_for, weighted=self.weight != self.n_rows)
         return pose(
             layout,
             whole,
-            self._n_rows,
+            self._kept.n_rows,
             target,
             task=task,
             response_encoding=response_encoding,
+            settled=settled,
             **columns,
         )
-
-    def _known(self) -> tuple[Layout, Triangle]:
-        """Return the columns and the triangle of all rows."""
-        whole = self._triangle()
-        if self._layout is None or whole is None:
-            raise InputError("there should be rows to know anything of; `update` takes them in.")
-        return self._layout, whole
-
-    def _triangle(self) -> Triangle | None:
-        """Return the triangle of all rows, None if there are none."""
-        if self._layout is not None and self._whole is None:
-            self._whole = self._triangles.whole(len(self._layout.terms))
-        return self._whole
 
     # Files
 
@@ -448,10 +380,9 @@ class GramStatistics:
         path : str or Path
             A file that is there is replaced, once all is written.
         """
-        layout, whole = self._known()
-        known = {"n_rows": self._n_rows, "weight": self._weight, "n_blocks": self._n_blocks}
-        settings = {name: self._settings[name] for name in ("task", "classes")}
-        files.save(path, layout, whole, {**known, "height": self._triangles.height}, settings)
+        layout, whole = self._kept.known()
+        settings = {name: self.settings[name] for name in ("task", "classes")}
+        files.save(path, layout, whole, self._kept.counts(), settings)
 
     @classmethod
     def load(cls, path: str | Path) -> GramStatistics:
@@ -469,88 +400,5 @@ class GramStatistics:
         GramStatistics: 178 rows, 13 features, response `y` (3 classes)
         >>> folder.cleanup()
         """
-        layout, whole, known, settings = files.load(path)
-        new = cls(**settings)
-        new._layout = layout
-        new._triangles = Triangles([(known["height"], whole)])
-        new._n_rows, new._weight = known["n_rows"], known["weight"]
-        new._n_blocks = known["n_blocks"]
-        return new
-
-    # Taking rows in
-
-    def _take_blocks(self, opened: Opened, sample_weight: Any) -> None:
-        """Read a table in blocks once."""
-        names = opened.source.names
-        beside = None if opened.taken else TargetBeside(opened.target)
-        weights = None if sample_weight is None else np.atleast_1d(np.asarray(sample_weight))
-        progress = getattr(opened.data, "progress", None)
-        memory = getattr(opened.data, "memory", None)
-        start = n_bytes = 0
-        for number, block in enumerate(opened.data.blocks(None)):
-            source = source_of(block)
-            rows = slice(start, start + source.n_rows)
-            check_names(names, source.names, number)
-            source.names = names
-            y = names[opened.taken[0]] if beside is None else beside.rows(rows)
-            if source.n_rows:
-                try:
-                    self._take(source, y, None if weights is None else weights[rows], memory)
-                except InputError as error:
-                    raise error.at(name_of_block(number, rows)) from None
-            start, n_bytes = rows.stop, n_bytes + bytes_of(block)
-            if progress is not None:
-                progress(1, n_bytes)
-        if beside is not None:
-            beside.check_end(start)
-        if weights is not None:
-            read_weights(weights, start)
-
-    def _take(self, source: Source, y: Any, sample_weight: Any, memory: int | None = None) -> None:
-        """Take in the rows of a block, or none of them."""
-        if self._layout is None and not source.n_rows:
-            return  # dtypes of nothing tell nothing
-        weights = None if sample_weight is None else read_weights(sample_weight, source.n_rows)
-        target = ReadTarget.of(source, y)
-        check_finite(target.columns)
-        new = self._copy()
-        layout = new._look(source, target, weights)
-        table = source.read(set(layout.labeled), layout.skip)
-        coded = layout.code(table, target.columns, weights)
-        _check_memory(len(layout.terms), free_memory() if memory is None else memory)
-        for A, w in coded.tiles():
-            new._triangles.add(A, w)
-            new._n_rows += len(A)
-            new._weight += float(len(A) if w is None else w.sum())
-        new._n_blocks += 1
-        vars(self).update(vars(new))
-
-    def _look(self, source: Source, target: ReadTarget, weights: Floats | None) -> Layout:
-        """Find what the columns hold, or check that they hold what they did."""
-        numbers = self._settings["task"] == "regression"
-        if self._settings["task"] == "auto" and self._settings["classes"] is None:
-            numbers = target.has_fractions(weights)
-        if self._layout is None:
-            self._layout = first_look(source, target, self._settings, numbers=numbers)
-            return self._layout
-        look_again(self._layout, source, target, self._n_blocks)
-        if numbers and any(y.is_number and y.classes is not None for y in self._layout.responses):
-            self._to_numbers()
-        return self._layout
-
-
-def _check_memory(p: int, free: int) -> None:
-    needed = _COPIES * 8 * p * p
-    if needed > free:
-        raise InputError(
-            f"statistics of {p} columns (features, levels and classes) take about {needed:.1e} "
-            f"bytes while they are made, and {free:.1e} are free. Exclude columns, or select from "
-            f"the rows."
-        )
-
-
-def _words(response: ResponseColumn) -> str:
-    if response.classes is None:
-        return f"`{response.name}` (numbers)"
-    n = len(response.classes.levels())
-    return f"`{response.name}` ({n} {'class' if n == 1 else 'classes'})"
+        layout, whole, counts, settings = files.load(path)
+        return cls._holding(Kept.of(cls(**settings).settings, layout, whole, counts))

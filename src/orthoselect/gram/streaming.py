@@ -1,14 +1,23 @@
-"""What `partial_fit` asks of statistics: one start, and settings that stay."""
+"""What estimators ask of statistics: features apart from responses; settings that stay."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from orthoselect.errors import InputError
 from orthoselect.gram.statistics import GramStatistics
+
+
+def features_of(statistics: GramStatistics) -> tuple[GramStatistics, Sequence[str]]:
+    """Return statistics as if the response had been given beside the table, and its columns.
+
+    Estimators get X and y, so that columns of the response and of the weights are none of X.
+    """
+    kept = statistics._kept.features_only()
+    return GramStatistics._holding(kept), kept.known()[0].names
 
 
 def start_statistics(settings: Mapping[str, Any], classes: Any) -> GramStatistics:

@@ -36,6 +36,11 @@ def read_archive(content: Content, format: str) -> Dataset:
                 f"`{content.name}` should be an archive of arrays; it is a single array. "
                 f"Store it with `numpy.savez(file, X=X, y=y)`."
             )
+        if "header.json" in stored.files:
+            raise InputError(
+                f"`{content.name}` should hold a table; it holds statistics of one. Load it with "
+                f"`GramStatistics.load`, and select from what that returns."
+            )
         archive = _Archive(content.name, stored)
         found = archive.matrix()
         dataset = archive.table() if found is None else archive.with_response(*found)

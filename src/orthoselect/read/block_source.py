@@ -71,6 +71,16 @@ class BlockSource:
                     return source_of(rows)
         raise ShapeError("there should be blocks with rows to select from; there are none.")
 
+    @property
+    def passes(self) -> Passes:
+        """What walks over the blocks, each an `OpenedBlock`."""
+        return self._passes
+
+    @property
+    def memory(self) -> int | None:
+        """Bytes that may be taken beside the blocks, if there is a bound."""
+        return getattr(self._data, "memory", None)
+
     def categorical_columns(self) -> set[int]:
         """Return the columns whose dtype in the first block says that they hold labels."""
         return self.first.categorical_columns()
@@ -105,7 +115,7 @@ class BlockSource:
             passes=self._passes,
             maker=coder,
             first=coder.first,
-            memory=getattr(self._data, "memory", None),
+            memory=self.memory,
         )
 
     def _survey(self, labeled: Sequence[int], keep: Mapping[int, str]) -> _Survey:

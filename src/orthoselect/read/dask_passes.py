@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, islice
 from typing import Any, TypeVar
 
@@ -148,13 +149,13 @@ class DaskPasses(SpreadPasses):
 
     # Rows in pieces
 
-    def targets(self, pieces: Sequence[Any]) -> SpreadRows:
+    def targets(self, pieces: Sequence[Any], what: str = "y") -> SpreadRows:
         """Return pieces of a response, read as `TargetColumn`s."""
         sizes = self._known_sizes()
         handles = (pieces, range(len(pieces)), sizes)
-        return SpreadRows(handles, _target_columns, (sum(sizes),), self)
+        return SpreadRows(handles, partial(_target_columns, what), (sum(sizes),), self)
 
-    def aligned(self, y: Any) -> Sequence[Any]:
+    def aligned(self, y: Any, what: str = "y") -> Sequence[Any]:
         """Cut a Dask collection as the table is cut."""
         sizes = self._known_sizes()
         if hasattr(y, "to_delayed") and hasattr(y, "npartitions") and hasattr(y, "chunks"):
@@ -167,8 +168,8 @@ class DaskPasses(SpreadPasses):
             pieces = list(y.to_delayed())
         if len(pieces) != len(sizes):
             raise ShapeError(
-                f"X and y should be cut into the same partitions; X has {len(sizes)} of "
-                f"{sum(sizes)} rows in all, y has {len(pieces)}. Repartition y as X is."
+                f"X and {what} should be cut into the same partitions; X has {len(sizes)} of "
+                f"{sum(sizes)} rows in all, {what} has {len(pieces)}. Repartition {what} as X is."
             )
         return pieces
 
@@ -223,17 +224,17 @@ def _joined(a: list[NDArray], b: list[NDArray]) -> list[NDArray]:
     return [*a, *b]
 
 
-def _target_columns(piece: Any, number: int, size: int) -> list[TargetColumn]:
+def _target_columns(what: str, piece: Any, number: int, size: int) -> list[TargetColumn]:
     """Read a piece of the response, which should have the rows of its partition."""
     if isinstance(piece, PartOfSource):
         piece = joined_column(piece.blocks())
     found = _size(piece)
     if found != size:
         raise ShapeError(
-            f"X and y should have the same number of rows (samples) in each partition; X has "
-            f"{size}, y has {found} in {_place(number)}. Repartition y as X is."
+            f"X and {what} should have the same number of rows (samples) in each partition; X has "
+            f"{size}, {what} has {found} in {_place(number)}. Repartition {what} as X is."
         )
-    return read_target(piece, size)
+    return read_target(piece, size, what)
 
 
 def _work(job: _Job, number: int, partition: Any, handles: Sequence[Any]) -> _Done:

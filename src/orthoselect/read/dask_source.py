@@ -8,8 +8,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from orthoselect.encode.blocks import BlockTable
 from orthoselect.errors import ShapeError
+from orthoselect.matrix.passes import rows_of
 from orthoselect.matrix.reading import Reading
 from orthoselect.matrix.rows import SpreadRows
 from orthoselect.read.block_source import BlockSource, first_rows
@@ -51,6 +54,20 @@ class DaskSource(BlockSource):
         """Return a column as `TargetColumn`s in pieces."""
         return self._passes.targets(self._data.partitions([column]))
 
-    def response(self, y: Any) -> SpreadRows:
-        """Return a Dask collection beside the table as `TargetColumn`s in pieces."""
-        return self._passes.targets(self._passes.aligned(y))
+    def count_rows(self) -> int:
+        """Return the number of rows, and know those of each partition; that may take a pass."""
+        if not self.n_rows:
+            one = np.zeros(1, dtype=np.intp)
+            self.n_rows = self._passes.n_rows = sum(self._passes.each(rows_of, columns=one))
+        return self.n_rows
+
+    def response(self, y: Any, what: str = "y") -> SpreadRows:
+        """Return a Dask collection beside the table as `TargetColumn`s in pieces.
+
+        Parameters
+        ----------
+        y : Dask collection
+        what : str
+            What to call it in an error.
+        """
+        return self._passes.targets(self._passes.aligned(y, what), what)

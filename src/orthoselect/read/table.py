@@ -78,12 +78,14 @@ class Source(ABC):
         )
 
 
-def open_source(X: Any) -> Source:
+def open_source(X: Any, fewest_rows: int = 2) -> Source:
     """Look at a table of any kind.
 
     Parameters
     ----------
     X : array-like, SciPy sparse matrix or array, dataframe (pandas, polars, pyarrow) or Dataset
+    fewest_rows : int
+        How many rows it has to have.
     """
     source = source_of(X)
     n_rows, n = source.n_rows, len(source.names)
@@ -91,10 +93,10 @@ def open_source(X: Any) -> Source:
         raise ShapeError(
             f"Found X with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required."
         )
-    if n_rows < 2:
+    if n_rows < fewest_rows:
         raise ShapeError(
-            f"Found X with {n_rows} sample(s) (shape=({n_rows}, {n})) while a minimum of 2 is "
-            f"required: n_samples={n_rows} leaves nothing to compare."
+            f"Found X with {n_rows} sample(s) (shape=({n_rows}, {n})) while a minimum of "
+            f"{fewest_rows} is required: n_samples={n_rows} leaves nothing to compare."
         )
     return source
 

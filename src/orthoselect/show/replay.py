@@ -21,7 +21,7 @@ from orthoselect.errors import InputError, UnknownColumnError
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import GENERAL, METHODS
-from orthoselect.problem import Problem, find_table, is_in_blocks, open_problem
+from orthoselect.problem import Problem, check_has_rows, find_table, is_in_blocks, open_problem
 from orthoselect.read import is_path
 from orthoselect.result import SelectionPath
 from orthoselect.selection import prepare, start
@@ -101,6 +101,7 @@ class Replay:
 def replay(path: SelectionPath, data: Any, target: Any, sample_weight: Any = None) -> Replay:
     """Open what the path was found on and walk it again; what does not fit raises."""
     _check_weights(path, sample_weight)
+    check_has_rows(data, "a report")
     data = find_table(data) if is_path(data) else data
     if is_in_blocks(data):
         raise InputError(

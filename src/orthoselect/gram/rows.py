@@ -1,0 +1,138 @@
+"""The response and the weights of the rows of a block, in the table or beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from orthoselect.arguments import find_columns, read_weights
+from orthoselect.encode import TargetColumn
+from orthoselect.encode.target import has_fractions
+from orthoselect.errors import InputError, ShapeError
+from orthoselect.matrix.base import Floats
+from orthoselect.problem import numbers_of
+from orthoselect.read import Source, read_target
+
+
+@dataclass(frozen=True)
+class ReadTarget:
+    """The response of a block.
+
+    Attributes
+    ----------
+    names : list of str
+    columns : list of TargetColumn
+    at : list of int
+        Its column in the table, if it is one.
+    """
+
+    names: list[str]
+    columns: list[TargetColumn]
+    at: list[int]
+
+    @staticmethod
+    def of(source: Source, y: Any) -> ReadTarget:
+        """Read the column of this name, or these values."""
+        if isinstance(y, (TargetBeside, ColumnsBeside)):
+            return y.read(source)
+        if isinstance(y, str):
+            at = find_columns(y, source.names, "target")
+            return ReadTarget([y], read_target(source.column(at[0]), source.n_rows), at)
+        columns = read_target(y, source.n_rows)
+        return ReadTarget(names_of_responses(y, len(columns)), columns, [])
+
+    def has_fractions(self, weights: Floats | None) -> bool:
+        """Whether a row with weight has a number that is not whole."""
+        rows = slice(None) if weights is None else weights > 0
+        return any(c.is_number and has_fractions(c.values[rows]) for c in self.columns)
+
+
+def names_of_responses(y: Any, count: int) -> list[str]:
+    """Return what to call responses that are given as values: as a dataframe does, or y0, y1."""
+    if count == 1:
+        return ["y"]
+    if hasattr(y, "columns") or nw.dependencies.is_pyarrow_table(y):
+        return [str(name) for name in getattr(y, "column_names", y.columns)]
+    return [f"y{r}" for r in range(count)]
+
+
+@dataclass(frozen=True)
+class ReadWeights:
+    """The row weights of a block.
+
+    Attributes
+    ----------
+    values : array of shape (N,) or None
+    at : list of int
+        Their column in the table, if they are one.
+    """
+
+    values: Floats | None
+    at: list[int]
+
+    @staticmethod
+    def of(source: Source, weights: Any, target: ReadTarget) -> ReadWeights:
+        """Read the column of this name, or these values; None for no weights."""
+        if weights is None:
+            return ReadWeights(None, [])
+        at: list[int] = []
+        if isinstance(weights, str):
+            at = find_columns(weights, source.names, "sample_weight")
+            if at == target.at:
+                raise InputError(
+                    f"a column should have one role; `{weights}` is the target and in "
+                    f"`sample_weight`."
+                )
+            weights = numbers_of(source.column(at[0]))
+        return ReadWeights(read_weights(weights, source.n_rows), at)
+
+
+class TargetBeside:
+    """A response that is given beside a table in blocks, cut where it is cut."""
+
+    def __init__(self, y: Any) -> None:
+        if y is None or np.ndim(y) == 0:
+            read_target(y, 0)  # words the error
+        self._y = y if hasattr(y, "shape") or hasattr(y, "__getitem__") else np.asarray(y)
+        shape = getattr(self._y, "shape", None)
+        self._n_rows = shape[0] if shape else len(self._y)
+
+    def __getitem__(self, rows: slice) -> TargetBeside:
+        """Return some rows; if there are too few, that is an error where they are read."""
+        if nw.dependencies.is_into_dataframe(self._y):
+            return TargetBeside(nw.from_native(self._y, eager_only=True)[rows].to_native())
+        if nw.dependencies.is_into_series(self._y):
+            return TargetBeside(nw.from_native(self._y, series_only=True)[rows].to_native())
+        return TargetBeside(self._y[rows])
+
+    def read(self, source: Source) -> ReadTarget:
+        """Return the response of a block."""
+        return ReadTarget.of(source, self._y)
+
+    def check_rows(self, n_rows: int) -> None:
+        """Raise unless it has as many rows as the table."""
+        if n_rows != self._n_rows:
+            raise ShapeError(
+                f"X and y should have the same number of rows (samples); X has {n_rows}, y has "
+                f"{self._n_rows}."
+            )
+
+
+class ColumnsBeside:
+    """The same, read already: where a piece of it was, beside a partition of the table."""
+
+    def __init__(self, names: Sequence[str] | None, columns: Sequence[TargetColumn]) -> None:
+        self._names, self._columns = names, columns
+
+    def __getitem__(self, rows: slice) -> ColumnsBeside:
+        some = [replace(column, values=column.values[rows]) for column in self._columns]
+        return ColumnsBeside(self._names, some)
+
+    def read(self, source: Source) -> ReadTarget:
+        """Return the response of a block."""
+        names = self._names or names_of_responses(None, len(self._columns))
+        return ReadTarget(list(names), list(self._columns), [])
