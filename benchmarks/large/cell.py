@@ -95,7 +95,7 @@ def _dask(place: Path, asked: dict[str, Any]) -> dict[str, Any]:
 
     workers = asked["workers"]
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster),
     ):
         table = _dask_table(place, asked["by"])
