@@ -5,10 +5,9 @@ import pytest
 
 from kept_tables import N, same, table
 from orthoselect import GramStatistics, RowBlocks
-from orthoselect.cli.cluster import given_to_workers
 from orthoselect.errors import InputError, NonFiniteError, ShapeError
 from orthoselect.gram.kept import Kept
-from orthoselect.read import read_table
+from orthoselect.read import on_dask, read_table
 
 da = pytest.importorskip("dask.array")
 dd = pytest.importorskip("dask.dataframe")
@@ -99,7 +98,7 @@ def test_files_that_workers_read(one_by_one, tmp_path):
     pytest.importorskip("pyarrow")
     for k in range(3):
         table()[30 * k : 30 * k + 30].to_parquet(tmp_path / f"{k}.parquet", row_group_size=12)
-    there = given_to_workers(read_table(tmp_path, in_blocks=True))
+    there = on_dask(read_table(tmp_path, in_blocks=True))
     same(GramStatistics.of(there, "y", "w"), GramStatistics.of(table(), "y", "w"))
     same(
         GramStatistics.of(there, table()["y"], exclude=["y", "note"]),
