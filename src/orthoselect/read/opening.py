@@ -26,7 +26,7 @@ from orthoselect.read.text_blocks import TextOptions
 _COPIES = 3  # of a table in memory: as it is stored, as one array, and what is worked on
 _PER_BYTE = {"arrow": 2, "csv": 2, "tsv": 2}  # of a file, bytes in memory, about
 _PACKED = 6  # bytes in memory for a byte of a compressed file
-_HELD = 6  # blocks at a time: read, converted, worked on, and what pyarrow holds beside
+_HELD = 10  # blocks at a time: read (a whole row group), converted, and worked on
 _LEAST = 1 << 22  # bytes that are left to a selection, whatever the blocks take
 
 

@@ -14,6 +14,7 @@ from orthoselect.read.arrow import load_pyarrow, plain_column
 from orthoselect.read.content import opened_file
 
 _TEXT_BYTES = 24  # of a value of text, where nothing tells
+_BLOCKS_AT_ONCE = 4  # rows of a row group that is read whole, in blocks
 _STREAMED = 1 << 18  # bytes of a column that are read at a time from a large row group
 
 
@@ -90,7 +91,7 @@ class Part(WatchedFile, ABC):
 
 
 class ParquetPart(Part):
-    """A Parquet file; of a row group only some rows at a time are unpacked."""
+    """A Parquet file; of a large row group only some rows at a time are unpacked."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -106,13 +107,22 @@ class ParquetPart(Part):
         return parquet.ParquetFile(self.path, buffer_size=_STREAMED, pre_buffer=False)
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
-        pa = load_pyarrow()
         with self.reading("parquet"), self._open() as file:
             if not names:
                 yield from _rows_alone(self.n_rows, n_rows)
                 return
-            for batch in file.iter_batches(n_rows, columns=list(names)):
-                yield plain_table(pa.Table.from_batches([batch]), names)
+            for group in range(file.metadata.num_row_groups):
+                for table in self._group(file, group, list(names), n_rows):
+                    yield plain_table(table, names)
+
+    def _group(self, file: Any, group: int, names: list[str], n_rows: int) -> Iterator[Any]:
+        """Yield a row group: whole, which is quicker, or some rows at a time if it is large."""
+        if file.metadata.row_group(group).num_rows <= _BLOCKS_AT_ONCE * n_rows:
+            yield file.read_row_group(group, columns=names)
+            return
+        pa = load_pyarrow()
+        for batch in file.iter_batches(n_rows, row_groups=[group], columns=names):
+            yield pa.Table.from_batches([batch])
 
 
 class ArrowPart(Part):
