@@ -154,7 +154,7 @@ class LocalPasses(Passes):
     ) -> Total:
         total = start()
         for number, (rows, block) in enumerate(self._walk(columns, prepare)):
-            with naming(self.place(number, rows)):
+            with naming(partial(self.place, number, rows)):
                 add(total, block, *(cut(each, rows) for each in along))
         return total
 
@@ -187,12 +187,12 @@ def name_of_block(number: int, rows: slice) -> str:
 
 
 @contextmanager
-def naming(place: str) -> Iterator[None]:
+def naming(place: str | Callable[[], str]) -> Iterator[None]:
     """Let errors about the input say in which part of the table it was."""
     try:
         yield
     except InputError as error:
-        raise error.at(place) from None
+        raise error.at(place if isinstance(place, str) else place()) from None
 
 
 def changed(expected: int, got: str) -> InputError:

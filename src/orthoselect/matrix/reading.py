@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 Block = TypeVar("Block")
@@ -31,7 +32,6 @@ class Reading:
     passes: int = 0
     bytes: int = 0
     progress: ReadingProgress | None = None
-    _clock: _Clock = field(default_factory=lambda: _Clock())
 
     def stats(self) -> dict[str, int]:
         """Return what reading has taken so far."""
@@ -50,7 +50,7 @@ class Reading:
         """Yield blocks, prepared, which tell their size as `nbytes`.
 
         Meanwhile the next one is prepared and the one after it is read, each in a thread of its
-        own, unless blocks have been quick to get so far.
+        own, unless the first block was quick to get.
         """
         self.passes += 1
         for block in self._ahead(blocks, prepare):
@@ -61,34 +61,18 @@ class Reading:
             del block  # three at a time: this one, one that is prepared, one that is read
 
     def _ahead(self, blocks: Iterable[Any], prepare: Callable[[Any], Block] | None) -> Iterator:
-        slow = self._clock.is_slow()
-        timed = self._clock.time(blocks)
-        if prepare is None:
-            return read_ahead(timed) if slow else timed
-        if not slow:
-            return map(prepare, timed)
-        return read_ahead(map_forgetting(prepare, read_ahead(timed)))
-
-
-class _Clock:
-    """How long blocks take to read."""
-
-    def __init__(self) -> None:
-        self._seconds, self._count = 0.0, 0
-
-    def time(self, items: Iterable[Block]) -> Iterator[Block]:
-        """Yield the items, each timed."""
+        """Read and prepare ahead, if that takes long enough: the first block tells."""
+        items = iter(blocks)
         start = time.perf_counter()
-        for item in items:
-            self._seconds += time.perf_counter() - start
-            self._count += 1
-            yield item
-            del item
-            start = time.perf_counter()
-
-    def is_slow(self) -> bool:
-        """Whether a thread that reads ahead is worth its while; so it is as long as unknown."""
-        return self._seconds >= _WORTH_A_THREAD * self._count
+        first = list(islice(items, 1))
+        made = iter(first if prepare is None else [prepare(item) for item in first])
+        del first
+        quick = time.perf_counter() - start < _WORTH_A_THREAD
+        if prepare is None:
+            return chain(made, items if quick else read_ahead(items))
+        if quick:
+            return chain(made, map(prepare, items))
+        return chain(made, read_ahead(map_forgetting(prepare, read_ahead(items))))
 
 
 def read_ahead(items: Iterable[Block]) -> Iterator[Block]:
