@@ -45,17 +45,18 @@ def _timed(work: Callable[[], Any]) -> tuple[float, Any]:
 def _select(place: Path, asked: dict[str, Any]) -> dict[str, Any]:
     from orthoselect import select
 
-    source, target = _table(place)
-    seconds, path = _timed(
-        lambda: select(source, target, asked["selected"], memory=asked["memory"])
-    )
+    source, target = _table(place, asked.get("files"))
+    left_out = [f"f{j}" for j in range(asked["columns"], asked["of"])] if "of" in asked else None
+    t, memory = asked["selected"], asked["memory"]
+    seconds, path = _timed(lambda: select(source, target, t, memory=memory, exclude=left_out))
     return {"seconds": seconds, "names": path.names, "gains": path.gains, "stats": path.stats}
 
 
-def _table(place: Path) -> tuple[str, Any]:
+def _table(place: Path, files: int | None = None) -> tuple[Any, Any]:
+    """Return what to select from, of so many files if told, and the response."""
     if (place / "X.npy").exists():
         return str(place / "X.npy"), np.load(place / "y.npy")
-    return str(place), "y"
+    return sorted(map(str, place.glob("*.parquet")))[:files], "y"
 
 
 def _scan(place: Path, asked: dict[str, Any]) -> dict[str, Any]:

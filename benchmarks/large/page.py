@@ -34,7 +34,7 @@ def measure(shape: Shape, place: Path) -> dict[str, Any]:
     _cell("scan", place)  # so that all that follow find the same pages in the system's cache
     scan = _cell("scan", place)["seconds"]
     product = _cell("product", place, **block)["seconds"] * shape.rows / height
-    ours = _cell("select", place, LIMIT, selected=shape.selected, memory=BUDGET)
+    ours = _cell("select", place, LIMIT, selected=shape.selected, memory=_budget(shape))
     bound = max(scan, product)
     line = {
         "shape": asdict(shape),
@@ -47,10 +47,37 @@ def measure(shape: Shape, place: Path) -> dict[str, Any]:
         "stats": ours["stats"],
         "names": ours["names"],
     }
+    line["growth"] = list(_growth(shape, place))
     if shape.kind == "parquet":
         for by in ("files", "dataframe"):
             line.setdefault("dask", {})[by] = _workers(shape, place, by, ours["names"])
     return line
+
+
+def _budget(shape: Shape) -> int:
+    """Return what a selection may take: too little for a small table to be read whole."""
+    return min(BUDGET, shape.nbytes // 4)
+
+
+def _growth(shape: Shape, place: Path) -> Iterator[dict[str, Any]]:
+    """Yield what a selection takes when one thing is halved or doubled."""
+    asked = {"selected": shape.selected, "memory": _budget(shape)}
+    if shape.kind == "parquet":
+        for files in (shape.files // 4, shape.files // 2, shape.files):
+            yield _grown(f"{shape.rows * files // shape.files:,} rows", place, asked, files=files)
+        for n in (shape.columns // 4, shape.columns // 2):
+            yield _grown(f"{n} columns", place, asked, columns=n, of=shape.columns)
+    for t in (shape.selected // 4, 2 * shape.selected):
+        yield _grown(f"{t} features selected", place, asked | {"selected": t})
+    if shape.kind == "npy":
+        for memory in (_budget(shape) // 16, _budget(shape) // 4):
+            yield _grown(f"memory={memory >> 20} MB", place, asked | {"memory": memory})
+
+
+def _grown(what: str, place: Path, asked: dict[str, Any], **more: Any) -> dict[str, Any]:
+    cell = _cell("select", place, LIMIT, **asked, **more)
+    stats = cell["stats"]
+    return {"what": what, "seconds": cell["seconds"], "peak": cell["peak"], "stats": stats}
 
 
 def _workers(shape: Shape, place: Path, by: str, names: list[str]) -> dict[str, Any]:
@@ -84,6 +111,7 @@ def markdown(result: dict[str, Any], about: list[str]) -> str:
         f"them. Product: `B.T @ B` of one block of {BLOCK_BYTES >> 20} MB times the number of "
         f"blocks. The target is at most {TARGET} times the larger of the two where one pass does.",
         _lines(result["lines"]),
+        *(_growth_text(line) for line in result["lines"]),
         *(_dask_text(line) for line in result["lines"] if "dask" in line),
         "## Where",
         "\n".join(f"- {text}" for text in about),
@@ -110,6 +138,22 @@ def _lines(lines: list[dict[str, Any]]) -> str:
             f"{line['peak'] / 1e6:.0f}",
         ]
         rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _growth_text(line: dict[str, Any]) -> str:
+    shape = line["shape"]
+    rows = [
+        f"| {shape['rows']:,} x {shape['columns']:,}, but with | selection | passes | GB read "
+        f"| peak MB |",
+        "|---|---|---|---|---|",
+    ]
+    for each in line["growth"]:
+        stats = each["stats"]
+        rows.append(
+            f"| {each['what']} | {each['seconds']:.1f} s | {stats['passes']} | "
+            f"{stats['bytes_read'] / 1e9:.1f} | {each['peak'] / 1e6:.0f} |"
+        )
     return "\n".join(rows)
 
 
