@@ -16,6 +16,7 @@ PARTS = {
     "templates of the report": (("jinja2",), "jinja2"),
     "charts of the report": (("matplotlib",), "matplotlib.figure"),
     "tables in files": (("pyarrow",), "pyarrow.csv"),
+    "clusters": (("dask", "distributed", "pandas", "pyarrow"), "dask.dataframe, distributed"),
 }
 RUNS = 5
 

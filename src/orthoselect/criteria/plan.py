@@ -12,8 +12,10 @@ from __future__ import annotations
 from orthoselect.native import available
 
 _READ = 15.0
-# Where the table is not in memory a read means files, decoding, conversion.
-_READ_BLOCKS = 150.0
+# Where the table is not in memory a read may come from a disk or over a network: one pass with all
+# products beats several, unless the products are very many. From files in the system's own memory
+# it is a tenth of this.
+_READ_BLOCKS = 1000.0
 _WHOLE, _WHOLE_WITHOUT_KERNELS = 1.3, 0.7  # BLAS takes the whole one, kernels the thin products
 # Threads have Gram matrices of their own, which should be small beside X, or small anyway.
 _GRAM_MEMORY, _SMALL_GRAM = 40, 250
