@@ -19,6 +19,7 @@ import orthoselect
 from orthoselect.errors import InputError
 from orthoselect.study.datasets import DataSource
 from orthoselect.study.experiments import EXPERIMENTS, Experiment
+from orthoselect.study.methods import METHODS, StudyMethod
 from orthoselect.study.methods import chosen as chosen_methods
 from orthoselect.study.records import Plan, Row, Task
 from orthoselect.study.settings import Settings, find
@@ -209,7 +210,7 @@ class _Run:
         # Large arrays are shared by the processes, not copied; results come as they are ready.
         pool = Parallel(n_jobs=self._settings.jobs, return_as="generator_unordered", batch_size=1)
         by_name = {task.name: task for task in tasks}
-        calls = (delayed(_named)(work, task) for work, task in jobs)
+        calls = (delayed(_named)(work, task, _method_of(task)) for work, task in jobs)
         outcomes = pool(calls)
         try:
             for name, outcome in outcomes:
@@ -271,7 +272,14 @@ def _single_threaded(work: Any, task: Task) -> Outcome:
         return _attempt(work, task)
 
 
-def _named(work: Any, task: Task) -> tuple[str, Outcome]:
+def _method_of(task: Task) -> StudyMethod | None:
+    return METHODS.get(task.arguments.get("method", ""))
+
+
+def _named(work: Any, task: Task, method: StudyMethod | None) -> tuple[str, Outcome]:
+    """Run in another process, which does not know of methods that were added to this one."""
+    if method is not None:
+        METHODS[method.name] = method
     return task.name, _single_threaded(work, task)
 
 
