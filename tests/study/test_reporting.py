@@ -207,6 +207,21 @@ def test_sets_that_are_not_to_be_had_are_in_the_table_of_ranks(told):
     assert told["overall"]["findings"]
 
 
+def test_ranks_of_runs_with_different_settings_are_said_to_be(tmp_path, undrawn):
+    small = {"repeats": 1, "batches": 1}
+    run(["binomial"], Settings(tmp_path, **small))
+    run(["multinomial"], Settings(tmp_path, **small))
+    assert "settings differ" not in report(tmp_path)["sentence"]
+    run(["multinomial"], Settings(tmp_path, repeats=2, batches=1, seed=5))
+    told = report(tmp_path)
+    expected = (
+        "The ranks are not of one run; settings differ: seed: 0 (binomial) and 5 (multinomial); "
+        "repeats: 1 (binomial) and 2 (multinomial)."
+    )
+    assert told["sentence"].endswith(expected)
+    assert told["overall"]["findings"][-1] == expected
+
+
 def test_runs_without_ranks_say_nothing_of_the_claim(tmp_path, undrawn):
     run(["iris"], Settings(tmp_path / "out"))
     told = report(tmp_path / "out")
