@@ -78,9 +78,12 @@ def test_a_file_of_something_else_is_refused_by_name(tmp_path):
         Store(tmp_path, "iris")
 
 
-def test_a_damaged_manifest_is_refused_by_name(tmp_path):
+@pytest.mark.parametrize(
+    "text", ["{", "3", '{"written": "", "settings": {}}'], ids=["cut off", "else", "older"]
+)
+def test_a_damaged_manifest_is_refused_by_name(tmp_path, text):
     store, _ = stored(tmp_path, 0)
-    (tmp_path / "iris.json").write_text("{")
+    (tmp_path / "iris.json").write_text(text)
     with pytest.raises(InputError, match=r"iris\.json.*damaged"):
         store.manifest()
 

@@ -23,6 +23,19 @@ from orthoselect.study.records import Row, Task
 HEADER = ["task", "rows", *Row._fields]
 _WHOLE = ("batch", "repeat", "fold", "n_features")
 _LOCK = ".study.lock"
+# What reports need to know of a run.
+MANIFEST = (
+    "written",
+    "settings",
+    "tasks",
+    "seconds",
+    "facts",
+    "data",
+    "missing",
+    "damaged",
+    "versions",
+    "failed",
+)
 
 
 class Store:
@@ -91,11 +104,16 @@ class Store:
         if not self._manifest.exists():
             return None
         try:
-            return json.loads(self._manifest.read_text())
-        except (OSError, ValueError) as error:
+            manifest = json.loads(self._manifest.read_text())
+            lacking = [key for key in MANIFEST if key not in manifest]
+            if lacking:  # a version that wrote less
+                raise ValueError(f"it lacks {', '.join(lacking)}")
+            return manifest
+        except (OSError, ValueError, TypeError) as error:
             raise InputError(
-                f"`{self._manifest}` should be what a run of the study wrote; it is damaged "
-                f"({error}). Run the experiment again: results that are there are kept."
+                f"`{self._manifest}` should be what a run of the study wrote; it is damaged, "
+                f"or of another version ({error}). Run the experiment again: results that are "
+                f"there are kept."
             ) from None
 
     def _read(self) -> tuple[dict[str, list[Row]], bool]:
