@@ -177,6 +177,7 @@ class _Run:
         self._open = [task for task in tasks if task not in self._stores[task.experiment]]
         self._total, self._done = len(tasks), len(tasks) - len(self._open)
         self._cost, self._cost_done = sum(task.cost for task in self._open), 0.0
+        self._versions = _versions()
         self._began = time.monotonic()
 
     def go(self) -> dict[str, dict[str, Any]]:
@@ -223,7 +224,7 @@ class _Run:
 
     def _keep(self, task: Task, outcome: Outcome) -> None:
         if outcome.error is None:
-            self._stores[task.experiment].add(task, outcome.rows, outcome.seconds)
+            self._stores[task.experiment].add(task, outcome.rows, outcome.seconds, self._versions)
         else:
             self._failures.append((task.label, outcome.error))
         self._done += 1
@@ -295,7 +296,8 @@ def _manifest(plan: Plan, store: Store, settings: Settings) -> dict[str, Any]:
         "data": plan.data,
         "missing": plan.missing,
         "damaged": plan.damaged,
-        "versions": _versions(),
+        # Those that made the results, which an earlier run may have had others of.
+        "versions": store.versions(names) or _versions(),
     }
 
 

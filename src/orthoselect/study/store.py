@@ -71,9 +71,20 @@ class Store:
     def __contains__(self, task: Task) -> bool:
         return task.name in self._tasks
 
-    def add(self, task: Task, rows: Iterable[Row], seconds: float) -> None:
-        """Append the rows of a task, in one write that reaches the disk before this returns."""
-        all_rows = [Row(measure="task", value=seconds, note=task.text), *rows]
+    def add(
+        self,
+        task: Task,
+        rows: Iterable[Row],
+        seconds: float,
+        versions: Mapping[str, str] | None = None,
+    ) -> None:
+        """Append the rows of a task, in one write that reaches the disk before this returns.
+
+        The versions of packages that made them are kept with the key; they are no part of it.
+        """
+        told = task.key if versions is None else {**task.key, "versions": dict(versions)}
+        note = json.dumps(told, sort_keys=True)
+        all_rows = [Row(measure="task", value=seconds, note=note), *rows]
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(_records(task.name, all_rows))
         with self.path.open("ab") as file:
@@ -89,6 +100,19 @@ class Store:
     def seconds(self, names: Iterable[str]) -> float:
         """Return how long these tasks took, together."""
         return sum(self._tasks[name][0].value for name in names if name in self._tasks)
+
+    def versions(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the versions of packages that made the results of these tasks."""
+        found: dict[str, dict[str, None]] = {}
+        for name in names:
+            note = self._tasks[name][0].note if name in self._tasks else "{}"
+            try:
+                told = json.loads(note).get("versions", {})
+            except ValueError:  # a note that lost some of its letters
+                continue
+            for package, number in told.items():
+                found.setdefault(package, {})[number] = None
+        return {package: " and ".join(numbers) for package, numbers in found.items()}
 
     def count(self, names: Iterable[str]) -> int:
         """Return how many of these tasks have results."""
@@ -160,7 +184,13 @@ def locked(folder: Path) -> Iterator[None]:
     except ImportError:  # Windows has no such lock
         yield
         return
-    with (Path(folder) / _LOCK).open("w") as file:
+    try:
+        opened = (Path(folder) / _LOCK).open("w")
+    except OSError as error:
+        raise InputError(
+            f"`output` should be a folder that can be written to; `{folder}` cannot: {error}."
+        ) from None
+    with opened as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
