@@ -94,3 +94,11 @@ def test_a_run_without_any_data_is_an_error(run, tmp_path):
     assert ran.code == 2
     assert "is missing" in ran.out
     assert ran.err.splitlines()[-1].startswith("orthoselect: error: an experiment should have")
+
+
+def test_results_of_earlier_runs_are_no_results_of_this_one(run, tmp_path):
+    (tmp_path / "empty").mkdir()
+    assert run("study", "run", "iris", "--output", "out").code == 0
+    ran = run("study", "run", "challenge", "--data", "empty", "--methods", "OLS", "--output", "out")
+    assert ran.code == 2
+    assert "an experiment should have results" in ran.err

@@ -171,7 +171,7 @@ def test_the_stand_in_follows_the_recipe(monkeypatch):
 
 
 def answer(**sets):
-    """Return a `fetch_openml` that gives recorded answers."""
+    """Return a `fetch_openml` that gives these answers, made by hand: none was recorded."""
 
     def fetch(*, data_id, as_frame, parser, **_):
         assert as_frame is False

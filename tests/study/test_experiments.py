@@ -1,16 +1,20 @@
 """The numbers that must hold, and the parts that experiments are made of."""
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from orthoselect import select
-from orthoselect.study import EXPERIMENTS, METHODS, Settings, paper, run
+from orthoselect.errors import InputError
+from orthoselect.study import EXPERIMENTS, METHODS, Settings, paper, report, run
 from orthoselect.study.averages import auc_error, mean, mean_error
 from orthoselect.study.datasets import DataSource, load
 from orthoselect.study.experiments.folds import split
 from orthoselect.study.experiments.simulated import RELEVANT, draw, exact_supports
 from orthoselect.study.experiments.speed import by_definition, gram_schmidt
-from orthoselect.study.methods import INFORMATION, TWELVE, apply
+from orthoselect.study.methods import INFORMATION, TWELVE, StudyMethod, apply, described
 from orthoselect.study.records import Results, Row
 from orthoselect.study.reporting import _results
 from orthoselect.study.store import Store
@@ -227,6 +231,48 @@ def test_methods_are_the_papers():
     assert set(paper.FOUND["binomial"]) == set(TWELVE) == set(paper.FOUND["multinomial"])
     for figures in (*paper.TEST_AUC.values(), *paper.PROBES.values()):
         assert set(figures) == set(TWELVE) - {"LASSO", "Net"}
+
+
+def by_correlation(X, y, n_features, sign=1):
+    """Select columns by their correlation with the number of the class."""
+    scores = [sign * abs(np.corrcoef(column, y)[0, 1]) for column in X.T]
+    return np.argsort(scores)[::-1][:n_features]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_function_can_be_added_as_a_method(tiny, undrawn, monkeypatch, jobs):
+    monkeypatch.setitem(METHODS, "Mine", StudyMethod("Mine", by_correlation))
+    settings = tiny(folds=2, features=2, data=Path(__file__).parent, jobs=jobs)
+    run(["uci"], replace(settings, repeats=None, batches=None))
+    told = report(settings.output)
+    (part,) = told["experiments"]
+    assert part["complete"] == part["tasks"] == 26
+    assert [row[0] for row in part["tables"][1]["rows"]] == [*TWELVE, "Mine"]
+    # The paper's claim is of its twelve, whatever else there is.
+    for table in told["overall"]["tables"]:
+        assert set(table["columns"]) == {"data", *TWELVE}
+
+
+def test_a_function_that_was_changed_is_another_method(monkeypatch):
+    keys = []
+    for method in (by_correlation, results):
+        monkeypatch.setitem(METHODS, "Mine", StudyMethod("Mine", method))
+        keys.append(described("Mine"))
+    monkeypatch.setitem(METHODS, "Mine", StudyMethod("Mine", results, options={"sign": -1}))
+    keys.append(described("Mine"))
+    assert len({str(key) for key in keys}) == 3
+    monkeypatch.setitem(METHODS, "Mine", StudyMethod("Mine", max))
+    with pytest.raises(InputError, match="function that a file defines"):
+        described("Mine")
+
+
+@pytest.mark.parametrize("columns", [[], [0, 0], [0, 30], [-1]])
+def test_a_function_that_returns_no_columns_is_told(columns, monkeypatch):
+    data = load(["breast"], DataSource()).sets["breast"]
+    method = StudyMethod("Mine", lambda X, y, n_features: columns)
+    monkeypatch.setitem(METHODS, "Mine", method)
+    with pytest.raises(InputError, match="'Mine' should return different columns from 0 to 29"):
+        apply("Mine", data.X, data.y, 2, bins=None)
 
 
 @pytest.mark.parametrize("name", METHODS)

@@ -166,10 +166,8 @@ def test_differences_and_errors_are_those_of_the_printed_numbers():
         folds = {name: rng.normal(0.9, 0.01, 10).tolist() for name in ("OLS", "MIM")}
         (sentence,) = standing_sentences(Standing("a set", "accuracy", folds, {}))
         numbers = [float(number) for number in re.findall(r"\d\.\d{4}", sentence)]
-        if len(numbers) == 1:
-            continue  # OLS leads
-        best, ours, gap, error, twice = numbers
-        assert gap == pytest.approx(best - ours)
+        best, other, gap, error, twice = numbers
+        assert gap == pytest.approx(best - other)
         assert f"(2 x {error:.4f} = {twice:.4f})" in sentence
         assert twice == pytest.approx(2 * error)
         assert ("more than two" in sentence) == (gap > twice)
@@ -178,6 +176,16 @@ def test_differences_and_errors_are_those_of_the_printed_numbers():
 def test_a_difference_that_is_not_printed_is_no_zero():
     (sentence,) = standing_sentences(standing({"OLS": 0.90001, "MIM": 0.90002}))
     assert sentence.endswith("number 2 of 2 (0.9000), behind by less than 0.0001.")
+
+
+def test_a_lead_is_judged_as_a_lag_is():
+    errors = dict.fromkeys(("OLS", "MIM", "JMI"), 0.03)
+    scores = {"OLS": [0.9], "MIM": [0.88], "JMI": [0.7]}
+    (sentence,) = standing_sentences(Standing("a set", "accuracy", scores, errors))
+    assert "best is OLS (0.9000); next is MIM (0.8800), 0.0200 behind, within two" in sentence
+    scores["MIM"] = [0.7]
+    (sentence,) = standing_sentences(Standing("a set", "accuracy", scores, errors))
+    assert "next is MIM and JMI (0.7000), 0.2000 behind, more than two" in sentence
 
 
 def test_one_method_alone_is_not_called_the_best():
@@ -197,6 +205,21 @@ def test_sets_that_are_not_to_be_had_are_in_the_table_of_ranks(told):
         assert set(rows["Gisette"]) == {"missing"}
         assert "Flags" not in rows  # it is no set of the twelve
     assert told["overall"]["findings"]
+
+
+def test_ranks_of_runs_with_different_settings_are_said_to_be(tmp_path, undrawn):
+    small = {"repeats": 1, "batches": 1}
+    run(["binomial"], Settings(tmp_path, **small))
+    run(["multinomial"], Settings(tmp_path, **small))
+    assert "settings differ" not in report(tmp_path)["sentence"]
+    run(["multinomial"], Settings(tmp_path, repeats=2, batches=1, seed=5))
+    told = report(tmp_path)
+    expected = (
+        "The ranks are not of one run; settings differ: seed: 0 (binomial) and 5 (multinomial); "
+        "repeats: 1 (binomial) and 2 (multinomial)."
+    )
+    assert told["sentence"].endswith(expected)
+    assert told["overall"]["findings"][-1] == expected
 
 
 def test_runs_without_ranks_say_nothing_of_the_claim(tmp_path, undrawn):

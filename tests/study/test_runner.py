@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,16 @@ def test_results_that_are_there_are_not_computed_again(tiny):
     steps = steps_of(["binomial"], settings)
     assert [step.done for step in steps] == [4]
     assert (settings.output / "binomial.csv").read_bytes() == before
+
+
+def test_versions_are_those_that_made_the_results(tiny, monkeypatch):
+    settings = tiny(methods=("OLS",))
+    made = run(["binomial"], settings)["binomial"]["versions"]
+    later = {**made, "numpy": "99.0"}
+    monkeypatch.setattr("orthoselect.study.runner._versions", lambda: later)
+    assert run(["binomial"], settings)["binomial"]["versions"] == made
+    more = run(["binomial"], replace(settings, methods=("OLS", "MIM")))["binomial"]["versions"]
+    assert more == {**made, "numpy": f"{made['numpy']} and 99.0"}
 
 
 def test_more_methods_add_to_what_is_there(tiny):
@@ -249,6 +260,13 @@ def test_no_method_at_all_is_told(tmp_path):
 def test_a_folder_of_data_that_is_none_is_told(tmp_path):
     with pytest.raises(InputError, match="there is no folder"):
         Settings(tmp_path, data=tmp_path / "nowhere")
+
+
+def test_an_output_that_cannot_be_written_to_is_told(tmp_path):
+    pytest.importorskip("fcntl")
+    (tmp_path / ".study.lock").mkdir()  # rights would not hold back a superuser
+    with pytest.raises(InputError, match="`output` should be a folder that can be written to"):
+        run(["iris"], Settings(tmp_path))
 
 
 def test_an_output_that_is_a_file_is_told(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -183,20 +184,22 @@ def _run(names: list[str] | None, settings: Settings, terminal: Terminal) -> Non
     """Run, and report whatever came out, however the run ended."""
     from orthoselect.study import Step, StudyFailed, run
 
+    manifests: Mapping[str, Any] = {}
     ending: KeyboardInterrupt | StudyFailed | None = None
     try:
         with terminal.working("the study") as bar:
 
             def show(step: Step) -> None:
-                bar.show(step.done, step.total, step.label)
+                bar.show(step.done, step.total, step.label, step.seconds_left)
 
-            run(names or None, settings, show)
+            manifests = run(names or None, settings, show)
     except (KeyboardInterrupt, StudyFailed) as error:
         ending = error
     if any(settings.output.glob("*.json")):  # a run may be interrupted before it has any
         told = _report(settings.output, terminal)
         _warn_of_missing(told, terminal)
-        if ending is None and not any(part["complete"] for part in told["experiments"]):
+        # What earlier runs left in the folder is no result of this one.
+        if ending is None and not any(each["complete"] for each in manifests.values()):
             raise InputError(
                 "an experiment should have results; none has, since its data sets are missing. "
                 "Give their folder by `--data`."

@@ -14,10 +14,12 @@ from rich.progress import (
     MofNCompleteColumn,
     Progress,
     SpinnerColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from orthoselect.cli.wording import in_command_words
 from orthoselect.matrix.memory import say_bytes
@@ -92,7 +94,7 @@ class Terminal:
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TimeRemainingColumn(compact=True),
+            _TimeLeft(compact=True),
             TextColumn("{task.fields[newest]}"),
         )
         with Progress(*columns, console=self._console, transient=True) as progress:
@@ -116,11 +118,27 @@ class Bar:
             what = f"selecting: pass {passes}, {say_bytes(count)} read"
             self._progress.update(self._task, description=what)
 
-    def show(self, done: int, total: int, newest: str) -> None:
-        """Show how far it is."""
+    def show(self, done: int, total: int, newest: str, left: float | None = None) -> None:
+        """Show how far it is; the seconds that are left are guessed if they are not given."""
         if self._progress is None or self._task is None:
             return
         newest = " ".join(newest.split())
         if len(newest) > _WIDEST_NAME:
             newest = newest[: _WIDEST_NAME - 1] + "…"
-        self._progress.update(self._task, completed=done, total=total, newest=escape(newest))
+        until = None if left is None else self._progress.get_time() + left
+        self._progress.update(
+            self._task, completed=done, total=total, newest=escape(newest), until=until
+        )
+
+
+class _TimeLeft(TimeRemainingColumn):
+    """The time left as it was told; where it was not, as it follows from the pace of the bar."""
+
+    def render(self, task: Task) -> Text:
+        until = task.fields.get("until")
+        if until is None or task.finished:
+            return super().render(task)
+        minutes, seconds = divmod(max(0, round(until - task.get_time())), 60)
+        hours, minutes = divmod(minutes, 60)
+        shown = f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes:02d}:{seconds:02d}"
+        return Text(shown, style="progress.remaining")

@@ -159,12 +159,28 @@ def standing_sentences(standing: Standing) -> list[str]:
     if len(best) == len(order):
         return [f"{where}: {score_words(standing)}."]
     lead = f"{where}: best is {listed(best)} ({standing.scores[first]:.4f})"
-    if _OURS not in ranks or _OURS in best:
+    if _OURS not in ranks:
         return [f"{lead}."]
+    if _OURS in best:
+        return [f"{lead}; {_next(standing)}."]
     return [
         f"{lead}; {_OURS} is number {ranks[_OURS]} of {len(order)} "
-        f"({standing.scores[_OURS]:.4f}), {_behind(standing, first)}."
+        f"({standing.scores[_OURS]:.4f}), {_behind(standing, _OURS, first)}."
     ]
+
+
+def _next(standing: Standing) -> str:
+    """Say who comes after the best, among whom is ours, and whether the lead is more than chance.
+
+    A lead is judged as a lag is: who reads only of lags that are chance takes leads for certain.
+    """
+    ranks, order = standing.ranks(), standing.ordered()
+    place = min(rank for rank in ranks.values() if rank > 1)
+    names = [name for name in order if ranks[name] == place]
+    return (
+        f"next is {listed(names)} ({standing.scores[names[0]]:.4f}), "
+        f"{_behind(standing, names[0], _OURS)}"
+    )
 
 
 def score_words(standing: Standing) -> str:
@@ -185,9 +201,10 @@ def score_words(standing: Standing) -> str:
     return listed([f"{score} by {', '.join(names)}" for score, names in by_score.items()])
 
 
-def _behind(standing: Standing, other: str) -> str:
-    gap = printed_gap(standing.scores[other], standing.scores[_OURS])
-    error = standing.error_of_difference(_OURS, other)
+def _behind(standing: Standing, one: str, other: str) -> str:
+    """Say how far one is behind another."""
+    gap = printed_gap(standing.scores[other], standing.scores[one])
+    error = standing.error_of_difference(one, other)
     if not gap:
         return f"behind by less than {10**-_DIGITS:.4f}"
     if not math.isfinite(error):
@@ -234,7 +251,7 @@ def _behind_fifth(standing: Standing) -> str:
     fifth = standing.ordered()[paper.FIRST - 1]
     return (
         f"{standing.dataset}: the fifth, {fifth}, has {standing.scores[fifth]:.4f}, {_OURS} "
-        f"{standing.scores[_OURS]:.4f}: {_behind(standing, fifth)}."
+        f"{standing.scores[_OURS]:.4f}: {_behind(standing, _OURS, fifth)}."
     )
 
 

@@ -1,5 +1,7 @@
 """The paper's methods by the paper's names, each as a call of `select`; a new one is one entry.
 
+An entry may be added from outside, too: `METHODS["Mine"] = StudyMethod("Mine", my_function)`.
+
 What the paper leaves open is settled here: mRMRq has 0.01 in its denominator, which fits the
 paper's figures; CMIM is capped, as its author has it; LASSO and Net rank features by the order
 in which they enter the path.
@@ -7,12 +9,16 @@ in which they enter the path.
 
 from __future__ import annotations
 
+import inspect
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from orthoselect import select
+from orthoselect.errors import InputError
+from orthoselect.study import paper
+from orthoselect.study.chance import digest
 from orthoselect.study.settings import Settings, find
 
 
@@ -24,17 +30,19 @@ class StudyMethod:
     ----------
     name : str
         What the paper calls it.
-    method : str
-        What `select` calls it.
+    method : str or callable
+        What `select` calls it; or a function of X, y, the number of features and, as keywords, the
+        options, that returns the columns in the order of their selection.
     discrete : bool
         Whether it counts levels: columns of numbers are cut, categories taken as they are. The
-        others see categories as numbers.
+        others see categories as numbers. A function gets `bins`, and `categorical_features` if
+        there are any, as `select` does.
     options : mapping
         Options of its own.
     """
 
     name: str
-    method: str
+    method: str | Callable[..., Sequence[int]]
     discrete: bool = False
     options: Mapping[str, Any] = field(default_factory=dict)
 
@@ -58,7 +66,8 @@ METHODS = {
         StudyMethod("Shapley", "shapley"),
     )
 }
-TWELVE = tuple(name for name in METHODS if name not in ("OBCC", "Shapley"))
+TWELVE = paper.TWELVE
+_RECENT = ("OBCC", "Shapley")
 INFORMATION = ("mRMRd", "mRMRq", "MIM", "JMI", "CMIM", "CIFE", "ICAP", "DISR")
 
 
@@ -70,8 +79,10 @@ class Selection:
     warnings: list[str]
 
 
-def chosen(settings: Settings, own: Sequence[str] = TWELVE) -> list[str]:
+def chosen(settings: Settings, own: Sequence[str] | None = None) -> list[str]:
     """Return the methods asked for, or those of the experiment.
+
+    An experiment without methods of its own has the paper's twelve, and whatever was added.
 
     Examples
     --------
@@ -80,14 +91,23 @@ def chosen(settings: Settings, own: Sequence[str] = TWELVE) -> list[str]:
     ['OLS', 'MIM']
     """
     if settings.methods is None:
-        return list(own)
+        return [name for name in METHODS if name not in _RECENT] if own is None else list(own)
     return list(dict.fromkeys(find(name, METHODS, "methods") for name in settings.methods))
 
 
 def described(name: str) -> dict[str, Any]:
     """Return the call of a method as plain values, for keys."""
     method = METHODS[name]
-    return {"name": name, "select": method.method, **method.options}
+    if isinstance(method.method, str):
+        return {"name": name, "select": method.method, **method.options}
+    try:
+        source = inspect.getsource(method.method)
+    except (OSError, TypeError):
+        raise InputError(
+            f"`method` of {name!r} should be a function that a file defines, so that results of "
+            f"another version of it are never taken for its own; got {method.method!r}."
+        ) from None
+    return {"name": name, "source": digest(source), **method.options}
 
 
 def apply(
@@ -124,5 +144,21 @@ def apply(
     n_features = min(n_features, X.shape[1])
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        path = select(X, y, n_features, method.method, task="classification", **options)
-    return Selection(path.features, list(dict.fromkeys(str(w.message) for w in caught)))
+        if isinstance(method.method, str):
+            path = select(X, y, n_features, method.method, task="classification", **options)
+            features = path.features
+        else:
+            features = _checked(name, method.method(X, y, n_features, **options), X.shape[1])
+    return Selection(features, list(dict.fromkeys(str(w.message) for w in caught)))
+
+
+def _checked(name: str, columns: Sequence[int], n_columns: int) -> list[int]:
+    """Return the columns that a function selected, if they are columns of the table."""
+    features = [int(column) for column in columns]
+    known = all(0 <= column < n_columns for column in features)
+    if not features or not known or len(set(features)) < len(features):
+        raise InputError(
+            f"`method` of {name!r} should return different columns from 0 to {n_columns - 1}, at "
+            f"least one; got {features}."
+        )
+    return features

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -83,11 +82,6 @@ class Task:
     def name(self) -> str:
         """The key in 16 letters."""
         return digest(self.key)
-
-    @property
-    def text(self) -> str:
-        """The key, to be read."""
-        return json.dumps(self.key, sort_keys=True)
 
     @property
     def label(self) -> str:

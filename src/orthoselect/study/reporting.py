@@ -17,6 +17,7 @@ from orthoselect.study.findings import Standing
 from orthoselect.study.methods import TWELVE
 from orthoselect.study.records import Results
 from orthoselect.study.reproduce import how_to_reproduce
+from orthoselect.study.settings import OVERRIDES
 from orthoselect.study.store import Store
 from orthoselect.study.tables import Table
 
@@ -61,9 +62,10 @@ def report(output: str | Path) -> dict[str, Any]:
         raise InputError(f"`output` should be the folder of a run; `{folder}` has no results.")
     ranked = {by: _ranked(standings, kind) for kind, by in _RANKED.items()}
     overall = _overall(ranked, _left_out(standings), _unranked(parts), files)
+    unlike = _unlike_settings(parts)
     if overall["findings"]:
-        overall["findings"] += caveats
-    sentence = findings.answer(ranked, hangs=bool(caveats))
+        overall["findings"] += [*caveats, *unlike]
+    sentence = " ".join([findings.answer(ranked, hangs=bool(caveats)), *unlike])
     if not standings:  # nothing of which the claim could be judged was run
         sentence = " ".join(part["findings"][0] for part in parts)
     told = {
@@ -221,6 +223,29 @@ def _unranked(parts: Sequence[dict[str, Any]]) -> dict[str, str]:
             for state in ("missing", "damaged"):
                 states |= {DATASETS[name].title: state for name in part[state]}
     return states
+
+
+def _unlike_settings(parts: Sequence[dict[str, Any]]) -> list[str]:
+    """Say so if the experiments with ranks were not run with the same settings."""
+    ranked = [
+        p for p in parts if p["complete"] and set(TWELVE) <= set(p["facts"].get("methods", []))
+    ]
+    told = []
+    for option in ("seed", "quick", *OVERRIDES):
+        values: dict[str, list[str]] = {}
+        for part in ranked:
+            if option not in OVERRIDES or option in EXPERIMENTS[part["name"]].uses:
+                value = _SAID.get(str(part["settings"][option]), str(part["settings"][option]))
+                values.setdefault(value, []).append(part["name"])
+        if len(values) > 1 and option != "methods":  # all have the twelve that are ranked
+            shown = [f"{value} ({', '.join(names)})" for value, names in values.items()]
+            told.append(f"{option}: {findings.listed(shown)}")
+    if not told:
+        return []
+    return [f"The ranks are not of one run; settings differ: {'; '.join(told)}."]
+
+
+_SAID = {"None": "not given", "True": "yes", "False": "no"}
 
 
 def _overall(

@@ -19,6 +19,7 @@ import orthoselect
 from orthoselect.errors import InputError
 from orthoselect.study.datasets import DataSource
 from orthoselect.study.experiments import EXPERIMENTS, Experiment
+from orthoselect.study.methods import METHODS, StudyMethod
 from orthoselect.study.methods import chosen as chosen_methods
 from orthoselect.study.records import Plan, Row, Task
 from orthoselect.study.settings import Settings, find
@@ -176,6 +177,7 @@ class _Run:
         self._open = [task for task in tasks if task not in self._stores[task.experiment]]
         self._total, self._done = len(tasks), len(tasks) - len(self._open)
         self._cost, self._cost_done = sum(task.cost for task in self._open), 0.0
+        self._versions = _versions()
         self._began = time.monotonic()
 
     def go(self) -> dict[str, dict[str, Any]]:
@@ -209,7 +211,7 @@ class _Run:
         # Large arrays are shared by the processes, not copied; results come as they are ready.
         pool = Parallel(n_jobs=self._settings.jobs, return_as="generator_unordered", batch_size=1)
         by_name = {task.name: task for task in tasks}
-        calls = (delayed(_named)(work, task) for work, task in jobs)
+        calls = (delayed(_named)(work, task, _method_of(task)) for work, task in jobs)
         outcomes = pool(calls)
         try:
             for name, outcome in outcomes:
@@ -222,7 +224,7 @@ class _Run:
 
     def _keep(self, task: Task, outcome: Outcome) -> None:
         if outcome.error is None:
-            self._stores[task.experiment].add(task, outcome.rows, outcome.seconds)
+            self._stores[task.experiment].add(task, outcome.rows, outcome.seconds, self._versions)
         else:
             self._failures.append((task.label, outcome.error))
         self._done += 1
@@ -271,7 +273,14 @@ def _single_threaded(work: Any, task: Task) -> Outcome:
         return _attempt(work, task)
 
 
-def _named(work: Any, task: Task) -> tuple[str, Outcome]:
+def _method_of(task: Task) -> StudyMethod | None:
+    return METHODS.get(task.arguments.get("method", ""))
+
+
+def _named(work: Any, task: Task, method: StudyMethod | None) -> tuple[str, Outcome]:
+    """Run in another process, which does not know of methods that were added to this one."""
+    if method is not None:
+        METHODS[method.name] = method
     return task.name, _single_threaded(work, task)
 
 
@@ -287,7 +296,8 @@ def _manifest(plan: Plan, store: Store, settings: Settings) -> dict[str, Any]:
         "data": plan.data,
         "missing": plan.missing,
         "damaged": plan.damaged,
-        "versions": _versions(),
+        # Those that made the results, which an earlier run may have had others of.
+        "versions": store.versions(names) or _versions(),
     }
 
 

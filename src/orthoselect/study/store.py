@@ -23,6 +23,19 @@ from orthoselect.study.records import Row, Task
 HEADER = ["task", "rows", *Row._fields]
 _WHOLE = ("batch", "repeat", "fold", "n_features")
 _LOCK = ".study.lock"
+# What reports need to know of a run.
+MANIFEST = (
+    "written",
+    "settings",
+    "tasks",
+    "seconds",
+    "facts",
+    "data",
+    "missing",
+    "damaged",
+    "versions",
+    "failed",
+)
 
 
 class Store:
@@ -58,9 +71,20 @@ class Store:
     def __contains__(self, task: Task) -> bool:
         return task.name in self._tasks
 
-    def add(self, task: Task, rows: Iterable[Row], seconds: float) -> None:
-        """Append the rows of a task, in one write that reaches the disk before this returns."""
-        all_rows = [Row(measure="task", value=seconds, note=task.text), *rows]
+    def add(
+        self,
+        task: Task,
+        rows: Iterable[Row],
+        seconds: float,
+        versions: Mapping[str, str] | None = None,
+    ) -> None:
+        """Append the rows of a task, in one write that reaches the disk before this returns.
+
+        The versions of packages that made them are kept with the key; they are no part of it.
+        """
+        told = task.key if versions is None else {**task.key, "versions": dict(versions)}
+        note = json.dumps(told, sort_keys=True)
+        all_rows = [Row(measure="task", value=seconds, note=note), *rows]
         text = io.StringIO()
         csv.writer(text, lineterminator="\n").writerows(_records(task.name, all_rows))
         with self.path.open("ab") as file:
@@ -77,6 +101,19 @@ class Store:
         """Return how long these tasks took, together."""
         return sum(self._tasks[name][0].value for name in names if name in self._tasks)
 
+    def versions(self, names: Iterable[str]) -> dict[str, str]:
+        """Return the versions of packages that made the results of these tasks."""
+        found: dict[str, dict[str, None]] = {}
+        for name in names:
+            note = self._tasks[name][0].note if name in self._tasks else "{}"
+            try:
+                told = json.loads(note).get("versions", {})
+            except ValueError:  # a note that lost some of its letters
+                continue
+            for package, number in told.items():
+                found.setdefault(package, {})[number] = None
+        return {package: " and ".join(numbers) for package, numbers in found.items()}
+
     def count(self, names: Iterable[str]) -> int:
         """Return how many of these tasks have results."""
         return sum(name in self._tasks for name in names)
@@ -91,11 +128,16 @@ class Store:
         if not self._manifest.exists():
             return None
         try:
-            return json.loads(self._manifest.read_text())
-        except (OSError, ValueError) as error:
+            manifest = json.loads(self._manifest.read_text())
+            lacking = [key for key in MANIFEST if key not in manifest]
+            if lacking:  # a version that wrote less
+                raise ValueError(f"it lacks {', '.join(lacking)}")
+            return manifest
+        except (OSError, ValueError, TypeError) as error:
             raise InputError(
-                f"`{self._manifest}` should be what a run of the study wrote; it is damaged "
-                f"({error}). Run the experiment again: results that are there are kept."
+                f"`{self._manifest}` should be what a run of the study wrote; it is damaged, "
+                f"or of another version ({error}). Run the experiment again: results that are "
+                f"there are kept."
             ) from None
 
     def _read(self) -> tuple[dict[str, list[Row]], bool]:
@@ -142,7 +184,13 @@ def locked(folder: Path) -> Iterator[None]:
     except ImportError:  # Windows has no such lock
         yield
         return
-    with (Path(folder) / _LOCK).open("w") as file:
+    try:
+        opened = (Path(folder) / _LOCK).open("w")
+    except OSError as error:
+        raise InputError(
+            f"`output` should be a folder that can be written to; `{folder}` cannot: {error}."
+        ) from None
+    with opened as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
