@@ -101,6 +101,7 @@ def part(name, attack, rng, *, failed=(), **options):
         "damaged": {"mnist": attack or "it is cut off"},
         "versions": {"python": "3.11.2", "orthoselect": "0.1.0", "numpy": attack or "2.0"},
         "seconds": 200.0,
+        "selecting": {"penalized": 90.0, "others": 30.0},
         "written": WRITTEN,
         "failed": [*failed],
     }

@@ -49,6 +49,7 @@ def test_all_that_is_told_is_on_the_page(made, outline):
             assert f"{table['rows'][0][1]}" in outline.words
     assert "bars Dexter MIM: it broke" in outline.words
     assert "11 of 12 done, 3 min of work" in outline.words
+    assert "30 s, and 2 min by LASSO and Net" in outline.words
     assert "1 missing" in outline.words
     for run in told["reproduce"]["runs"]:
         assert " ".join(run["code"].split()) in outline.words

@@ -34,8 +34,17 @@ def _about(part: dict[str, Any]) -> str:
     about = part["about"][0].upper() + part["about"][1:]
     return (
         f"{about}.{quick} Seed {settings['seed']}; {part['complete']} of {part['tasks']} tasks, "
-        f"{part['seconds']:.0f} s of work; {part['written']}."
+        f"{part['seconds']:.0f} s of work{_selecting(part)}; {part['written']}."
     )
+
+
+def _selecting(part: dict[str, Any]) -> str:
+    """Say how much of the work was selecting."""
+    took = part["selecting"]
+    if took is None:
+        return ""
+    penalized = f", by LASSO and Net {took['penalized']:.0f} s" if took["penalized"] else ""
+    return f" (selecting: {took['others']:.0f} s{penalized})"
 
 
 def _reproduce(reproduce: dict[str, Any]) -> list[str]:

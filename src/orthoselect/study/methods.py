@@ -68,6 +68,7 @@ METHODS = {
 }
 TWELVE = paper.TWELVE
 _RECENT = ("OBCC", "Shapley")
+PENALIZED = ("LASSO", "Net")
 INFORMATION = ("mRMRd", "mRMRq", "MIM", "JMI", "CMIM", "CIFE", "ICAP", "DISR")
 
 

@@ -11,7 +11,7 @@ import orthoselect
 from orthoselect.study.chance import digest
 
 # Raised whenever a number would come out differently for the same key.
-SCHEMA = 2
+SCHEMA = 3
 
 
 class Row(NamedTuple):

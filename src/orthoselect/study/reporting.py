@@ -14,7 +14,7 @@ from orthoselect.study.datasets import DATASETS
 from orthoselect.study.experiments import EXPERIMENTS, Experiment
 from orthoselect.study.experiments.base import absence_sentences
 from orthoselect.study.findings import Standing
-from orthoselect.study.methods import TWELVE
+from orthoselect.study.methods import PENALIZED, TWELVE
 from orthoselect.study.records import Results
 from orthoselect.study.reproduce import how_to_reproduce
 from orthoselect.study.settings import OVERRIDES
@@ -137,6 +137,7 @@ def _part(
         "tables": [],
         "figures": [],
         "findings": [],
+        "selecting": _selecting(experiment, results),
         **{key: manifest[key] for key in _SHOWN},
     }
     if 0 < results.found < results.expected:
@@ -156,6 +157,19 @@ def _part(
     part["figures"] = [files.figure(figure) for figure in experiment.figures(results)]
     part["findings"] += experiment.findings(results)
     return part
+
+
+def _selecting(experiment: Experiment, results: Results) -> dict[str, float] | None:
+    """Return the seconds of work that selecting took, by penalized models and by all others.
+
+    None for experiments that are about something else than selecting.
+    """
+    if experiment.name == "speed" or not results.where(measure="seconds"):
+        return None
+    seconds = {"penalized": 0.0, "others": 0.0}
+    for row in results.where(measure="seconds"):
+        seconds["penalized" if row.method in PENALIZED else "others"] += row.value
+    return seconds
 
 
 _SHOWN = (

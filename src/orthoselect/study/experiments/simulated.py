@@ -8,6 +8,7 @@ of one have a standard error of about 3 in 100.
 
 from __future__ import annotations
 
+import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -83,10 +84,12 @@ class Simulated(Experiment):
     def work(self, arguments: dict[str, Any], data: None) -> list[Row]:
         name, batch = arguments["method"], arguments["batch"]
         rows: list[Row] = []
-        exact = np.zeros(len(_PENALTIES))
+        exact, seconds = np.zeros(len(_PENALTIES)), 0.0
         for repeat in range(arguments["first"], arguments["stop"]):
             X, y = self.table(arguments["seed"], batch, repeat)
+            began = time.perf_counter()
             chosen = methods.apply(name, X, y, len(RELEVANT), bins=arguments["bins"])
+            seconds += time.perf_counter() - began
             found = float(set(chosen.features) == set(RELEVANT))
             shown = " ".join(str(j + 1) for j in chosen.features)
             at = Row(self.name, name, batch, repeat)
@@ -94,6 +97,7 @@ class Simulated(Experiment):
             rows += [at._replace(measure="warning", value=1.0, note=w) for w in chosen.warnings]
             if name in _ONE_PENALTY:
                 exact += exact_supports(X, y, _ONE_PENALTY[name])
+        rows.append(Row(self.name, name, batch, measure="seconds", value=seconds))
         if name in _ONE_PENALTY:
             at = Row(self.name, name, batch, measure="exact support")
             rows += [
