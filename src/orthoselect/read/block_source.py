@@ -309,7 +309,8 @@ class TableCoder:
         """Return a coder that agrees with the first block."""
         columns = {c: _Column.of(seen) for c, seen in zip(labeled, survey.seen)}
         coder = TableCoder(source.names, columns, skip)
-        coder._agree_with(source.first)
+        with naming("a look at a few rows, before the first pass"):
+            coder._agree_with(source.first)
         return coder
 
     def _agree_with(self, source: Source) -> None:
