@@ -1,6 +1,6 @@
 """`python -m orthoselect` is the command `orthoselect`."""
 
-from orthoselect.cli import main
+from orthoselect_command import main
 
 if __name__ == "__main__":
     main()

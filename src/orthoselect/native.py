@@ -11,6 +11,8 @@ import os
 from importlib import import_module
 from typing import Any
 
+from numpy.typing import NDArray
+
 _module: Any
 try:
     # By name: `from orthoselect import` would count as an import of all that the package offers.
@@ -35,3 +37,18 @@ def kernels() -> Any:
 def available() -> bool:
     """Whether compiled kernels are in use."""
     return _kernels is not None
+
+
+def aligned(values: NDArray) -> NDArray:
+    """Return values where kernels take them: a copy, if they begin in the middle of a word.
+
+    What one worker of Dask sends to another may begin at any byte; so may part of a file in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values = np.frombuffer(bytes(17), dtype=float, offset=1)
+    >>> aligned(values).flags.aligned
+    True
+    """
+    return values if values.flags.aligned else values.copy()

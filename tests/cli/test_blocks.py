@@ -173,3 +173,14 @@ def test_the_bar_shows_pass_and_bytes(folder):
     assert process.returncode == 0
     assert b"pass 2, " in said
     assert b"kB read" in said
+
+
+@pytest.mark.parametrize("memory", [(), ("--memory", "20 kB")])
+def test_the_output_takes_no_place_of_a_file_of_the_table(run, folder, memory):
+    before = (folder / "1.parquet").read_bytes()
+    for source in ([folder], [folder / "*.parquet"], sorted(folder.glob("*"))):
+        place = folder / ".." / "logs" / "1.parquet"
+        ran = run("select", *source, "--target", "y", "--output", place, *memory)
+        assert ran.code == 2
+        assert "should leave the files of the table as they are" in ran.err
+    assert (folder / "1.parquet").read_bytes() == before

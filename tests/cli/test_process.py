@@ -131,3 +131,20 @@ def test_the_command_has_its_entry():
         [sys.executable, "-m", "orthoselect_command", "--version"], capture_output=True, text=True
     )
     assert ran.stdout.startswith("orthoselect ")
+
+
+def test_the_package_as_a_module_starts_as_the_command_does():
+    code = (
+        "import os, runpy, signal, sys, threading, time\n"
+        "import orthoselect\n"
+        "def press():\n"
+        "    while 'orthoselect.cli' not in sys.modules:\n"
+        "        time.sleep(0.001)\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "threading.Thread(target=press, daemon=True).start()\n"
+        "sys.argv = ['orthoselect', 'methods']\n"
+        "runpy.run_module('orthoselect', run_name='__main__')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ran.returncode == 130
+    assert "Traceback" not in ran.stderr

@@ -9,7 +9,7 @@ from orthoselect.matrix import SparseMatrix
 from orthoselect.matrix.thin import add_cross, add_gram, take_columns
 
 needs_kernels = pytest.mark.skipif(not native.available(), reason="there are no kernels")
-KINDS = ["plain", "wider", "every other row", "by columns", "backwards", "read-only"]
+KINDS = ["plain", "wider", "every other row", "by columns", "backwards", "read-only", "unaligned"]
 WIDTHS = [0, 1, 2, 3, 4, 5, 6, 7, 11, 13, 24, 30]
 SHAPES = [(1, 1), (3, 5), (31, 7), (32, 8), (33, 17), (65, 16), (129, 40), (70, 515), (257, 1030)]
 
@@ -28,7 +28,12 @@ def block(rng, shape, dtype, kind):
         return B[::-1]
     if kind == "read-only":
         B.setflags(write=False)
-    return B
+    return unaligned(B) if kind == "unaligned" else B
+
+
+def unaligned(values):
+    """The same values, the first of which begins at an odd byte."""
+    return np.frombuffer(b"." + values.tobytes(), values.dtype, offset=1).reshape(values.shape)
 
 
 @pytest.mark.parametrize("kernels", [True, False])
@@ -81,6 +86,20 @@ def test_sparse_products_are_those_of_the_dense_table(seed, kernels, monkeypatch
     assert matrix.filled().tolist() == np.flatnonzero(X.any(axis=0)).tolist()
     filled = matrix.restricted(matrix.filled())
     np.testing.assert_array_equal(filled.columns(np.arange(filled.shape[1])), X[:, X.any(axis=0)])
+
+
+def test_columns_that_begin_at_any_byte_are_multiplied_alike():
+    rng = np.random.default_rng(0)
+    B, Z, w = rng.normal(size=(50, 6)), rng.normal(size=(50, 2)), rng.random(50)
+    J, means, factors = np.array([1, 4]), rng.normal(size=2), rng.normal(size=2)
+    products = []
+    for stored in (np.asarray, unaligned):
+        ZtB, G, sums = np.zeros((2, 6)), np.zeros((2, 6)), np.zeros(2)
+        add_cross(stored(Z), B, ZtB)
+        add_gram(B, *map(stored, (J, means, factors, w)), G, sums)
+        sparse = SparseMatrix(sp.csc_array(B)).cross(stored(Z))
+        products.append(np.vstack([ZtB, G, take_columns(B, stored(J)).T @ B, sparse]))
+    np.testing.assert_array_equal(*products)
 
 
 @needs_kernels

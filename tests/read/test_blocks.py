@@ -307,6 +307,45 @@ def test_generators_are_refused_because_they_last_for_one_pass():
         RowBlocks(np.ones((2, 2)) for _ in range(2))
 
 
+def test_a_function_has_to_make_new_blocks_at_every_call():
+    blocks = (np.ones((2, 2)) for _ in range(2))
+    with pytest.raises(InputError, match="new iterator at every call; it returned the generator"):
+        select(RowBlocks(lambda: blocks), [0, 1, 0, 1], 1)
+    with pytest.raises(InputError, match="it returned a NoneType"):
+        select(RowBlocks(lambda: None), [0, 1], 1)
+
+
+def test_what_is_no_list_of_blocks_is_refused(library):
+    for wrong, words in (
+        (None, "got a NoneType"),
+        ("logs", "got a str"),
+        ({"a": np.ones((2, 2))}, "got a dict"),
+        (np.ones((4, 2)), "got one table, a ndarray"),
+        (library.frame({"a": [1.0, 2.0]}), "got one table"),
+    ):
+        with pytest.raises(InputError, match=words):
+            RowBlocks(wrong)
+    for wrong in ("5", -1, 2.5, True):
+        with pytest.raises(InputError, match="`n_rows` should be the number of all rows"):
+            RowBlocks([np.ones((5, 2))], n_rows=wrong)
+
+
+def test_memory_of_blocks_may_have_a_unit():
+    assert RowBlocks([np.ones((2, 2))], memory="2 MB").memory == 2_000_000
+    with pytest.raises(InputError, match="`memory` should be a number of bytes"):
+        RowBlocks([np.ones((2, 2))], memory="much")
+
+
+def test_batches_of_pyarrow_are_blocks():
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table(columns())
+    for data in (RowBlocks(lambda: table.to_batches(50)), table.combine_chunks().to_batches()[0]):
+        path = select(data, "y", 3, exclude=["number"])
+        expected = select(table, "y", 3, exclude=["number"])
+        assert path.names == expected.names
+        np.testing.assert_allclose(path.gains, expected.gains, rtol=1e-9)
+
+
 @pytest.mark.parametrize("method", ["lasso", "shapley"])
 def test_methods_that_need_the_table_in_memory_say_so(method):
     X = np.random.default_rng(0).normal(size=(40, 3))

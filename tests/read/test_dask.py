@@ -1,5 +1,6 @@
 """Selecting from Dask arrays and dataframes gives what the whole table in memory gives."""
 
+import logging
 import os
 import pickle
 import subprocess
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 from matrices import edges
 from orthoselect import GramStatistics, OrthogonalSelector, select
 from orthoselect.cli.app import app
+from orthoselect.cli.cluster import connected
 from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError
 from orthoselect.read import on_dask, read_table
 from orthoselect.read.block_columns import RowsOf
@@ -226,8 +228,11 @@ def test_missing_labels_name_column_and_partition(one_by_one):
 
 def test_rows_that_do_not_match_are_refused(one_by_one):
     X = da.ones((20, 2), chunks=(10, 2))
-    with pytest.raises(ShapeError, match=r"same partitions.*X has 2 of 20 rows in all, y has 3"):
+    with pytest.raises(ShapeError, match=r"same number of rows.*X has 20, y has 21"):
         select(X, da.ones(21, chunks=7), 1)
+    y = da.arange(20, chunks=7)
+    with pytest.raises(ShapeError, match=r"same partitions.*X has 2 of 20 rows in all, y has 3"):
+        select(X, y[y >= 0], 1)
     frame = table()
     with pytest.raises(ShapeError, match=r"same number of rows.*X has 75, y has 74 in partition 3"):
         select(spread(frame[["a", "b"]]), spread(frame[["y"]][1:])["y"], 1)
@@ -330,12 +335,39 @@ def test_workers_read_files(suffix, tmp_path, one_by_one):
     same(select(on_dask(source), target, 3, **weights), expected)
 
 
+@pytest.mark.parametrize("suffix", ["parquet", "csv"])
+def test_files_without_rows_are_no_work(suffix, tmp_path, one_by_one):
+    source, target = written(tmp_path, suffix)
+    expected = select(source, target, 3, exclude=["site"])
+    for number in ("00", "2"):  # before the first of the files, and after the last
+        (tmp_path / f"site={number}").mkdir(exist_ok=True)
+        none = tmp_path / f"site={number}" / f"z.{suffix}"
+        rows = table().drop(columns="number")[:0]
+        rows.to_csv(none, index=False) if suffix == "csv" else rows.to_parquet(none)
+    same(select(on_dask(source), target, 3, exclude=["site"]), expected)
+
+
 def test_workers_read_some_rows_of_files(tmp_path, one_by_one):
     source, target = written(tmp_path, "parquet")
     rows = np.random.default_rng(0).random(N) < 0.7
     dataset = read_table(source, in_blocks=True)
     some = replace(dataset, data=RowsOf(dataset.data, rows))
     same(select(on_dask(some), target, 3), select(some, target, 3))
+
+
+def test_ctrl_c_leaves_no_traceback_of_the_client(cluster, caplog, monkeypatch):
+    leave = distributed.Client.__exit__
+
+    def complaining(*arguments):
+        logging.getLogger("asyncio").error("Task exception was never retrieved")
+        return leave(*arguments)
+
+    monkeypatch.setattr(distributed.Client, "__exit__", complaining)
+    with connected(cluster.scheduler.address):
+        pass
+    assert "never retrieved" not in caplog.text
+    logging.getLogger("asyncio").error("heard again")
+    assert "heard again" in caplog.text
 
 
 def test_the_command_uses_a_scheduler(cluster, tmp_path):

@@ -249,6 +249,25 @@ def test_files_without_rows_add_none_and_none_at_all_is_an_error(tmp_path):
         FileBlocks(tmp_path, block_rows=0)
 
 
+@pytest.mark.parametrize("memory", ["1 kB", "1 GB"])
+def test_a_text_file_with_a_header_only_adds_no_rows(tmp_path, memory):
+    header = ",".join(table().column_names)
+    for name in ("0.csv", "2.csv"):
+        (tmp_path / name).write_text(header + "\n")
+    with pytest.raises(InputError, match="rows"):
+        select(tmp_path, "y", memory=memory)
+    write(table(), tmp_path / "1.csv")
+    same(select(tmp_path, "y", 3, memory=memory), select(table(), "y", 3))
+
+
+def test_missing_numbers_found_before_the_first_pass_say_so(tmp_path):
+    for year in ("2023", "__HIVE_DEFAULT_PARTITION__"):
+        (tmp_path / f"year={year}").mkdir()
+        write(table(), tmp_path / f"year={year}" / "0.parquet")
+    with pytest.raises(InputError, match="This is about a look at a few rows"):
+        select(tmp_path, "y", 3, memory="1 kB")
+
+
 # Files that change
 
 

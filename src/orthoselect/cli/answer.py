@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
 from datetime import datetime
@@ -16,6 +17,7 @@ from orthoselect.errors import InputError
 from orthoselect.methods import METHODS
 from orthoselect.output import check_place
 from orthoselect.read import check_output, write_blocks, write_columns
+from orthoselect.read.paths import find_files, is_several
 from orthoselect.result import SelectionPath
 
 _REPORTS = (".html", ".htm", ".json")
@@ -32,6 +34,18 @@ def check_writable(output: str | None, report: str | None) -> None:
     for file in (output, report):
         if file is not None:
             check_place(file)
+
+
+def check_keeps_source(output: str | None, source: str | list[str]) -> None:
+    """Raise if the output would take the place of one of several files that are the table."""
+    if output is None or not is_several(source) or not os.path.exists(output):
+        return
+    for file in find_files(source):
+        if os.path.samefile(file.path, output):
+            raise InputError(
+                f"`--output` should leave the files of the table as they are; `{output}` is one of "
+                f"them. Name another file, in another folder."
+            )
 
 
 class Answer:

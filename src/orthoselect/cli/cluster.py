@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import Iterator
 
 from orthoselect.errors import InputError
@@ -29,13 +30,25 @@ def connected(address: str | None) -> Iterator[None]:
             f"`--scheduler` should be the address of a running scheduler, such as "
             f"tcp://127.0.0.1:8786; {address!r} does not answer: {_first_line(error)}"
         ) from None
-    with client:
+    with _without_last_words(), client:
         if not client.scheduler_info()["workers"]:
             raise InputError(
                 f"the scheduler at {address} should have workers; it has none. Start some with "
                 f"`dask worker {address}`."
             )
         yield
+
+
+@contextlib.contextmanager
+def _without_last_words() -> Iterator[None]:
+    """Keep asyncio from printing a traceback of the task that Ctrl-C took the client from."""
+    log = logging.getLogger("asyncio")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)
 
 
 def _first_line(error: Exception) -> str:

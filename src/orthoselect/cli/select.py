@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from orthoselect.cli import options as o
-from orthoselect.cli.answer import Answer, check_writable
+from orthoselect.cli.answer import Answer, check_keeps_source, check_writable
 from orthoselect.cli.cluster import connected
 from orthoselect.cli.loading import Asked, Loaded, load, open_table
 from orthoselect.cli.running import INTERRUPTED, ending_well
@@ -74,6 +74,7 @@ def select_command(
         )
         with terminal.working(f"reading {' '.join(source)}"):
             table = open_table(asked)
+            check_keeps_source(output, asked.source)
             if table.in_blocks:
                 _check_blocks(table, method, output, report)
             loaded = load(asked, table)

@@ -20,7 +20,7 @@ from orthoselect.counts.logarithms import AnyLogarithms, Logarithms, RealLogarit
 from orthoselect.counts.weighted import LARGEST_TABLE, to_units
 from orthoselect.matrix.passes import Passes
 from orthoselect.matrix.rows import SpreadRows
-from orthoselect.native import kernels
+from orthoselect.native import aligned, kernels
 
 _ROWS_AT_ONCE = 1 << 13  # so many stay in a core's own cache
 _MEMORY = 1 << 30
@@ -226,7 +226,7 @@ def _add(codes: Codes, slab: NDArray[np.intp], against: _Against, table: Integer
 def _add_dense(values: NDArray, z: NDArray[np.int32], units: Integers, table: Integers) -> None:
     native = kernels()
     if native is not None:
-        native.count_weights(values, z, units, table)
+        native.count_weights(aligned(values), aligned(z), aligned(units), table)
         return
     m, L, Z = table.shape
     cells = values.astype(np.int64) * Z

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.matrix.base import Floats, Indices, Matrix, Scan, storage_precision
-from orthoselect.native import kernels
+from orthoselect.native import aligned, kernels
 
 _THIN = 24  # columns that a kernel takes at once
 _DENSE = 1 << 18  # numbers that may be written out
@@ -76,7 +76,8 @@ class SparseMatrix(Matrix):
         if kernels() is None or Z.shape[1] > _THIN or X.indices.dtype != np.int32:
             return np.ascontiguousarray((X.T @ Z).T)
         ZtX = np.empty((Z.shape[1], self.shape[1]))
-        kernels().sparse_cross(np.ascontiguousarray(Z), X.data, X.indices, X.indptr, ZtX)
+        Z, *stored = map(aligned, (np.ascontiguousarray(Z), X.data, X.indices, X.indptr))
+        kernels().sparse_cross(Z, *stored, ZtX)
         return ZtX
 
     def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:

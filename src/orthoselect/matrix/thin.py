@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.native import kernels
+from orthoselect.native import aligned, kernels
 
 # Sums in float32 should be short; they are added up in float64. Kernels see to it themselves.
 _FLOAT32_ROWS = 512
@@ -24,7 +24,7 @@ def add_cross(Z: NDArray, B: NDArray, ZtB: Floats, squares: Floats | None = None
     Z has the dtype of B.
     """
     if _by_kernel(B, Z.shape[1]):
-        kernels().cross(Z, B, ZtB, squares)
+        kernels().cross(aligned(Z), aligned(B), ZtB, squares)
         return
     _add_by_blas(Z, B, ZtB)
     if squares is not None:
@@ -42,7 +42,9 @@ def add_gram(
 ) -> None:
     """Add Z'B, (b, n), and the column sums of Z = w * (B[:, J] - means) * factors, (b,)."""
     if _by_kernel(B, len(J)):
-        kernels().gram(B, J, means, factors, w, ZtB, sums)
+        w = None if w is None else aligned(w)
+        given = (aligned(each) for each in (B, J, means, factors))
+        kernels().gram(*given, w, ZtB, sums)
         return
     Z = B.take(J, axis=1).astype(np.float64, copy=False)
     Z -= means
@@ -58,7 +60,7 @@ def take_columns(B: NDArray, J: Indices) -> Floats:
     if B.dtype not in (np.float32, np.float64) or not _by_kernel(B, 1):
         return B.take(J, axis=1).astype(np.float64, copy=False)
     A = np.empty((len(B), len(J)))
-    kernels().take(B, J, A)
+    kernels().take(aligned(B), aligned(J), A)
     return A
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.errors import ShapeError
 from orthoselect.read.blocks import stored_at
 from orthoselect.read.columns import Columns, Gaps, NumberLike, columns_of
 from orthoselect.read.looks import ColumnLook, look_of
@@ -52,6 +53,8 @@ class BlockColumns(Columns):
                 looks = [look_of(columns.column(at)) for at in range(len(names))]
                 _look(looks, block, range(len(names)), names)
                 break
+        if not looks:
+            raise ShapeError("there should be blocks with rows to select from; there are none.")
         asked = [at for at, look in enumerate(looks) if look.is_open]
         if asked:
             self._look_on(looks, asked)

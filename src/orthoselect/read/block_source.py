@@ -19,7 +19,7 @@ from orthoselect.encode import Labels, Table, TargetColumn
 from orthoselect.encode.blocks import BlockTable
 from orthoselect.encode.labels import LevelsSeen
 from orthoselect.encode.target import check_finite
-from orthoselect.errors import InputError, ShapeError, listing
+from orthoselect.errors import InputError, NonFiniteError, ShapeError, listing
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.passes import LocalPasses, Passes, name_of_block, naming
 from orthoselect.matrix.reading import Reading
@@ -309,7 +309,10 @@ class TableCoder:
         """Return a coder that agrees with the first block."""
         columns = {c: _Column.of(seen) for c, seen in zip(labeled, survey.seen)}
         coder = TableCoder(source.names, columns, skip)
-        coder._agree_with(source.first)
+        try:
+            coder._agree_with(source.first)
+        except NonFiniteError as error:  # whose counts are not those of the table
+            raise error.at("a look at a few rows, before the first pass") from None
         return coder
 
     def _agree_with(self, source: Source) -> None:

@@ -18,7 +18,12 @@ to agree.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import sys
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -26,6 +31,7 @@ import numpy as np
 
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError, listing
+from orthoselect.matrix.memory import count_bytes
 from orthoselect.matrix.reading import ReadingProgress
 
 
@@ -35,17 +41,17 @@ class RowBlocks:
     Parameters
     ----------
     blocks : iterable of blocks, or callable that returns one
-        Blocks are arrays, SciPy sparse matrices or dataframes (pandas, polars, pyarrow), of any
-        number of rows. It is iterated over several times: a generator has to be wrapped in a
-        function that makes a new one.
+        Blocks are arrays, SciPy sparse matrices or dataframes (pandas, polars, tables and batches
+        of pyarrow), of any number of rows. It is iterated over several times: a generator has to
+        be wrapped in a function that makes a new one.
     names : sequence of str, optional
         Column names, where blocks have none.
     n_rows : int, optional
         The number of all rows; where it is known, and there is nothing else to be found out first,
         one pass less is made.
-    memory : int, optional
-        Bytes that a selection may take beside the blocks, of which there are at most three at a
-        time; half of what is free by default.
+    memory : int or str, optional
+        Bytes, or text like "2GB", that a selection may take beside the blocks, of which there are
+        at most three at a time; half of what is free by default.
     progress : callable, optional
         Called after each block with the number of the pass, from 1 on, and the bytes read so far.
 
@@ -68,26 +74,80 @@ class RowBlocks:
         *,
         names: Sequence[str] | None = None,
         n_rows: int | None = None,
-        memory: int | None = None,
+        memory: int | str | None = None,
         progress: ReadingProgress | None = None,
     ) -> None:
-        if isinstance(blocks, Iterator):
-            raise InputError(
-                f"`blocks` should be iterable more than once; got a {type(blocks).__name__}, which "
-                f"is empty after one pass. Pass a list, or a function that returns a new one."
-            )
+        if not callable(blocks):
+            _check_blocks(blocks)
+        if n_rows is not None and not _is_count(n_rows):
+            raise InputError(f"`n_rows` should be the number of all rows; got {n_rows!r}.")
         self._make = blocks if callable(blocks) else lambda: blocks
+        self._last: Callable[[], Any] = _nothing  # what the function returned at last, if alive
         self.names = names
-        self.n_rows, self.memory, self.progress = n_rows, memory, progress
+        self.n_rows, self.progress = n_rows, progress
+        self.memory = None if memory is None else count_bytes(memory)
 
     def blocks(self, columns: Sequence[int] | None = None) -> Iterator[Any]:
         """Yield the blocks, with some columns or with all."""
         first: Sequence[str] | None = None
-        for number, block in enumerate(self._make()):
+        for number, block in enumerate(self._made()):
             names = _names_of(block)
             first = names if first is None else first
             check_names(first, names, number)
             yield block if columns is None else part_of(block, slice(None), list(columns))
+
+    def _made(self) -> Iterable[Any]:
+        """Return the blocks of one more pass; a function has to make them anew."""
+        blocks = self._make()
+        if not _is_iterable(blocks):
+            raise InputError(
+                f"the function should return blocks, one after the other; it returned a "
+                f"{type(blocks).__name__}. Let it yield the blocks, or return a list."
+            )
+        if isinstance(blocks, Iterator) and blocks is self._last():
+            raise InputError(
+                f"the function should return a new iterator at every call; it returned the "
+                f"{type(blocks).__name__} of the last pass. Make it inside of the function."
+            )
+        with suppress(TypeError):  # not all iterators can be referred to weakly
+            self._last = weakref.ref(blocks)
+        return blocks
+
+
+def _check_blocks(blocks: Any) -> None:
+    """Raise unless blocks can be iterated over, more than once."""
+    if isinstance(blocks, Iterator):
+        raise InputError(
+            f"`blocks` should be iterable more than once; got a {type(blocks).__name__}, which "
+            f"is empty after one pass. Pass a list, or a function that returns a new one."
+        )
+    if not _is_iterable(blocks) or isinstance(blocks, (str, Path, Mapping)):
+        raise InputError(
+            f"`blocks` should be a list of blocks, or a function that returns one; got a "
+            f"{type(blocks).__name__}."
+        )
+    if _is_frame(blocks) or getattr(blocks, "ndim", 3) < 3:
+        raise InputError(
+            f"`blocks` should be a list of blocks, or a function that returns one; got one table, "
+            f"a {type(blocks).__name__}. Select from it as it is, or put it into a list."
+        )
+
+
+def _is_iterable(blocks: Any) -> bool:
+    try:
+        iter(blocks)  # what has `__getitem__` only is iterable, too
+    except TypeError:
+        return False
+    return True
+
+
+def _nothing() -> None:
+    """Stand for a reference to nothing."""
+
+
+def _is_count(number: Any) -> bool:
+    is_whole = isinstance(number, Integral) and not isinstance(number, bool)
+    return is_whole and int(number) >= 0
 
 
 class WithMemory:
@@ -130,7 +190,14 @@ def _is_frame(block: Any) -> bool:
     return type(block) is not np.ndarray and nw.dependencies.is_into_dataframe(block)
 
 
+def as_frame(block: Any) -> Any:
+    """Return a batch of pyarrow as a table, anything else as it is."""
+    pa = sys.modules.get("pyarrow")  # whoever has a batch has it loaded
+    return pa.table(block) if pa is not None and isinstance(block, pa.RecordBatch) else block
+
+
 def _names_of(block: Any) -> Sequence[str]:
+    block = as_frame(block)
     if _is_frame(block):
         return [str(name) for name in nw.from_native(block, eager_only=True).columns]
     shape = np.shape(block)
@@ -139,6 +206,7 @@ def _names_of(block: Any) -> Sequence[str]:
 
 def part_of(block: Any, rows: Any, columns: Any) -> Any:
     """Return some rows and columns of a block, by their positions."""
+    block = as_frame(block)
     if _is_frame(block):
         return nw.from_native(block, eager_only=True)[rows, columns].to_native()
     block = block if hasattr(block, "shape") else np.asarray(block)

@@ -160,8 +160,12 @@ class DaskPasses(SpreadPasses):
         sizes = self._known_sizes()
         if hasattr(y, "to_delayed") and hasattr(y, "npartitions") and hasattr(y, "chunks"):
             known = not any(math.isnan(size) for size in y.chunks[0])
-            if known and sum(y.chunks[0]) == sum(sizes):
-                y = y.rechunk({0: tuple(sizes)})
+            if known and sum(y.chunks[0]) != sum(sizes):
+                raise ShapeError(
+                    f"X and {what} should have the same number of rows (samples); X has "
+                    f"{sum(sizes)}, {what} has {sum(y.chunks[0])}."
+                )
+            y = y.rechunk({0: tuple(sizes)}) if known else y
             y = y if y.ndim == 1 else y.rechunk({1: -1})
             pieces = list(y.to_delayed().reshape(-1))
         else:

@@ -131,7 +131,9 @@ class SplitTable(PartitionedTable):
     """
 
     def __init__(self, source: Any) -> None:
-        self._source, self._parts = source, source.split()
+        parts = source.split()
+        # A part without rows has no blocks either, and would not even tell of its columns' types.
+        self._source, self._parts = source, [part for part in parts if part.n_rows] or parts
         self.names = source.names
         self.sizes = [part.n_rows for part in self._parts]
         self.memory = getattr(source, "memory", None)

@@ -217,7 +217,8 @@ def _parts(
             f"{listing(given)} is for CSV and TSV; `{files[0].path}` is read as {formats[0]}. "
             f"Leave it away."
         )
-    parts = [_part(file.path, formats[0], options or TextOptions()) for file in files]
+    several, options = len(files) > 1, options or TextOptions()
+    parts = [_part(file.path, formats[0], options, several) for file in files]
     first = _names_of(parts[0])
     for part in parts:
         check_names(part.path, _names_of(part))
@@ -231,9 +232,9 @@ def _format(path: Path, given: str | None) -> str:
     return block_format(path)[0]
 
 
-def _part(path: Path, format: str, options: TextOptions) -> Part:
+def _part(path: Path, format: str, options: TextOptions, among_others: bool) -> Part:
     if format in ("csv", "tsv"):
-        return TextPart(path, format, options)
+        return TextPart(path, format, options, among_others=among_others)
     if format not in ("parquet", "arrow"):
         raise InputError(
             f"`{path}` should be Parquet, Arrow, Feather, CSV or TSV to be read with other files "

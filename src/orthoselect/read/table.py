@@ -19,6 +19,7 @@ from orthoselect.encode import Labels, NumberedNames, Table, find_labels
 from orthoselect.encode.labels import count_missing
 from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError, listing
 from orthoselect.read.arrow_values import arrow_labels, arrow_numbers
+from orthoselect.read.blocks import as_frame
 from orthoselect.read.dataset import Dataset
 
 
@@ -107,6 +108,7 @@ def source_of(X: Any) -> Source:
         named = source_of(X.data)
         named.names = X.names
         return named
+    X = as_frame(X)
     if type(X) is not np.ndarray and (source := _other_than_array(X)):
         return source
     array = as_array(X, "X")

@@ -57,10 +57,15 @@ class TextPart(Part):
     path : Path
     format : {"csv", "tsv"}
     options : TextOptions
+    among_others : bool
+        Whether other files have rows of the table, so that this one may have none.
     """
 
-    def __init__(self, path: Path, format: str, options: TextOptions) -> None:
+    def __init__(
+        self, path: Path, format: str, options: TextOptions, *, among_others: bool = False
+    ) -> None:
         super().__init__(path)
+        self._among_others = among_others
         self._name = str(path)
         self._packed = split_suffix(path)[1]
         if not self._packed and self._state[0]:
@@ -90,7 +95,7 @@ class TextPart(Part):
         learned = self._learn(self._text)
         if self._text.delimiter == ";" and self._text.decimal == "." and learned.has_comma_numbers:
             learned = self._learn(replace(self._text, decimal=","))
-        if not learned.n_rows:
+        if not learned.n_rows and not self._among_others:
             raise ShapeError(f"`{self._name}` should hold rows; it has a header and nothing else.")
         return learned
 
