@@ -167,7 +167,7 @@ class DaskPasses(SpreadPasses):
                 )
             y = y.rechunk({0: tuple(sizes)}) if known else y
             y = y if y.ndim == 1 else y.rechunk({1: -1})
-            pieces = list(y.to_delayed().reshape(-1))
+            pieces = list(y.to_delayed(optimize_graph=False).reshape(-1))
         else:
             pieces = list(y.to_delayed())
         if len(pieces) != len(sizes):

@@ -113,7 +113,8 @@ class DaskTable(PartitionedTable):
             data = data if columns is None else data[[labels[c] for c in columns]]
             return list(data.to_delayed())
         data = data if columns is None else data[:, list(columns)]
-        return list(data.rechunk({1: -1}).to_delayed()[:, 0])
+        # Not optimized: the same key would stand for two graphs, which schedulers warn of.
+        return list(data.rechunk({1: -1}).to_delayed(optimize_graph=False)[:, 0])
 
 
 def _describe(data: Any) -> str:
