@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from orthoselect.errors import InputError, MissingValueError
 
+_COUNTED_AT_ONCE = 1 << 20  # since counting copies what it counts
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -92,6 +94,8 @@ def find_labels(
 
 def _find_by_count(values: NDArray, order: Sequence[Any] | None) -> Labels:
     """Integers in a small range: counting them is quicker than sorting them."""
+    if values.dtype.itemsize == 1:
+        return _find_bytes(values, order)
     low, high = int(values.min()), int(values.max())
     if high - low > max(1000, len(values)):
         levels, codes = np.unique(values, return_inverse=True)
@@ -105,6 +109,19 @@ def _find_by_count(values: NDArray, order: Sequence[Any] | None) -> Labels:
         codes = to_code.take(codes)
     kind = bool if values.dtype.kind == "b" else int
     return _reorder(codes, [kind(level + low) for level in place.tolist()], order)
+
+
+def _find_bytes(values: NDArray, order: Sequence[Any] | None) -> Labels:
+    """Numbers or truth values of one byte: a table of 256 tells all."""
+    stored = np.ascontiguousarray(values).view(np.uint8)
+    parts = (stored[a : a + _COUNTED_AT_ONCE] for a in range(0, len(stored), _COUNTED_AT_ONCE))
+    there = sum(np.bincount(part, minlength=256) for part in parts) > 0
+    meaning = np.arange(256, dtype=np.uint8).view(values.dtype)
+    used = np.flatnonzero(there)
+    used = used[np.argsort(meaning[used], kind="stable")]
+    to_code = np.zeros(256, dtype=np.intp)
+    to_code[used] = np.arange(len(used))
+    return _reorder(to_code.take(stored), meaning[used].tolist(), order)
 
 
 class LevelsSeen:

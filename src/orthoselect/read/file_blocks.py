@@ -19,9 +19,9 @@ from orthoselect.read.paths import FoundFile, block_format, find_files, partitio
 from orthoselect.read.schemas import check_names, check_same_names, joined_schema
 from orthoselect.read.text_blocks import TextOptions, TextPart
 
-BLOCK_BYTES = 1 << 24  # small beside any memory, and large beside what a block costs by itself
+BLOCK_BYTES = 1 << 25  # small beside any memory, and large beside what a block costs by itself
 _FEWEST_BYTES = 1 << 20
-_SHARE_OF_MEMORY = 64  # a block, as a part of the memory: several are held, some of them twice
+_SHARE_OF_MEMORY = 32  # a block, as a part of the memory: several are held, some of them twice
 
 
 def block_bytes(memory: int | None) -> int:
@@ -30,7 +30,7 @@ def block_bytes(memory: int | None) -> int:
     Examples
     --------
     >>> block_bytes(None), block_bytes(2**28)
-    (16777216, 4194304)
+    (33554432, 8388608)
     """
     if memory is None:
         return BLOCK_BYTES
@@ -54,7 +54,7 @@ class FileBlocks:
     memory : int, optional
         Bytes that a selection may take.
     block_rows : int, optional
-        Rows of a block; by default so many that a block has about 16 MB, or less where there is
+        Rows of a block; by default so many that a block has about 32 MB, or less where there is
         little memory.
     format : {"parquet", "arrow", "feather", "csv", "tsv"}, optional
         Goes before the suffixes.

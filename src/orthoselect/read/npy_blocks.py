@@ -34,7 +34,7 @@ class NpyBlocks:
     memory : int, optional
         Bytes that a selection may take.
     block_rows : int, optional
-        Rows of a block; by default so many that a block has about 16 MB, or less where there is
+        Rows of a block; by default so many that a block has about 32 MB, or less where there is
         little memory.
     progress : callable, optional
         Called after each block with the number of the pass, from 1 on, and the bytes read so far.
