@@ -3,8 +3,10 @@
 import logging
 import os
 import pickle
+import socket
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import replace
 from itertools import pairwise
@@ -387,7 +389,18 @@ def test_the_command_uses_a_scheduler(cluster, tmp_path):
 def test_a_scheduler_that_does_not_answer_is_said_to(tmp_path):
     refused = CliRunner().invoke(app, ["select", "iris", "--scheduler", "nonsense"])
     assert refused.exit_code == 2
-    assert "'nonsense' does not answer: missing port" in refused.stderr
+    assert "'nonsense' does not answer as one: missing port" in refused.stderr
+
+
+def test_something_else_that_answers_is_no_scheduler():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        answering = threading.Thread(target=lambda: server.accept()[0].sendall(b"HTTP/1.1 400 no"))
+        answering.start()
+        address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
+        refused = CliRunner().invoke(app, ["select", "iris", "--scheduler", address])
+        answering.join()
+    assert refused.exit_code == 2
+    assert "does not answer as one" in refused.stderr
 
 
 def test_only_small_things_reach_the_client(cluster, monkeypatch):
