@@ -109,10 +109,14 @@ def _products(options: argparse.Namespace, settings: table.Settings) -> int:
 
 
 def _large(options: argparse.Namespace, settings: table.Settings) -> int:
+    try:
+        chosen = large.choose(options.rows, quick=options.quick)
+    except ValueError as error:
+        _parser().error(str(error))
     result = _start(options)
     result["lines"] = []
     about = report.environment_lines(result["environment"])
-    for line in large.run(options.folder, quick=options.quick):
+    for line in large.run(chosen, options.folder):
         result["lines"].append(line)
         report.write(options.output, "large", result, large.markdown(result, about))
     print(large.markdown(result, about))
