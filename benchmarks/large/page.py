@@ -121,8 +121,8 @@ def markdown(result: dict[str, Any], about: list[str]) -> str:
         f"Selection in a process limited to {LIMIT / 2**30:g} GiB (of data: `RLIMIT_DATA`), "
         f"`memory={BUDGET >> 20} MB`. Scan: reading the same columns once and doing nothing with "
         f"them. Product: `B.T @ B` of one block of {BLOCK_BYTES >> 20} MB times the number of "
-        f"blocks. Best of {TIMES}, by turns. The target is at most {TARGET} times the larger of the "
-        f"two where one pass does.",
+        f"blocks. Best of {TIMES}, by turns. The target is at most {TARGET} times the larger "
+        f"of the two where one pass does.",
         _lines(result["lines"]),
         *(_growth_text(line) for line in result["lines"]),
         *(_dask_text(line) for line in result["lines"] if "dask" in line),

@@ -103,6 +103,8 @@ class TargetBeside:
 
     def __getitem__(self, rows: slice) -> TargetBeside:
         """Return some rows; if there are too few, that is an error where they are read."""
+        start, stop, _ = rows.indices(self._n_rows)
+        rows = slice(start, stop)  # old narwhals takes no open ends
         if nw.dependencies.is_into_dataframe(self._y):
             return TargetBeside(nw.from_native(self._y, eager_only=True)[rows].to_native())
         if nw.dependencies.is_into_series(self._y):
