@@ -351,3 +351,11 @@ def test_methods_that_need_the_table_in_memory_say_so(method):
     X = np.random.default_rng(0).normal(size=(40, 3))
     with pytest.raises(InputError, match=f"'{method}' needs the whole table in memory"):
         select(RowBlocks([X]), np.arange(40) % 2, 2, method)
+
+
+def test_a_table_of_labels_alone_whose_response_comes_first(library):
+    rng = np.random.default_rng(0)
+    a, b = rng.choice(["u", "v"], N), rng.choice(["p", "q", "r"], N)
+    y = np.where((a == "u") ^ (rng.random(N) < 0.1), "yes", "no")
+    table = {"y": y, "b": b, "a": a}
+    same(select(cut(table, library), "y", 2), select(library.frame(table), "y", 2))

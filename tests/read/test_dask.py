@@ -140,6 +140,11 @@ def test_a_response_beside_the_table(one_by_one):
     same(select(spread(X), spread(both), 2), select(X, both, 2))
 
 
+def test_a_table_of_labels_alone_whose_response_comes_first(one_by_one):
+    frame = table()[["y", "kind"]].assign(other=lambda f: f["kind"].str.len().astype(str))
+    same(select(spread(frame), "y", 1), select(frame, "y", 1))
+
+
 def test_an_array_without_known_sizes(one_by_one):
     frame = table()[["a", "b", "number"]].astype(float)
     path = select(spread(frame).to_dask_array(), "x2", 2)

@@ -23,7 +23,7 @@ from orthoselect.errors import InputError, NonFiniteError, ShapeError, listing
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.passes import LocalPasses, Passes, name_of_block, naming
 from orthoselect.matrix.reading import Reading
-from orthoselect.read.blocks import bytes_of, check_names, part_of, stored_at
+from orthoselect.read.blocks import as_asked, bytes_of, check_names, part_of, stored_at
 from orthoselect.read.table import Source, source_of
 from orthoselect.read.target import read_target
 
@@ -136,7 +136,7 @@ class BlockSource:
     def _open_all(self, columns: Indices | None) -> Iterator[OpenedBlock]:
         """Yield the blocks that have rows, with some columns or all, looked at and checked."""
         start = number = 0
-        asked = None if columns is None or len(columns) == len(self.names) else columns.tolist()
+        asked = as_asked(columns, len(self.names))
         names = self.names if asked is None else [self.names[c] for c in asked]
         for block in self._data.blocks(asked):
             opened = open_block(block, number, f"block {number} (from row {start} on)", names)

@@ -28,6 +28,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError, listing
@@ -51,7 +52,7 @@ class RowBlocks:
         one pass less is made.
     memory : int or str, optional
         Bytes, or text like "2GB", that a selection may take beside the blocks, of which there are
-        at most three at a time; half of what is free by default.
+        at most four at a time; half of what is free by default.
     progress : callable, optional
         Called after each block with the number of the pass, from 1 on, and the bytes read so far.
 
@@ -178,6 +179,19 @@ class WithMemory:
     def split(self) -> list[Any]:
         """Return sources of the rows in order, each to be read elsewhere."""
         return self._source.split()
+
+
+def as_asked(columns: NDArray[np.intp] | None, n: int) -> list[int] | None:
+    """Return what to ask a source of n columns for: None for all of them in their own order.
+
+    Examples
+    --------
+    >>> as_asked(np.arange(3), 3), as_asked(np.array([2, 0, 1]), 3)
+    (None, [2, 0, 1])
+    """
+    if columns is None or np.array_equal(columns, np.arange(n)):
+        return None
+    return columns.tolist()
 
 
 def stored_at(source: Any, rows: slice) -> str | None:

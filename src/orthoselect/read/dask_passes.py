@@ -24,6 +24,7 @@ from orthoselect.matrix.reading import Reading
 from orthoselect.matrix.rows import Rows, SpreadRows, cut, part
 from orthoselect.read.block_columns import joined_column
 from orthoselect.read.block_source import OpenedBlock, open_block
+from orthoselect.read.blocks import as_asked
 from orthoselect.read.dask_table import PartitionedTable, PartOfSource
 from orthoselect.read.target import read_target
 
@@ -83,7 +84,7 @@ class DaskPasses(SpreadPasses):
         prepare: Prepare | None = None,
         along: Sequence[Rows | None] = (),
     ) -> Total:
-        asked = None if columns is None or len(columns) == len(self._names) else columns.tolist()
+        asked = as_asked(columns, len(self._names))
         names = self._names if asked is None else [self._names[c] for c in asked]
         partitions = self._table.partitions(asked)
         handles, makes = self._handles(along, len(partitions))
