@@ -73,6 +73,7 @@ PyMODINIT_FUNC PyInit__native(void)
     PyObject *made = PyModule_Create(&module);
     if (made != NULL && (PyModule_AddFunctions(made, product_methods) < 0 ||
                          PyModule_AddFunctions(made, step_methods) < 0 ||
+                         PyModule_AddFunctions(made, sparse_methods) < 0 ||
                          PyModule_AddFunctions(made, count_methods) < 0)) {
         Py_DECREF(made);
         return NULL;

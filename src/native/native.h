@@ -38,6 +38,7 @@ PyObject *finish_call(Arrays *arrays, const char *complaint);
 #define NO_FIT "shapes do not fit each other"
 
 extern PyMethodDef product_methods[];
+extern PyMethodDef sparse_methods[];
 extern PyMethodDef step_methods[];
 extern PyMethodDef count_methods[];
 

@@ -131,87 +131,6 @@ static PyObject *gram(PyObject *Py_UNUSED(self), PyObject *args)
     return finish_call(&arrays, NULL);
 }
 
-typedef double Four __attribute__((vector_size(32), aligned(1), may_alias));
-
-/* out = Z'X for X by columns: each column's numbers meet the rows of Z they stand in. Rows of Z are
- * b_padded long, a multiple of eight. Eight columns at a time, so that rows of out are written in
- * pieces. */
-FOR_EACH_PROCESSOR
-static void sparse_columns(const double *Z, Py_ssize_t b_padded, Py_ssize_t b, const double *data,
-                           const int32_t *rows, const int32_t *starts, Py_ssize_t n, double *out,
-                           Py_ssize_t out_step)
-{
-    double sums[8 * 8];
-    for (Py_ssize_t g = 0; g < b; g += 8)
-        for (Py_ssize_t j = 0; j < n; j += 8) {
-            const Py_ssize_t width = n - j < 8 ? n - j : 8, depth = b - g < 8 ? b - g : 8;
-            for (Py_ssize_t i = 0; i < width; i++) {
-                Four low = {0}, high = {0};
-                for (int32_t p = starts[j + i]; p < starts[j + i + 1]; p++) {
-                    const Four *z = (const Four *)(Z + rows[p] * b_padded + g);
-                    low += data[p] * z[0];
-                    high += data[p] * z[1];
-                }
-                ((Four *)sums)[2 * i] = low;
-                ((Four *)sums)[2 * i + 1] = high;
-            }
-            for (Py_ssize_t k = 0; k < depth; k++)
-                for (Py_ssize_t i = 0; i < width; i++)
-                    out[(g + k) * out_step + j + i] = sums[8 * i + k];
-        }
-}
-
-/* Whether starts grow within the data, and rows are rows. */
-FOR_EACH_PROCESSOR
-static int sparse_is_sound(const int32_t *row, Py_ssize_t stored, const int32_t *start,
-                           Py_ssize_t n, Py_ssize_t N)
-{
-    const uint32_t limit = N < INT32_MAX ? (uint32_t)N : INT32_MAX;
-    int wrong = 0;
-    if (n < 0 || start[0] < 0 || start[n] > stored)
-        return 0;
-    for (Py_ssize_t j = 0; j < n; j++)
-        wrong |= start[j] > start[j + 1];
-    for (Py_ssize_t p = 0; p < stored; p++)
-        wrong |= (uint32_t)row[p] >= limit;
-    return !wrong;
-}
-
-static PyObject *sparse_cross(PyObject *Py_UNUSED(self), PyObject *args)
-{
-    PyObject *given[5];
-    Arrays arrays = {.n = 0};
-    if (!PyArg_ParseTuple(args, "OOOOO", &given[0], &given[1], &given[2], &given[3], &given[4]))
-        return NULL;
-    Py_buffer *Z = take_array(&arrays, given[0], "d", 2, 0);
-    Py_buffer *data = take_array(&arrays, given[1], "d", 1, 0);
-    Py_buffer *rows = take_array(&arrays, given[2], "i", 1, 0);
-    Py_buffer *starts = take_array(&arrays, given[3], "i", 1, 0);
-    Py_buffer *out = take_array(&arrays, given[4], "d", 2, 1);
-    if (PyErr_Occurred())
-        return finish_call(&arrays, NULL);
-    const Py_ssize_t N = Z->shape[0], b = Z->shape[1], n = starts->shape[0] - 1;
-    if (b > THIN || out->shape[0] != b || out->shape[1] != n ||
-        data->shape[0] != rows->shape[0] ||
-        !sparse_is_sound(rows->buf, rows->shape[0], starts->buf, n, N))
-        return finish_call(&arrays, NO_FIT);
-    const Py_ssize_t b_padded = (b + 7) / 8 * 8;
-    double *padded = calloc((size_t)(N * b_padded + 1), sizeof(double));
-    if (padded == NULL) {
-        PyErr_NoMemory();
-        return finish_call(&arrays, NULL);
-    }
-    Py_BEGIN_ALLOW_THREADS;
-    for (Py_ssize_t i = 0; i < N; i++)
-        memcpy(padded + i * b_padded, (const char *)Z->buf + i * Z->strides[0],
-               (size_t)b * sizeof(double));
-    sparse_columns(padded, b_padded, b, data->buf, rows->buf, starts->buf, n, out->buf,
-                   out->strides[0] / 8);
-    Py_END_ALLOW_THREADS;
-    free(padded);
-    return finish_call(&arrays, NULL);
-}
-
 /* A[i, g] = B[i, J[g]], as double. */
 static PyObject *take(PyObject *Py_UNUSED(self), PyObject *args)
 {
@@ -253,7 +172,5 @@ PyMethodDef product_methods[] = {
      "gram(B, J, means, factors, weights, out, sums): out += Z'B and sums += the column sums of\n"
      "Z = weights * (B[:, J] - means) * factors; weights may be None."},
     {"take", take, METH_VARARGS, "take(B, J, A): A = B[:, J], as double."},
-    {"sparse_cross", sparse_cross, METH_VARARGS,
-     "sparse_cross(Z, data, rows, starts, out): out = Z'X for X in compressed columns (int32)."},
     {NULL, NULL, 0, NULL},
 };

@@ -74,6 +74,63 @@ static Py_ssize_t score_columns(const double *C, Py_ssize_t C_step, Py_ssize_t m
     return scarce;
 }
 
+/* The first of the largest gains of open features, and the largest of the others; gains below zero
+ * and features that are not open are out. */
+FOR_EACH_PROCESSOR
+static Py_ssize_t leader(const double *gains, const int64_t *names, const unsigned char *open,
+                         Py_ssize_t n, double *runner_up)
+{
+    Py_ssize_t top = -1;
+    double most = -1.0, second = -1.0;
+    for (Py_ssize_t f = 0; f < n; f++) {
+        const double gain = gains[f];
+        if (gain > second && gain >= 0.0 && open[names[f]]) { /* mostly false */
+            if (gain > most) {
+                second = most;
+                most = gain;
+                top = f;
+            } else {
+                second = gain;
+            }
+        }
+    }
+    *runner_up = second;
+    return top;
+}
+
+/* Whether all names are places in a list so long. */
+FOR_EACH_PROCESSOR
+static int are_places(const int64_t *names, Py_ssize_t n, Py_ssize_t length)
+{
+    int wrong = 0;
+    for (Py_ssize_t f = 0; f < n; f++)
+        wrong |= (uint64_t)names[f] >= (uint64_t)length;
+    return !wrong;
+}
+
+static PyObject *leader_py(PyObject *Py_UNUSED(self), PyObject *args)
+{
+    PyObject *given[3];
+    Arrays arrays = {.n = 0};
+    if (!PyArg_ParseTuple(args, "OOO", &given[0], &given[1], &given[2]))
+        return NULL;
+    Py_buffer *gains = take_array(&arrays, given[0], "d", 1, 0);
+    Py_buffer *names = take_array(&arrays, given[1], "q", 1, 0);
+    Py_buffer *open = take_array(&arrays, given[2], "?", 1, 0);
+    if (PyErr_Occurred())
+        return finish_call(&arrays, NULL);
+    const Py_ssize_t n = gains->shape[0];
+    if (names->shape[0] != n || !are_places(names->buf, n, open->shape[0]))
+        return finish_call(&arrays, NO_FIT);
+    double runner_up;
+    const Py_ssize_t top = leader(gains->buf, names->buf, open->buf, n, &runner_up);
+    PyObject *done = finish_call(&arrays, NULL);
+    if (done == NULL)
+        return NULL;
+    Py_DECREF(done);
+    return Py_BuildValue("nd", top, runner_up);
+}
+
 static PyObject *row_from_gram_py(PyObject *Py_UNUSED(self), PyObject *args)
 {
     PyObject *given[4];
@@ -144,6 +201,9 @@ static PyObject *score_columns_py(PyObject *Py_UNUSED(self), PyObject *args)
 }
 
 PyMethodDef step_methods[] = {
+    {"leader", leader_py, METH_VARARGS,
+     "leader(gains, names, open): the first of the largest gains of features that are open[name],\n"
+     "-1 if there is none, and the largest of the others."},
     {"row_from_gram", row_from_gram_py, METH_VARARGS,
      "row_from_gram(g, L, coefficients, left, r): r = (g - coefficients'L) / left."},
     {"remove_row", remove_row_py, METH_VARARGS,

@@ -7,6 +7,7 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
@@ -461,7 +462,7 @@ def _remember_features(selector: BaseEstimator, X: Any, names: Sequence[str] | N
         selector.n_features_in_ = len(names)
         if not isinstance(names, NumberedNames):
             selector.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
-    elif type(X) is np.ndarray:  # scikit-learn's way takes as long as a small selection
+    elif type(X) is np.ndarray or sp.issparse(X):  # scikit-learn's way takes long
         selector.n_features_in_ = X.shape[1]
         vars(selector).pop("feature_names_in_", None)
     else:

@@ -36,14 +36,14 @@ from orthoselect.criteria import plan
 from orthoselect.criteria.base import Criterion, State
 from orthoselect.criteria.candidates import (
     HEALTHY,
+    Candidates,
     blocks_by_width,
-    constant_features,
     independent_columns,
     without_constants,
     without_empty,
 )
 from orthoselect.criteria.lookahead import likely_winners
-from orthoselect.criteria.steps import remove_row, row_from_gram, score_columns
+from orthoselect.criteria.steps import leader, remove_row, row_from_gram, score_columns
 from orthoselect.criteria.uncertainty import Uncertainty, block_gains, single_gains
 from orthoselect.encode import Design, Response
 from orthoselect.matrix import CenteredMatrix, center
@@ -83,11 +83,10 @@ class SquaredCanonicalCorrelations(Criterion):
         self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
     ) -> CanonicalState:
         """Return the state in which nothing is selected."""
-        design = without_empty(design)
-        unowned = np.flatnonzero(~design.owned)
-        whole = plan.whole_gram_pays(design.matrix.shape, size, design.matrix.memory)
-        X, VtX = center(design.matrix, response.V, weights, ignored=unowned, gram=whole)
-        return CanonicalState(*without_constants(design, X, VtX), response.V, size)
+        matrix, candidates, ignored = without_empty(design)
+        whole = plan.whole_gram_pays(matrix.shape, size, matrix.memory)
+        X, VtX = center(matrix, response.V, weights, ignored=ignored, gram=whole)
+        return CanonicalState(*without_constants(candidates, X, VtX), response.V, size)
 
     def ceiling(self, response: Response) -> float:
         """Return the rank of the response."""
@@ -99,10 +98,10 @@ class CanonicalState(State):
 
     Parameters
     ----------
-    design : Design
+    candidates : Candidates
         A feature without columns is constant.
     X : CenteredMatrix
-        The design's matrix, centered and at norm one.
+        The matrix of their columns, centered and at norm one.
     VtX : array of shape (m, n)
     V : rows of shape (N, m)
         Orthonormal response basis.
@@ -111,31 +110,30 @@ class CanonicalState(State):
     """
 
     def __init__(
-        self, design: Design, X: CenteredMatrix, VtX: Floats, V: Rows, size: int = 1
+        self, candidates: Candidates, X: CenteredMatrix, VtX: Floats, V: Rows, size: int = 1
     ) -> None:
         n = X.shape[1]
         self._X, self._V = X, V
         self._C = np.ascontiguousarray(VtX)
         self._d = np.where(X.alive, 1.0, 0.0)
         self._n_constant = n - int(np.count_nonzero(X.alive))
-        self._L = np.empty((_rows_at_first(size, n), n))
         self._columns: list[int] = []  # selected columns, one for each row of L
         self._product_error = _PRODUCT_ROUNDINGS * X.arithmetic
         self._noise = float(X.noise[X.alive].max(initial=0.0))
         self._uncertainty = Uncertainty(self._product_error + X.noise)
         self._measured = 0
         self._geometry = X.geometry(V)
-        blocks = independent_columns(X, self._geometry, design.wide)
-        wide = {f: J for f, (J, _) in blocks.items()}
+        candidates = candidates.that_vary(X.alive)
+        blocks = independent_columns(X, self._geometry, candidates.wide)
         # From here on a feature is its place among those that are not constant.
-        self._names = np.flatnonzero(~constant_features(design, X, wide))
-        self._place = np.full(len(design.features), -1, dtype=np.intp)
-        self._place[self._names] = np.arange(len(self._names))
-        self._single = design.single[self._names]  # -1 for features of several columns
-        self._wide_columns = {int(self._place[f]): J for f, J in wide.items() if len(J)}
-        self._wide = blocks_by_width({int(self._place[f]): b for f, b in blocks.items()})
+        self._names, self._n_features = candidates.names, candidates.total
+        self._single = candidates.single  # -1 for features of several columns
+        self._wide_columns = {f: J for f, (J, _) in blocks.items()}
+        self._wide = blocks_by_width(blocks)
         self._spent = np.zeros(len(self._names), dtype=bool)
-        self._by_rows = plan.rows_pay(X.shape, size, X.matrix.memory)
+        self._by_rows = plan.rows_pay(X.shape, size, X.matrix)
+        # Rows that are made from real directions are not asked for again.
+        self._L = np.empty((0 if self._by_rows else _rows_at_first(size, n), n))
         self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._size, self._taken = size, 0  # features
@@ -147,10 +145,11 @@ class CanonicalState(State):
         self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
         self._scores = np.empty(n)  # gains of single columns
         # Mostly the features are the columns, and then so are their gains.
-        self._plain = np.array_equal(self._single, np.arange(n))
+        self._plain = candidates.plain or np.array_equal(self._single, np.arange(n))
         # -1 for features out of the race
         self._gains = self._scores if self._plain else np.empty(len(self._names))
         self._slack = np.empty(len(self._names))  # what gains may be off by, where looked at
+        self._slack_is_stale = True  # nobody has looked at any gain of this step
         self._fresh = np.zeros(len(self._names), dtype=bool)  # measured in this step
         self._score()
 
@@ -159,15 +158,21 @@ class CanonicalState(State):
     def best(self, candidates: NDArray[np.bool_]) -> int | None:
         """Return the candidate that adds most, once every gain that matters is certain."""
         self._settle()
-        open_ = candidates if len(self._names) == len(candidates) else candidates[self._names]
-        while len(open_):
+        top, runner_up = leader(self._gains, self._names, candidates)
+        if top < 0:
+            return None
+        if self._stands_out(top, runner_up):
+            self._sure = top
+            return int(self._names[top])
+        return self._best_of_many(candidates[self._names])
+
+    def _best_of_many(self, open_: NDArray[np.bool_]) -> int | None:
+        """Return the open feature that adds most, where several may."""
+        while True:
             gains = np.where(open_, self._gains, -1.0)
             top = int(gains.argmax())
             if gains[top] < 0:
                 return None
-            if self._stands_out(gains, top):
-                self._sure = top
-                return int(self._names[top])
             rivals = self._rivals(gains, top)
             if len(rivals) == 1 and self._good_enough(top, float(self._slack[top])):
                 self._sure = top
@@ -180,19 +185,17 @@ class CanonicalState(State):
                 return None
             winner = rivals[gains[rivals] >= (1 - _TIE) * gains[top]].min()
             return int(self._names[winner])
-        return None
 
-    def _stands_out(self, gains: Floats, top: int) -> bool:
+    def _stands_out(self, top: int, runner_up: float) -> bool:
         """Whether a single column has won beyond doubt, the usual case; False if unsure."""
-        if self._unsure.size or not math.isnan(self._slack[top]):
+        if self._unsure.size or not self._slack_is_stale:
             return False
-        gain, j = float(gains[top]), int(self._single[top])
-        if self._d[j] < _PLENTY:
+        gain, j = float(self._gains[top]), int(self._single[top])
+        left = float(self._d[j])
+        if left < _PLENTY:
             return False
-        slack = self._uncertainty.slack(gain, j, float(self._d[j]))
-        if not self._good_enough(top, slack):
-            return False
-        return np.count_nonzero(gains >= self._threshold(gain, slack)) == 1
+        slack = self._uncertainty.slack(gain, j, left)
+        return self._good_enough(top, slack) and runner_up < self._threshold(gain, slack)
 
     def _good_enough(self, f: int, slack: float) -> bool:
         """Whether a gain that no other comes near is known well enough to take feature f.
@@ -228,6 +231,7 @@ class CanonicalState(State):
 
     def _look_at(self, features: Indices) -> None:
         """Work out the slack of gains that `_score` has left open."""
+        self._open_slack()
         open_ = features[np.isnan(self._slack[features])]
         if not open_.size:
             return
@@ -239,7 +243,7 @@ class CanonicalState(State):
     def add(self, f: int) -> float:
         """Take feature f; a feature that depends on the selected ones adds nothing."""
         self._settle()
-        f = int(self._place[f])
+        f = self._place(f)
         self._order.append(-1)
         if f < 0:
             return 0.0
@@ -256,6 +260,11 @@ class CanonicalState(State):
         self._order[-1] = int(self._single[f])
         return gain
 
+    def _place(self, f: int) -> int:
+        """Return where a feature stands among those that vary, -1 if it does not."""
+        at = int(np.searchsorted(self._names, f))
+        return at if at < len(self._names) and self._names[at] == f else -1
+
     def gains(self) -> Floats:
         """Return what each feature would add; where the digits are gone it is measured first."""
         self._settle()
@@ -263,7 +272,7 @@ class CanonicalState(State):
         doubtful = np.flatnonzero(~self._spent & ~self._fresh & (self._slack > _SHOWN))
         if doubtful.size:
             self._measure(doubtful)
-        gains = np.full(len(self._place), np.nan)
+        gains = np.full(self._n_features, np.nan)
         gains[self._names] = np.where(self._spent, np.nan, self._gains)
         return gains
 
@@ -339,19 +348,20 @@ class CanonicalState(State):
         if not self._plain:
             # What stands at the end is for features of several columns: their `single` is -1.
             self._gains[:] = np.append(self._scores, 0.0)[self._single]
-        self._slack.fill(np.nan)
-        self._sure = -1
+        self._slack_is_stale, self._sure = True, -1
         scarce = np.zeros(0, dtype=np.intp)
         if n_scarce > self._n_constant + len(self._columns):
             scarce = np.flatnonzero(~np.append(self._d >= _PLENTY, True)[self._single])
             scarce = scarce[~self._spent[scarce]]
         if scarce.size:
+            self._open_slack()
             J = self._single[scarce]
             squares = np.einsum("ij,ij->j", self._C[:, J], self._C[:, J])
             self._gains[scarce], self._slack[scarce] = single_gains(
                 squares, self._d[J], *self._uncertainty.of(J, self._d[J])
             )
         for block in self._wide:
+            self._open_slack()
             errors = self._uncertainty.of(block.columns, self._d[block.columns])
             self._gains[block.features], self._slack[block.features] = block_gains(
                 self._C[:, block.columns], block.D, *(error.max(axis=1) for error in errors)
@@ -359,9 +369,16 @@ class CanonicalState(State):
         self._unsure = scarce
         if self._wide:
             self._unsure = np.concatenate([scarce, *(block.features for block in self._wide)])
-        self._gains[self._spent], self._slack[self._spent] = -1.0, 0.0
+        self._gains[self._spent] = -1.0
         if self._measured:
             self._fresh[:] = False
+
+    def _open_slack(self) -> None:
+        """Forget the slack of the last step, which mostly nobody has to."""
+        if self._slack_is_stale:
+            self._slack.fill(np.nan)
+            self._slack[self._spent] = 0.0
+            self._slack_is_stale = False
 
     def _trusted(self, features: Indices) -> NDArray[np.bool_]:
         gains, slack = self._gains[features], self._slack[features]
@@ -408,6 +425,7 @@ class CanonicalState(State):
         self._set_measured(np.array([f]), np.array([gain]))
 
     def _set_measured(self, features: Indices, gains: Floats) -> None:
+        self._open_slack()
         self._gains[features] = np.where(self._spent[features], -1.0, gains)
         self._slack[features] = 0.0
         self._fresh[features] = True
@@ -427,9 +445,9 @@ class CanonicalState(State):
         new = self._geometry.take(self._columns, J, self._L[: len(self._columns)])
         error = _PRODUCT_ROUNDINGS * self._X.matrix.arithmetic + self._noise
         for row, c, j in zip(new.rows, new.along, new.columns):
-            r = self._next_row()
-            r[:] = row
-            self._append_row(r, c, j, error)
+            if not self._by_rows:
+                self._next_row()[:] = row
+            self._append_row(row, c, j, error)
 
     def _next_row(self) -> Floats:
         """Return the row of L that is to be written next."""

@@ -6,7 +6,7 @@ Notation as in cancorr.py.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,46 +27,89 @@ class Blocks:
         self.features, self.columns, self.D = features, columns, D
 
 
-def without_empty(design: Design) -> Design:
+@dataclass(frozen=True)
+class Candidates:
+    """The features that own columns, and which.
+
+    Attributes
+    ----------
+    names : integer array of shape (features,)
+        What the search calls each of them; rising.
+    single : integer array of shape (features,)
+        The column of a feature that owns just one, else -1.
+    wide : mapping of int to integer array
+        The columns of the features that own several (or none), by their place in `names`.
+    total : int
+        How many features there are, those without columns too.
+    plain : bool
+        Whether each feature is the column of its place.
+    """
+
+    names: Indices
+    single: Indices
+    wide: Mapping[int, Indices]
+    total: int
+    plain: bool = False
+
+    @classmethod
+    def of(cls, design: Design) -> Candidates:
+        """Return all features of a design."""
+        if design.plain:
+            return cls(design.single, design.single, {}, len(design.single), plain=True)
+        total = len(design.features)
+        return cls(np.arange(total), design.single, design.wide, total)
+
+    def among(self, J: Indices, n: int) -> Candidates:
+        """Return those that own some of columns J, of n, which are then all that there are."""
+        if self.plain:
+            return Candidates(self.names[J], np.arange(len(J)), {}, self.total, plain=True)
+        place = np.full(n + 1, -1, dtype=np.intp)  # the last stands for "none"
+        place[J] = np.arange(len(J))
+        return self._owning(place)
+
+    def that_vary(self, alive: NDArray[np.bool_]) -> Candidates:
+        """Return those that own a column that is alive; columns keep their places."""
+        if self.plain and alive.all():
+            return self
+        return self._owning(np.append(np.where(alive, np.arange(len(alive)), -1), -1))
+
+    def _owning(self, place: Indices) -> Candidates:
+        """Return those that own a column still, whose places are now these, or -1."""
+        single = place[self.single]
+        wide = {f: place[columns] for f, columns in self.wide.items()}
+        wide = {f: columns[columns >= 0] for f, columns in wide.items()}
+        owning = single >= 0
+        owning[[f for f, columns in wide.items() if len(columns)]] = True
+        at = np.cumsum(owning) - 1
+        wide = {int(at[f]): columns for f, columns in wide.items() if len(columns)}
+        return Candidates(self.names[owning], single[owning], wide, self.total)
+
+
+def without_empty(design: Design) -> tuple[Matrix, Candidates, Indices]:
     """Leave out columns of zeros, if they are many and the matrix can do without them.
 
-    Sparse tables are often full of columns that are empty in the rows at hand.
+    Sparse tables are often full of columns that are empty in the rows at hand. Return the matrix,
+    who owns what of it, and its columns that nobody does.
     """
-    filled = design.matrix.filled()
-    if filled is None or len(filled) >= _MOSTLY * design.matrix.shape[1]:
-        return design
-    matrix = design.matrix.restricted(filled)
-    return design if matrix is None else _with_columns(design, filled, matrix)
+    matrix, candidates, unowned = design.matrix, Candidates.of(design), design.unowned
+    n, filled = matrix.shape[1], matrix.filled()
+    less = None if filled is None or len(filled) >= _MOSTLY * n else matrix.restricted(filled)
+    if filled is None or less is None:
+        return matrix, candidates, unowned
+    if unowned.size:
+        unowned = np.flatnonzero(np.isin(filled, unowned))
+    return less, candidates.among(filled, n), unowned
 
 
 def without_constants(
-    design: Design, X: CenteredMatrix, VtX: Floats
-) -> tuple[Design, CenteredMatrix, Floats]:
+    candidates: Candidates, X: CenteredMatrix, VtX: Floats
+) -> tuple[Candidates, CenteredMatrix, Floats]:
     """Leave out constant columns, if they are many and the matrix can do without them."""
     alive = np.flatnonzero(X.alive)
     less = X.restricted(alive) if len(alive) < _MOSTLY * X.shape[1] else None
     if less is None:
-        return design, X, VtX
-    return _with_columns(design, alive, less.matrix), less, VtX[:, alive]
-
-
-def _with_columns(design: Design, J: Indices, matrix: Matrix) -> Design:
-    """Return the design of columns J alone, which are those of `matrix`."""
-    place = np.full(design.matrix.shape[1] + 1, -1, dtype=np.intp)  # the last stands for "none"
-    place[J] = np.arange(len(J))
-    wide = {f: place[columns] for f, columns in design.wide.items()}
-    wide = {f: columns[columns >= 0] for f, columns in wide.items()}
-    return replace(design, matrix=matrix, single=place[design.single], wide=wide)
-
-
-def constant_features(
-    design: Design, X: CenteredMatrix, wide: dict[int, Indices]
-) -> NDArray[np.bool_]:
-    """Return which features do not vary; `wide` are the useful columns of those with several."""
-    constant = ~np.append(X.alive, False)[design.single]
-    for f, J in wide.items():
-        constant[f] = not len(J)
-    return constant
+        return candidates, X, VtX
+    return candidates.among(alive, X.shape[1]), less, VtX[:, alive]
 
 
 def independent_columns(
@@ -75,7 +118,7 @@ def independent_columns(
     """Return the columns of each block that do not depend on those before them, and their Gram."""
     if not wide:
         return {}
-    columns = {f: J[X.alive[J]] for f, J in wide.items()}
+    columns = dict(wide)
     grams = dict(zip(columns, X.block_grams(list(columns.values()))))
     doubtful = [f for f, J in columns.items() if len(J) > 1 and not _is_healthy(grams[f])]
     for f, kept in zip(doubtful, geometry.independent([columns[f] for f in doubtful])):
@@ -91,8 +134,7 @@ def blocks_by_width(blocks: dict[int, tuple[Indices, Floats]]) -> list[Blocks]:
     """Put features of the same number of columns together, by their places."""
     widths: dict[int, list[int]] = {}
     for f, (J, _) in blocks.items():
-        if len(J):
-            widths.setdefault(len(J), []).append(f)
+        widths.setdefault(len(J), []).append(f)
     return [
         Blocks(
             np.array(features),

@@ -77,7 +77,7 @@ class _Orthogonal(Criterion):
                 f"block of several. Use method 'socc', or pass the columns one by one."
             )
         Z, worth = self._responses(response, weights)
-        unowned = np.flatnonzero(~design.owned)
+        unowned = design.unowned
         u = np.ones(len(Z)) if weights is None else np.sqrt(weights)
         u /= np.linalg.norm(u)
         X, ZtX = normalize(design.matrix, np.column_stack([Z, u]), weights, unowned)

@@ -9,6 +9,7 @@ costs time, never correctness.
 
 from __future__ import annotations
 
+from orthoselect.matrix import Matrix
 from orthoselect.native import available
 
 _READ = 15.0
@@ -60,13 +61,16 @@ def _gram_fits(N: int, n: int, memory: int | None) -> bool:
     return 8 * _GRAM_COPIES * n * n <= memory
 
 
-def rows_pay(shape: tuple[int, int], size: int, memory: int | None) -> bool:
+def rows_pay(shape: tuple[int, int], size: int, matrix: Matrix) -> bool:
     """Whether to make each row r = q'X from the real direction q, one thin read for each step.
 
-    With few rows, directions cost next to nothing; with many columns, guesses do not last.
+    With few rows, directions cost next to nothing; with many columns, guesses do not last. Where
+    few numbers are stored a read costs less than what follows from Gram columns: k n operations.
     """
     N, n = shape
-    return memory is None and N <= _FEW_ROWS and n > _MANY * size
+    if matrix.memory is not None or n <= _MANY * size:
+        return False
+    return N <= _FEW_ROWS or (matrix.n_stored <= n * size / 2 and n >= 2 * N)
 
 
 def columns_ahead(shape: tuple[int, int], size: int, taken: int, memory: int | None) -> int:

@@ -6,9 +6,27 @@ Notation as in cancorr.py. Arrays are float64, their last axis contiguous.
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
-from orthoselect.matrix.base import Floats
+from orthoselect.matrix.base import Floats, Indices
 from orthoselect.native import kernels
+
+
+def leader(gains: Floats, names: Indices, open_: NDArray[np.bool_]) -> tuple[int, float]:
+    """Return the first of the largest gains of open features, -1 if none is, and the runner-up.
+
+    Gains below zero are out of the race. The runner-up is a gain, -1 if there is none; features
+    stand in `open_` where their names say.
+    """
+    native = kernels()
+    if native is not None:
+        return native.leader(gains, names, open_)
+    left = np.where(open_[names], gains, -1.0)
+    if not len(left) or left.max() < 0:
+        return -1, -1.0
+    top = int(left.argmax())
+    left[top] = -1.0
+    return top, float(left.max())
 
 
 def row_from_gram(g: Floats, L: Floats, coefficients: Floats, left: float, r: Floats) -> None:

@@ -287,7 +287,7 @@ class _Data:
         standardize: bool,
     ) -> None:
         self._matrix, self._V = design.matrix, response.V
-        self._unowned = np.flatnonzero(~design.owned)
+        self._unowned = design.unowned
         self._standardize = standardize
         self.n_rows = design.matrix.shape[0]
         w = np.ones(self.n_rows) if weights is None else weights

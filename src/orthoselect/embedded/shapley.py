@@ -81,7 +81,7 @@ class ShapleyRanking(Criterion):
     ) -> RankingState:
         """Return the ranking, of which nothing is taken."""
         codes = _codes(response)
-        unowned = np.flatnonzero(~design.owned)
+        unowned = design.unowned
         X, _ = center(design.matrix, response.V, None, ignored=unowned)
         features = np.flatnonzero(X.alive[design.single])
         scores = np.zeros(len(design.features))

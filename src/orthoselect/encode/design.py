@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from orthoselect.encode.table import Table
 from orthoselect.errors import InputError, ManyLevelsWarning, warn
@@ -84,18 +83,25 @@ class Design:
     single: Indices
     wide: Mapping[int, Indices]
 
+    @property
+    def plain(self) -> bool:
+        """Whether each feature is known to be the column of its place, and nothing else."""
+        return self.single is self.features.heads and len(self.single) == self.matrix.shape[1]
+
     def columns_of(self, f: int) -> Indices:
         """Return the design columns of feature f."""
         return self.wide[f] if f in self.wide else self.single[f : f + 1]
 
     @property
-    def owned(self) -> NDArray[np.bool_]:
-        """Which design columns belong to a feature, (n,)."""
+    def unowned(self) -> Indices:
+        """The design columns that belong to no feature."""
+        if self.plain:
+            return np.zeros(0, dtype=np.intp)
         owned = np.zeros(self.matrix.shape[1], dtype=bool)
         owned[self.single[self.single >= 0]] = True
         for columns in self.wide.values():
             owned[columns] = True
-        return owned
+        return np.flatnonzero(~owned)
 
     def name_of_column(self, j: int) -> str:
         """Return the name of the feature that owns design column j."""
@@ -117,6 +123,12 @@ def build_design(table: Table, groups: Mapping[str, Sequence[int]], exclude: set
         Columns that no feature owns.
     """
     check_labels(table)
+    n = len(table.names)
+    if len(table.numeric_at) == n and not (table.labels or groups or exclude):
+        # Columns are features, and nothing has to be worked out for each of them.
+        heads = table.numeric_at
+        matrix = table.matrix(_matrix, heads, np.broadcast_to(np.intp(1), n))
+        return Design(matrix, Features(table.names, heads, {}), heads, {})
     starts, widths = _layout(table)
     matrix = table.matrix(_matrix, starts, widths)
     return arrange(matrix, starts, widths, find_features(table, groups, exclude))

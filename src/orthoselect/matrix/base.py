@@ -138,6 +138,17 @@ class Matrix(ABC):
             Z *= (root * root)[:, None]
         return self.cross(Z), Z.sum(axis=0)
 
+    def direction(
+        self, j: int, means: Floats, factors: Floats, root: Floats | None, Qt: Floats, k: int
+    ) -> tuple[Floats, Floats, float] | None:
+        """Make an orthonormal direction q of column j, where there is a quick way; None if not.
+
+        Row k of Qt is written, the k before it are what q is orthogonal to. Columns are those of
+        root * (X - means) * factors. Returns their products q'X, (n,), what the rows before had of
+        column j, (k,), and the norm of the rest.
+        """
+        return None
+
     def block_gram(self, J: Indices, root: Floats | None, V: Floats | None = None) -> Floats:
         """Return the exact inner products of columns J with each other, rows weighted by root**2.
 

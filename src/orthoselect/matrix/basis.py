@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dtrtrs
 
 from orthoselect.matrix.base import Floats
 
@@ -17,6 +18,7 @@ from orthoselect.matrix.base import Floats
 # products with a mixing matrix) are a few roundings off; what is further away was measured.
 ROUNDINGS = 32.0
 _MUCH_LEFT = 0.1  # of the squared norm
+_MANY_ROWS = 1 << 14
 
 
 class Basis:
@@ -35,9 +37,10 @@ class Basis:
     """
 
     def __init__(self, N: int) -> None:
-        self._store = np.empty((N, 8), order="F")
-        self._R = np.zeros((8, 8))
-        self._sizes = np.zeros(8)
+        capacity = 64 if N < _MANY_ROWS else 8
+        self._store = np.empty((N, capacity), order="F")
+        self._R = np.zeros((capacity, capacity))
+        self._sizes = np.zeros(capacity)
         self.k = 0
 
     @property
@@ -75,6 +78,21 @@ class Basis:
         norm = float(np.linalg.norm(w))
         self._push(w / norm, h, norm, size)
 
+    def room(self) -> Floats:
+        """Return the directions as rows, (more than k, N): the next one may be written there."""
+        self._grow()
+        return self._store.T
+
+    def accept(self, h: Floats, norm: float, size: float) -> bool:
+        """Take the direction that was written where there is room, unless its column depends.
+
+        The column had h of those before it, (k,), and `norm` beside them.
+        """
+        if norm <= self.floors(h[:, None], np.array([size]))[0]:
+            return False
+        self._keep(h, norm, size)
+        return True
+
     def extend(self, A: Floats, sizes: Floats) -> None:
         """Take columns that the caller knows to be independent, all at once."""
         W, H = self.residual(A)
@@ -98,12 +116,20 @@ class Basis:
         return True
 
     def _push(self, q: Floats, h: Floats, norm: float, size: float) -> None:
-        k, capacity = self.k, self._store.shape[1]
-        if k == capacity:
+        self._grow()
+        self._store[:, self.k] = q
+        self._keep(h, norm, size)
+
+    def _grow(self) -> None:
+        capacity = self._store.shape[1]
+        if self.k == capacity:
             self._store = np.concatenate([self._store, np.empty_like(self._store)], axis=1)
             self._R = np.pad(self._R, (0, capacity))
             self._sizes = np.pad(self._sizes, (0, capacity))
-        self._store[:, k] = q
+
+    def _keep(self, h: Floats, norm: float, size: float) -> None:
+        """Count the direction in that stands in its place already."""
+        k = self.k
         self._R[:k, k] = h
         self._R[k, k] = norm
         self._sizes[k] = size
@@ -123,8 +149,12 @@ def dependence_floors(R: Floats, sizes_of_basis: Floats, H: Floats, sizes: Float
         Coefficients of the columns in question.
     sizes : array of shape (p,)
     """
-    b = np.abs(solve_triangular(R, H)) if len(R) else np.zeros((0, H.shape[1]))
-    return ROUNDINGS * (sizes + sizes_of_basis @ b)
+    if not len(R):
+        return ROUNDINGS * sizes
+    b, singular = dtrtrs(R, H)  # without the checks of `solve_triangular`, which take longer
+    if singular:
+        raise np.linalg.LinAlgError(f"direction {singular} of the basis has no length")
+    return ROUNDINGS * (sizes + sizes_of_basis @ np.abs(b))
 
 
 def _squares(A: Floats) -> Floats:

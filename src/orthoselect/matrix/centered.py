@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
@@ -118,7 +118,7 @@ class CenteredMatrix:
         self.work.columns += len(J)
         A = self.matrix.columns(J)
         A -= self.means[J]
-        A *= self._inverse_norms(J)
+        A *= self._factors[J]
         if self.arithmetic != EPS:  # the means have float32's digits only
             w = np.ones(len(A)) if self.root is None else self.root * self.root
             A -= w @ A / w.sum()
@@ -139,8 +139,18 @@ class CenteredMatrix:
             return self.whole[J]
         self._count(len(J))
         with np.errstate(all="ignore"):
-            ZtX, sums = self.matrix.gram(J, self.means[J], self._inverse_norms(J), self.root)
+            ZtX, sums = self.matrix.gram(J, self.means[J], self._factors[J], self.root)
             return self._reduce(ZtX, sums)
+
+    def direction(
+        self, j: int, Qt: Floats, k: int
+    ) -> tuple[Floats, Floats, float] | None:
+        """Make an orthonormal direction of column j, where the kind has a quick way: see there."""
+        made = self.matrix.direction(j, self.means, self._factors, self.root, Qt, k)
+        if made is not None:
+            self._count(1)
+            self.work.columns += 1
+        return made
 
     def block_gram(self, J: Indices) -> Floats:
         """Return the inner products among columns J, (len(J), len(J))."""
@@ -157,7 +167,7 @@ class CenteredMatrix:
 
     def _center_gram(self, G: Floats, J: Indices, weight: float) -> Floats:
         G = G - weight * np.outer(self.means[J], self.means[J])
-        inverse = self._inverse_norms(J)
+        inverse = self._factors[J]
         return G * inverse[:, None] * inverse
 
     def geometry(self, V: Rows) -> Geometry:
@@ -191,7 +201,7 @@ class CenteredMatrix:
             return self._reduce(ZtX, sums), AtQ, QtQ
 
     def _scaling(self, J: Indices) -> Scaling:
-        return Scaling(self.means[J], self._inverse_norms(J))
+        return Scaling(self.means[J], self._factors[J])
 
     def stats(self) -> dict[str, int]:
         """Return what was asked of the table so far, and what that took to read."""
@@ -236,7 +246,7 @@ class CenteredMatrix:
         """Products with presented columns -> products with centered unit columns, in place."""
         if not self.alive.all():
             ZtX[:, ~self.alive] = 0.0  # they may hold anything
-        inverse = self._inverse_norms(slice(None))
+        inverse = self._factors
         height = max(1, _BLOCK_NUMBERS // max(ZtX.shape[1], 1))
         for start in range(0, len(ZtX), height):
             rows = ZtX[start : start + height]
@@ -244,9 +254,10 @@ class CenteredMatrix:
             rows *= inverse
         return ZtX
 
-    def _inverse_norms(self, J: Indices | slice) -> Floats:
-        norms, alive = self.norms[J], self.alive[J]
-        return np.divide(1.0, norms, out=np.zeros_like(norms), where=alive)
+    @cached_property
+    def _factors(self) -> Floats:
+        """What columns are multiplied with: one over their norm, zero for those not alive."""
+        return np.divide(1.0, self.norms, out=np.zeros_like(self.norms), where=self.alive)
 
 
 def _cross_of(
@@ -314,7 +325,7 @@ def center(
         VtX = X._reduce(scan.VtX, offset_of(V, root))
         if scan.gram is not None:
             whole = X._reduce(scan.gram, total * means)
-            whole *= X._inverse_norms(slice(None))[:, None]
+            whole *= X._factors[:, None]
             whole[~alive] = 0.0
             X = replace(X, whole=whole)
     return X, VtX

@@ -141,10 +141,24 @@ class RowGeometry(Geometry):
 
     def take(self, S: Sequence[int], J: Indices, L: Floats) -> Directions:
         self._extend(S)
+        quick = self._take_quickly(int(J[0])) if len(J) == 1 else None
+        if quick is not None:
+            return quick
         before = self._basis.k
         kept = self._append(J)
         Q = self._basis.Q[:, before:]
         return Directions(kept, self._X.cross(Q), np.ascontiguousarray((self._V.T @ Q).T))
+
+    def _take_quickly(self, j: int) -> Directions | None:
+        """Take one column, where the matrix has a quick way."""
+        basis = self._basis
+        made = self._X.direction(j, basis.room(), basis.k)
+        if made is None:
+            return None
+        row, h, norm = made
+        if not basis.accept(h, norm, float(self._X.sizes[j])):
+            return Directions([], row[None, :0], self._V[:0])
+        return Directions([j], row[None], (self._basis.Q[:, -1] @ self._V)[None])
 
     def gains_together(self, S: Sequence[int], J: Indices) -> Floats:
         self._extend(S)

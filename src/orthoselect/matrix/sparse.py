@@ -12,6 +12,7 @@ from orthoselect.matrix.base import Floats, Indices, Matrix, Scan, storage_preci
 from orthoselect.native import aligned, kernels
 
 _THIN = 24  # columns that a kernel takes at once
+_TURNED = "dfbB?hilq"  # types of numbers that a kernel turns from rows to columns
 _DENSE = 1 << 18  # numbers that may be written out
 
 
@@ -31,82 +32,105 @@ class SparseMatrix(Matrix):
 
     def __init__(self, X: Any) -> None:
         self.precision = storage_precision(X.dtype, X.shape[1])
-        if X.format == "csc" and not X.has_canonical_format:
-            X = X.copy()  # summing duplicates works in place, and the caller's X is not ours
-        X = sp.csc_array(X).astype(np.float64, copy=False)
-        X.sum_duplicates()
-        self._X = _with_short_indices(X)
-        self.shape = X.shape
+        self.shape = (int(X.shape[0]), int(X.shape[1]))
+        self._data, self._rows, self._starts = _turned(X) or _by_columns(X)
 
-    def _with(self, data: Floats, indptr: NDArray, precision: Floats) -> SparseMatrix:
-        """Return the same rows of numbers as other data, cut into columns by `indptr`."""
+    def _with(self, data: Floats, starts: NDArray, precision: Floats) -> SparseMatrix:
+        """Return the same rows of numbers as other data, cut into columns by `starts`."""
         part = object.__new__(SparseMatrix)
-        part.shape = (self.shape[0], len(indptr) - 1)
-        part._X = sp.csc_array((data, self._X.indices, indptr), shape=part.shape)
+        part.shape = (self.shape[0], len(starts) - 1)
+        part._data, part._rows, part._starts = data, self._rows, starts
         part.precision = precision
         return part
 
     @property
+    def _X(self) -> sp.csc_array:
+        """The table as SciPy knows it."""
+        return sp.csc_array((self._data, self._rows, self._starts), shape=self.shape)
+
+    @property
     def n_stored(self) -> int:
-        return int(self._X.nnz)
+        return len(self._data)
 
     @property
     def nbytes(self) -> int:
-        return int(sum(part.nbytes for part in (self._X.data, self._X.indices, self._X.indptr)))
+        return int(self._data.nbytes + self._rows.nbytes + self._starts.nbytes)
 
     def columns(self, J: Indices) -> Floats:
-        X = self._X
         A = np.zeros((self.shape[0], len(J)))
         for place, j in enumerate(J.tolist()):
-            filled = slice(X.indptr[j], X.indptr[j + 1])
-            A[X.indices[filled], place] = X.data[filled]
+            filled = slice(self._starts[j], self._starts[j + 1])
+            A[self._rows[filled], place] = self._data[filled]
         return A
 
     def columns_at(self, J: Indices, rows: slice) -> Floats:
-        X = self._X
         A = np.zeros((rows.stop - rows.start, len(J)))
         for place, j in enumerate(J.tolist()):
-            filled = X.indices[X.indptr[j] : X.indptr[j + 1]]  # rising
-            a, b = X.indptr[j] + np.searchsorted(filled, [rows.start, rows.stop])
-            A[X.indices[a:b] - rows.start, place] = X.data[a:b]
+            start = self._starts[j]
+            filled = self._rows[start : self._starts[j + 1]]  # rising
+            a, b = start + np.searchsorted(filled, [rows.start, rows.stop])
+            A[self._rows[a:b] - rows.start, place] = self._data[a:b]
         return A
 
     def cross(self, Z: Floats) -> Floats:
-        X = self._X
-        if kernels() is None or Z.shape[1] > _THIN or X.indices.dtype != np.int32:
-            return np.ascontiguousarray((X.T @ Z).T)
+        if not self._has_kernels() or Z.shape[1] > _THIN:
+            return np.ascontiguousarray((self._X.T @ Z).T)
         ZtX = np.empty((Z.shape[1], self.shape[1]))
-        Z, *stored = map(aligned, (np.ascontiguousarray(Z), X.data, X.indices, X.indptr))
-        kernels().sparse_cross(Z, *stored, ZtX)
+        kernels().sparse_cross(aligned(np.ascontiguousarray(Z)), *self._stored(), ZtX)
         return ZtX
 
+    def direction(
+        self, j: int, means: Floats, factors: Floats, root: Floats | None, Qt: Floats, k: int
+    ) -> tuple[Floats, Floats, float] | None:
+        if not self._has_kernels():
+            return None
+        r, h = np.empty(self.shape[1]), np.empty(k)
+        centering = means, factors, root
+        norm = kernels().sparse_direction(*self._stored(), *centering, j, k, Qt, h, r)
+        return r, h, norm
+
+    def _has_kernels(self) -> bool:
+        return kernels() is not None and self._rows.dtype == np.int32 == self._starts.dtype
+
+    def _stored(self) -> tuple[NDArray, NDArray, NDArray]:
+        return aligned(self._data), aligned(self._rows), aligned(self._starts)
+
     def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
-        X = self._X
-        root = np.ones(self.shape[0]) if root is None else root
+        Z = np.empty((self.shape[0], 1 + V.shape[1]))  # [w, root * V]
+        Z[:, 0] = 1.0 if root is None else root * root
+        Z[:, 1:] = V if root is None else V * root[:, None]
+        ZtX = self.cross(Z)
+        return Scan(ZtX[0], self._squares(root), ZtX[1:])
+
+    def _squares(self, root: Floats | None) -> Floats:
+        """Return the sums of squares of the columns, (n,), rows weighted by root."""
+        if self._has_kernels():
+            squares = np.empty(self.shape[1])
+            kernels().sparse_squares(*self._stored(), self.shape[0], root, squares)
+            return squares
         # Weights before squares: a row without weight may overflow.
-        R = np.square(X.data * root[X.indices])
-        squares = sp.csc_array((R, X.indices, X.indptr), shape=X.shape).T @ np.ones(len(root))
-        ZtX = self.cross(np.column_stack([root * root, V * root[:, None]]))
-        return Scan(ZtX[0].copy(), squares, ZtX[1:])
+        data = self._data if root is None else self._data * root[self._rows]
+        weighted = self._with(np.square(data), self._starts, self.precision)
+        return weighted._X.T @ np.ones(self.shape[0])
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
-        X = self._X
-        filled = np.diff(X.indptr)
+        filled = np.diff(self._starts)
         shift = np.where(self.movable(), shift, 0.0)
-        data = (X.data - np.repeat(shift, filled)) * np.repeat(scale, filled)
-        return self._with(data, X.indptr, self.precision)
+        data = (self._data - np.repeat(shift, filled)) * np.repeat(scale, filled)
+        return self._with(data, self._starts, self.precision)
 
     def movable(self) -> NDArray[np.bool_]:
-        return np.diff(self._X.indptr) == self.shape[0]
+        return np.diff(self._starts) == self.shape[0]
 
     def filled(self) -> Indices:
-        return np.flatnonzero(np.diff(self._X.indptr))
+        return np.flatnonzero(np.diff(self._starts))
 
     def restricted(self, J: Indices) -> Matrix:
-        X = self._X
-        if len(J) == len(self.filled()) and np.diff(X.indptr)[J].all():  # only empty ones go
-            return self._with(X.data, X.indptr[np.append(J, self.shape[1])], self.precision[J])
-        part = SparseMatrix(X[:, J])
+        filled = np.diff(self._starts)
+        if len(J) == np.count_nonzero(filled) and filled[J].all():  # only empty ones go
+            starts = np.append(self._starts[J], self._starts[-1])
+            return self._with(self._data, starts, self.precision[J])
+        part = SparseMatrix(self._X[:, J])
         part.precision = self.precision[J]
         return part
 
@@ -132,9 +156,27 @@ class SparseMatrix(Matrix):
         return peaks, n_nan.astype(np.intp), n_inf.astype(np.intp)
 
 
-def _with_short_indices(X: sp.csc_array) -> sp.csc_array:
-    """Return the same numbers with 32-bit indices, which kernels take, if they suffice."""
-    if X.indices.dtype == np.int32 or max(X.nnz, *X.shape) > np.iinfo(np.int32).max:
-        return X
-    parts = X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)
-    return sp.csc_array(parts, shape=X.shape)
+def _turned(X: Any) -> tuple[Floats, NDArray, NDArray] | None:
+    """Turn compressed rows into columns, by a kernel; None if that is not what they are."""
+    if X.format != "csr" or kernels() is None or X.data.dtype.char not in _TURNED:
+        return None
+    if not X.indices.dtype == X.indptr.dtype == np.int32:
+        return None
+    stored = int(X.indptr[-1])
+    given = (aligned(part) for part in (X.data[:stored], X.indices[:stored], X.indptr))
+    data, rows = np.empty(stored), np.empty(stored, np.int32)
+    ends = np.empty(X.shape[1] + 1, np.int32)
+    return (data, rows, ends) if kernels().sparse_turn(*given, data, rows, ends) else None
+
+
+def _by_columns(X: Any) -> tuple[Floats, NDArray, NDArray]:
+    """Return the numbers of each column, their rows and where columns start, of any format."""
+    if X.format == "csc" and not X.has_canonical_format:
+        X = X.copy()  # summing duplicates works in place, and the caller's X is not ours
+    X = sp.csc_array(X).astype(np.float64, copy=False)
+    X.sum_duplicates()
+    stored = X.indptr[-1]
+    rows, starts = X.indices[:stored], X.indptr
+    if max(stored, *X.shape) <= np.iinfo(np.int32).max:  # kernels take short ones
+        rows, starts = rows.astype(np.int32, copy=False), starts.astype(np.int32, copy=False)
+    return X.data[:stored], rows, starts

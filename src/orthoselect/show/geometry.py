@@ -54,7 +54,7 @@ class Geometry:
     """
 
     def __init__(self, design: Design, problem: Problem) -> None:
-        unowned = np.flatnonzero(~design.owned)
+        unowned = design.unowned
         V, w = problem.response.V, problem.weights
         self._X, _ = center(design.matrix, V, w, ignored=unowned)
         self.V, self.root = V, self._X.root
