@@ -13,7 +13,7 @@ setup(
             "orthoselect._native",
             sources=sorted(glob("src/native/*.c")),
             depends=[*glob("src/native/*.h"), *glob("src/native/*.inc")],
-            extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast"],
+            extra_compile_args=["-O3", "-std=c11", "-ffp-contract=fast", "-fno-trapping-math"],
             py_limited_api=True,
             optional=True,
         )

@@ -53,39 +53,47 @@ static int take_columns(Columns *X, Py_ssize_t N, const Py_buffer *data, const P
 
 typedef double Four __attribute__((vector_size(32), aligned(1), may_alias));
 
-/* out = Z'X: each column's numbers meet the rows of Z they stand in. Rows of Z are b_padded long, a
- * multiple of eight. Eight columns at a time, so that rows of out are written in pieces. */
+/* out = Z'X: each column's numbers meet the rows of Z they stand in. Rows of Z are `quads` times four
+ * long; four at a time. Eight columns at a time, so that rows of out are written in pieces. */
 FOR_EACH_PROCESSOR
-static void multiply(const double *Z, Py_ssize_t b_padded, Py_ssize_t b, const Columns *X,
-                     double *out, Py_ssize_t out_step)
+static void multiply(const double *Z, Py_ssize_t quads, Py_ssize_t b, const Columns *X, double *out,
+                     Py_ssize_t out_step)
 {
-    double sums[8 * 8];
-    for (Py_ssize_t g = 0; g < b; g += 8)
+    Four sums[8];
+    for (Py_ssize_t g = 0; g < quads; g++) {
+        const Py_ssize_t depth = b - 4 * g < 4 ? b - 4 * g : 4;
+        int32_t p = X->starts[0];
         for (Py_ssize_t j = 0; j < X->n; j += 8) {
-            const Py_ssize_t width = X->n - j < 8 ? X->n - j : 8, depth = b - g < 8 ? b - g : 8;
+            const Py_ssize_t width = X->n - j < 8 ? X->n - j : 8;
             for (Py_ssize_t i = 0; i < width; i++) {
-                Four low = {0}, high = {0};
-                for (int32_t p = X->starts[j + i]; p < X->starts[j + i + 1]; p++) {
-                    const Four *z = (const Four *)(Z + X->rows[p] * b_padded + g);
-                    low += X->data[p] * z[0];
-                    high += X->data[p] * z[1];
+                const int32_t end = X->starts[j + i + 1];
+                Four even = {0}, odd = {0}; /* sums that do not wait for each other */
+                for (; p + 2 <= end; p += 2) {
+                    even += X->data[p] * *(const Four *)(Z + 4 * (X->rows[p] * quads + g));
+                    odd += X->data[p + 1] * *(const Four *)(Z + 4 * (X->rows[p + 1] * quads + g));
                 }
-                ((Four *)sums)[2 * i] = low;
-                ((Four *)sums)[2 * i + 1] = high;
+                if (p < end) {
+                    even += X->data[p] * *(const Four *)(Z + 4 * (X->rows[p] * quads + g));
+                    p++;
+                }
+                sums[i] = even + odd;
             }
             for (Py_ssize_t k = 0; k < depth; k++)
                 for (Py_ssize_t i = 0; i < width; i++)
-                    out[(g + k) * out_step + j + i] = sums[8 * i + k];
+                    out[(4 * g + k) * out_step + j + i] = sums[i][k];
         }
+    }
 }
 
 /* Sums of squares of the columns of root * X. */
 FOR_EACH_PROCESSOR
 static void add_squares(const Columns *X, const double *root, double *squares)
 {
+    int32_t p = X->starts[0];
     for (Py_ssize_t j = 0; j < X->n; j++) {
+        const int32_t end = X->starts[j + 1];
         double sum = 0.0;
-        for (int32_t p = X->starts[j]; p < X->starts[j + 1]; p++) {
+        for (; p < end; p++) {
             const double x = root ? root[X->rows[p]] * X->data[p] : X->data[p];
             sum += x * x;
         }
@@ -93,60 +101,40 @@ static void add_squares(const Columns *X, const double *root, double *squares)
     }
 }
 
-static PyObject *squares_py(PyObject *Py_UNUSED(self), PyObject *args)
-{
-    PyObject *given[5];
-    Arrays arrays = {.n = 0};
-    Columns X;
-    Py_ssize_t N;
-    if (!PyArg_ParseTuple(args, "OOOnOO", &given[0], &given[1], &given[2], &N, &given[3],
-                          &given[4]))
-        return NULL;
-    Py_buffer *data = take_array(&arrays, given[0], "d", 1, 0);
-    Py_buffer *rows = take_array(&arrays, given[1], "i", 1, 0);
-    Py_buffer *starts = take_array(&arrays, given[2], "i", 1, 0);
-    Py_buffer *root = given[3] == Py_None ? NULL : take_array(&arrays, given[3], "d", 1, 0);
-    Py_buffer *squares = take_array(&arrays, given[4], "d", 1, 1);
-    if (PyErr_Occurred())
-        return finish_call(&arrays, NULL);
-    if (!take_columns(&X, N, data, rows, starts) || squares->shape[0] != X.n ||
-        (root && root->shape[0] != N))
-        return finish_call(&arrays, NO_FIT);
-    Py_BEGIN_ALLOW_THREADS;
-    add_squares(&X, root ? root->buf : NULL, squares->buf);
-    Py_END_ALLOW_THREADS;
-    return finish_call(&arrays, NULL);
-}
-
 static PyObject *cross_py(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    PyObject *given[5];
+    PyObject *given[7];
     Arrays arrays = {.n = 0};
     Columns X;
-    if (!PyArg_ParseTuple(args, "OOOOO", &given[0], &given[1], &given[2], &given[3], &given[4]))
+    if (!PyArg_ParseTuple(args, "OOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4],
+                          &given[5], &given[6]))
         return NULL;
     Py_buffer *Z = take_array(&arrays, given[0], "d", 2, 0);
     Py_buffer *data = take_array(&arrays, given[1], "d", 1, 0);
     Py_buffer *rows = take_array(&arrays, given[2], "i", 1, 0);
     Py_buffer *starts = take_array(&arrays, given[3], "i", 1, 0);
     Py_buffer *out = take_array(&arrays, given[4], "d", 2, 1);
+    Py_buffer *root = given[5] == Py_None ? NULL : take_array(&arrays, given[5], "d", 1, 0);
+    Py_buffer *squares = given[6] == Py_None ? NULL : take_array(&arrays, given[6], "d", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
-    const Py_ssize_t N = Z->shape[0], b = Z->shape[1];
+    const Py_ssize_t N = Z->shape[0], b = Z->shape[1], quads = (b + 3) / 4;
     if (!take_columns(&X, N, data, rows, starts) || b > THIN || out->shape[0] != b ||
-        out->shape[1] != X.n)
+        out->shape[1] != X.n || (root && root->shape[0] != N) ||
+        (squares && squares->shape[0] != X.n))
         return finish_call(&arrays, NO_FIT);
-    const Py_ssize_t b_padded = (b + 7) / 8 * 8;
-    double *padded = calloc((size_t)(N * b_padded + 1), sizeof(double));
+    double *padded = calloc((size_t)(4 * N * quads + 1), sizeof(double));
     if (padded == NULL) {
         PyErr_NoMemory();
         return finish_call(&arrays, NULL);
     }
     Py_BEGIN_ALLOW_THREADS;
     for (Py_ssize_t i = 0; i < N; i++)
-        memcpy(padded + i * b_padded, (const char *)Z->buf + i * Z->strides[0],
+        memcpy(padded + 4 * i * quads, (const char *)Z->buf + i * Z->strides[0],
                (size_t)b * sizeof(double));
-    multiply(padded, b_padded, b, &X, out->buf, out->strides[0] / 8);
+    multiply(padded, quads, b, &X, out->buf, out->strides[0] / 8);
+    if (squares)
+        add_squares(&X, root ? root->buf : NULL, squares->buf);
     Py_END_ALLOW_THREADS;
     free(padded);
     return finish_call(&arrays, NULL);
@@ -165,13 +153,21 @@ static void one_product(const Columns *X, const Centering *as, const double *q, 
     double sum = 0.0;
     for (Py_ssize_t i = 0; i < X->N; i++)
         sum += z[i] = as->root ? as->root[i] * q[i] : q[i];
+    const double *data = X->data;
+    const int32_t *rows = X->rows;
     int32_t p = X->starts[0];
     for (Py_ssize_t j = 0; j < X->n; j++) {
         const int32_t end = X->starts[j + 1];
-        double product = 0.0;
+        double a = 0.0, b = 0.0, c = 0.0, d = 0.0; /* sums that do not wait for each other */
+        for (; p + 4 <= end; p += 4) {
+            a += data[p] * z[rows[p]];
+            b += data[p + 1] * z[rows[p + 1]];
+            c += data[p + 2] * z[rows[p + 2]];
+            d += data[p + 3] * z[rows[p + 3]];
+        }
         for (; p < end; p++)
-            product += X->data[p] * z[X->rows[p]];
-        r[j] = product;
+            a += data[p] * z[rows[p]];
+        r[j] = (a + b) + (c + d);
     }
     for (Py_ssize_t j = 0; j < X->n; j++)
         r[j] = as->factors[j] != 0.0 ? (r[j] - sum * as->means[j]) * as->factors[j] : 0.0;
@@ -278,41 +274,128 @@ static PyObject *direction_py(PyObject *Py_UNUSED(self), PyObject *args)
     return PyFloat_FromDouble(norm);
 }
 
-/* Count the numbers of each column; ends[j + 1] is then where column j starts, and ends[0] zero.
- * Return 0 if columns do not rise within a row, or are none. */
+/* Count the numbers of each column of compressed rows; 0 if columns do not rise within a row, or are
+ * none of n. */
 static int count(const int32_t *columns, const int32_t *starts, Py_ssize_t N, Py_ssize_t n,
-                 int32_t *ends)
+                 int32_t *counts)
 {
-    memset(ends, 0, (size_t)(n + 1) * sizeof(int32_t));
+    memset(counts, 0, (size_t)n * sizeof(int32_t));
     for (Py_ssize_t i = 0; i < N; i++) {
         int32_t before = -1;
         for (int32_t p = starts[i]; p < starts[i + 1]; p++) {
             if (columns[p] <= before || columns[p] >= n)
                 return 0;
             before = columns[p];
-            ends[before + 1]++;
+            counts[before]++;
         }
-    }
-    int32_t total = 0;
-    for (Py_ssize_t j = 0; j < n; j++) {
-        const int32_t count = ends[j + 1];
-        ends[j + 1] = total;
-        total += count;
     }
     return 1;
 }
 
-/* Put numbers where their columns have room next, so that ends[j + 1] becomes the end of column j. */
+static PyObject *count_py(PyObject *Py_UNUSED(self), PyObject *args)
+{
+    PyObject *given[3];
+    Arrays arrays = {.n = 0};
+    int rising = 0;
+    if (!PyArg_ParseTuple(args, "OOO", &given[0], &given[1], &given[2]))
+        return NULL;
+    Py_buffer *columns = take_array(&arrays, given[0], "i", 1, 0);
+    Py_buffer *starts = take_array(&arrays, given[1], "i", 1, 0);
+    Py_buffer *counts = take_array(&arrays, given[2], "i", 1, 1);
+    if (PyErr_Occurred())
+        return finish_call(&arrays, NULL);
+    const Py_ssize_t N = starts->shape[0] - 1;
+    if (!grow(starts->buf, N, columns->shape[0]))
+        return finish_call(&arrays, NO_FIT);
+    Py_BEGIN_ALLOW_THREADS;
+    rising = count(columns->buf, starts->buf, N, counts->shape[0], counts->buf);
+    Py_END_ALLOW_THREADS;
+    PyObject *done = finish_call(&arrays, NULL);
+    if (done == NULL)
+        return NULL;
+    Py_DECREF(done);
+    return PyBool_FromLong(rising);
+}
+
+enum { LONG = 256 }; /* among longer columns the order does not matter */
+
+/* The columns that hold anything, the shortest first; return how many they are. `room` is for as many
+ * as there are columns. No branches: nobody could foresee which columns are empty. */
+static Py_ssize_t order(const int32_t *counts, Py_ssize_t n, int32_t *room, int64_t *columns)
+{
+    Py_ssize_t next[LONG + 1] = {0}, filled = 0, total = 0;
+    for (Py_ssize_t j = 0; j < n; j++) {
+        room[filled] = (int32_t)j;
+        filled += counts[j] > 0;
+    }
+    for (Py_ssize_t f = 0; f < filled; f++)
+        next[counts[room[f]] < LONG ? counts[room[f]] : LONG]++;
+    for (int length = 1; length <= LONG; length++) {
+        const Py_ssize_t many = next[length];
+        next[length] = total;
+        total += many;
+    }
+    for (Py_ssize_t f = 0; f < filled; f++)
+        columns[next[counts[room[f]] < LONG ? counts[room[f]] : LONG]++] = room[f];
+    return filled;
+}
+
+static PyObject *order_py(PyObject *Py_UNUSED(self), PyObject *args)
+{
+    PyObject *given[2];
+    Arrays arrays = {.n = 0};
+    if (!PyArg_ParseTuple(args, "OO", &given[0], &given[1]))
+        return NULL;
+    Py_buffer *counts = take_array(&arrays, given[0], "i", 1, 0);
+    Py_buffer *columns = take_array(&arrays, given[1], "q", 1, 1);
+    if (PyErr_Occurred())
+        return finish_call(&arrays, NULL);
+    const Py_ssize_t n = counts->shape[0];
+    int wrong = columns->shape[0] != n;
+    for (Py_ssize_t j = 0; j < n; j++)
+        wrong |= ((const int32_t *)counts->buf)[j] < 0;
+    if (wrong)
+        return finish_call(&arrays, NO_FIT);
+    int32_t *room = malloc((size_t)(n + 1) * sizeof(int32_t));
+    if (room == NULL) {
+        PyErr_NoMemory();
+        return finish_call(&arrays, NULL);
+    }
+    const Py_ssize_t filled = order(counts->buf, n, room, columns->buf);
+    free(room);
+    PyObject *done = finish_call(&arrays, NULL);
+    if (done == NULL)
+        return NULL;
+    Py_DECREF(done);
+    return PyLong_FromSsize_t(filled);
+}
+
+/* Where the numbers of each of n columns go: next[j] in data and rows, -1 if nowhere. */
+typedef struct {
+    int32_t *next;
+    uint32_t n, room;
+    double *data;
+    int32_t *rows;
+} Places;
+
+/* Put numbers where their columns have room next. */
 #define PUT(name, TYPE)                                                                            \
     static void name(const void *from, const int32_t *columns, const int32_t *starts,              \
-                     Py_ssize_t N, double *data, int32_t *rows, int32_t *ends)                     \
+                     Py_ssize_t N, const Places *to)                                               \
     {                                                                                              \
-        const TYPE *numbers = from;                                                                \
+        const TYPE *restrict numbers = from;                                                       \
+        int32_t *restrict next = to->next, *restrict rows = to->rows;                              \
+        double *restrict data = to->data;                                                          \
+        const uint32_t n = to->n, room = to->room;                                                 \
         for (int32_t i = 0; i < N; i++)                                                            \
             for (int32_t p = starts[i]; p < starts[i + 1]; p++) {                                  \
-                const int32_t to = ends[columns[p] + 1]++;                                         \
-                data[to] = (double)numbers[p];                                                     \
-                rows[to] = i;                                                                      \
+                const uint32_t j = (uint32_t)columns[p];                                           \
+                const int32_t at = j < n ? next[j] : -1;                                           \
+                if ((uint32_t)at >= room)                                                          \
+                    continue;                                                                      \
+                next[j] = at + 1;                                                                  \
+                data[at] = (double)numbers[p];                                                     \
+                rows[at] = i;                                                                      \
             }                                                                                      \
     }
 
@@ -326,8 +409,7 @@ PUT(put_doubles, double)
 
 static const struct {
     const char *format;
-    void (*put)(const void *, const int32_t *, const int32_t *, Py_ssize_t, double *, int32_t *,
-                int32_t *);
+    void (*put)(const void *, const int32_t *, const int32_t *, Py_ssize_t, const Places *);
 } kinds[] = {{"d", put_doubles}, {"f", put_floats}, {"b", put_bytes}, {"B", put_truths},
              {"?", put_truths},  {"h", put_shorts}, {"i", put_ints},  {"q", put_longs}};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
@@ -344,52 +426,80 @@ static int take_numbers(Arrays *arrays, PyObject *object)
     return -1;
 }
 
+/* Make starts of columns J one after the other, and say where each of n columns goes; 0 if they do
+ * not fit. */
+static int lay_out(const int64_t *J, Py_ssize_t b, const int32_t *counts, Py_ssize_t n,
+                   Py_ssize_t room, int32_t *starts, int32_t *next)
+{
+    Py_ssize_t total = 0;
+    for (Py_ssize_t j = 0; j < n; j++)
+        next[j] = -1;
+    for (Py_ssize_t g = 0; g < b; g++) {
+        if (J[g] < 0 || J[g] >= n || next[J[g]] >= 0 || counts[J[g]] < 0)
+            return 0;
+        next[J[g]] = starts[g] = (int32_t)total;
+        total += counts[J[g]];
+        if (total > room)
+            return 0;
+    }
+    starts[b] = (int32_t)total;
+    return total == room;
+}
+
 static PyObject *turn_py(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    PyObject *given[6];
+    PyObject *given[8];
     Arrays arrays = {.n = 0};
-    int rising = 0;
-    if (!PyArg_ParseTuple(args, "OOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4],
-                          &given[5]))
+    if (!PyArg_ParseTuple(args, "OOOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4],
+                          &given[5], &given[6], &given[7]))
         return NULL;
     const int kind = take_numbers(&arrays, given[0]);
     const Py_buffer *numbers = &arrays.views[0];
     Py_buffer *columns = take_array(&arrays, given[1], "i", 1, 0);
-    Py_buffer *starts = take_array(&arrays, given[2], "i", 1, 0);
-    Py_buffer *data = take_array(&arrays, given[3], "d", 1, 1);
-    Py_buffer *rows = take_array(&arrays, given[4], "i", 1, 1);
-    Py_buffer *ends = take_array(&arrays, given[5], "i", 1, 1);
+    Py_buffer *from = take_array(&arrays, given[2], "i", 1, 0);
+    Py_buffer *counts = take_array(&arrays, given[3], "i", 1, 0);
+    Py_buffer *J = take_array(&arrays, given[4], "q", 1, 0);
+    Py_buffer *data = take_array(&arrays, given[5], "d", 1, 1);
+    Py_buffer *rows = take_array(&arrays, given[6], "i", 1, 1);
+    Py_buffer *starts = take_array(&arrays, given[7], "i", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
-    const Py_ssize_t N = starts->shape[0] - 1, n = ends->shape[0] - 1, stored = numbers->shape[0];
-    if (n < 0 || columns->shape[0] != stored || data->shape[0] != stored ||
-        rows->shape[0] != stored || !grow(starts->buf, N, stored))
+    const Py_ssize_t N = from->shape[0] - 1, n = counts->shape[0], b = J->shape[0];
+    const Py_ssize_t room = data->shape[0];
+    if (columns->shape[0] != numbers->shape[0] || rows->shape[0] != room ||
+        starts->shape[0] != b + 1 || !grow(from->buf, N, columns->shape[0]))
         return finish_call(&arrays, NO_FIT);
+    int32_t *next = malloc((size_t)n * sizeof(int32_t) + 1);
+    if (next == NULL) {
+        PyErr_NoMemory();
+        return finish_call(&arrays, NULL);
+    }
+    const int fits = lay_out(J->buf, b, counts->buf, n, room, starts->buf, next);
+    const Places to = {next, (uint32_t)n, (uint32_t)room, data->buf, rows->buf};
     Py_BEGIN_ALLOW_THREADS;
-    rising = count(columns->buf, starts->buf, N, n, ends->buf);
-    if (rising)
-        kinds[kind].put(numbers->buf, columns->buf, starts->buf, N, data->buf, rows->buf,
-                        ends->buf);
+    if (fits)
+        kinds[kind].put(numbers->buf, columns->buf, from->buf, N, &to);
     Py_END_ALLOW_THREADS;
-    PyObject *done = finish_call(&arrays, NULL);
-    if (done == NULL)
-        return NULL;
-    Py_DECREF(done);
-    return PyBool_FromLong(rising);
+    free(next);
+    return finish_call(&arrays, fits ? NULL : NO_FIT);
 }
 
 PyMethodDef sparse_methods[] = {
     {"sparse_cross", cross_py, METH_VARARGS,
-     "sparse_cross(Z, data, rows, starts, out): out = Z'X for X in compressed columns."},
-    {"sparse_squares", squares_py, METH_VARARGS,
-     "sparse_squares(data, rows, starts, N, root, squares): sums of squares of the columns of\n"
-     "root * X; root may be None."},
+     "sparse_cross(Z, data, rows, starts, out, root, squares): out = Z'X for X in compressed\n"
+     "columns; squares, unless None, the sums of squares of the columns of root * X."},
     {"sparse_direction", direction_py, METH_VARARGS,
      "sparse_direction(data, rows, starts, means, factors, root, j, k, Q, h, r): make row k of Q\n"
      "from column j of root * (X - means) * factors, orthonormal to the k before it, with h what\n"
      "they had of it; r = q'X for all columns. Returns the norm of what was left of the column."},
+    {"sparse_count", count_py, METH_VARARGS,
+     "sparse_count(columns, starts, counts): how many numbers each column of compressed rows has;\n"
+     "False if the columns of some row do not rise."},
+    {"sparse_order", order_py, METH_VARARGS,
+     "sparse_order(counts, columns): the columns that hold anything, the shortest first; returns\n"
+     "how many they are."},
     {"sparse_turn", turn_py, METH_VARARGS,
-     "sparse_turn(numbers, columns, starts, data, rows, ends): compressed rows, their numbers of\n"
-     "most types, to compressed columns; False if the columns of some row do not rise."},
+     "sparse_turn(numbers, columns, from, counts, J, data, rows, starts): compressed rows, their\n"
+     "numbers of most types, to compressed columns J, whose counts are known."},
     {NULL, NULL, 0, NULL},
 };

@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { PIECE = 512 }; /* columns whose numbers stay in the nearest cache */
+enum {
+    PIECE = 512, /* columns whose numbers stay in the nearest cache */
+    SOME = 64,   /* gains that are looked at together */
+};
 
 /* r = (g - coefficients'L) / left, over the k rows of L. */
 FOR_EACH_PROCESSOR
@@ -64,12 +67,14 @@ static Py_ssize_t score_columns(const double *C, Py_ssize_t C_step, Py_ssize_t m
             for (Py_ssize_t i = start; i < end; i++)
                 scores[i] += Ci[i] * Ci[i];
         }
+        int64_t less = 0; /* of the width of a double, so that the loop becomes one over vectors */
         for (Py_ssize_t i = start; i < end; i++) {
-            const int enough = d[i] >= plenty;
-            const double score = scores[i] / (enough ? d[i] : 1.0);
-            scores[i] = enough ? (score < 1.0 ? score : 1.0) : 0.0;
-            scarce += !enough;
+            const double enough = d[i] >= plenty ? 1.0 : 0.0;
+            const double score = scores[i] / (d[i] >= plenty ? d[i] : 1.0);
+            scores[i] = enough * (score < 1.0 ? score : 1.0);
+            less += d[i] >= plenty ? 0 : 1;
         }
+        scarce += less;
     }
     return scarce;
 }
@@ -82,16 +87,18 @@ static Py_ssize_t leader(const double *gains, const int64_t *names, const unsign
 {
     Py_ssize_t top = -1;
     double most = -1.0, second = -1.0;
-    for (Py_ssize_t f = 0; f < n; f++) {
-        const double gain = gains[f];
-        if (gain > second && gain >= 0.0 && open[names[f]]) { /* mostly false */
-            if (gain > most) {
-                second = most;
-                most = gain;
-                top = f;
-            } else {
-                second = gain;
-            }
+    for (Py_ssize_t start = 0; start < n; start += SOME) {
+        const Py_ssize_t end = start + SOME < n ? start + SOME : n;
+        int64_t closer = 0; /* whether any of these is worth a look; mostly none is */
+        for (Py_ssize_t f = start; f < end; f++)
+            closer |= gains[f] > second ? 1 : 0;
+        for (Py_ssize_t f = start; closer && f < end; f++) {
+            const double gain = gains[f];
+            if (!(gain > second) || gain < 0.0 || !open[names[f]])
+                continue;
+            second = gain > most ? most : gain;
+            top = gain > most ? f : top;
+            most = gain > most ? gain : most;
         }
     }
     *runner_up = second;
@@ -102,10 +109,10 @@ static Py_ssize_t leader(const double *gains, const int64_t *names, const unsign
 FOR_EACH_PROCESSOR
 static int are_places(const int64_t *names, Py_ssize_t n, Py_ssize_t length)
 {
-    int wrong = 0;
+    int64_t wrong = 0; /* negative if any of the names, or of the places after them, is */
     for (Py_ssize_t f = 0; f < n; f++)
-        wrong |= (uint64_t)names[f] >= (uint64_t)length;
-    return !wrong;
+        wrong |= names[f] | (int64_t)((uint64_t)length - 1 - (uint64_t)names[f]);
+    return wrong >= 0;
 }
 
 static PyObject *leader_py(PyObject *Py_UNUSED(self), PyObject *args)

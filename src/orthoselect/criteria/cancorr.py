@@ -70,6 +70,7 @@ _PLENTY = 1e-3
 # Usual error of an inner product of unit vectors, in roundings.
 _PRODUCT_ROUNDINGS = 8.0
 _LARGE, _HUGE = 1 << 20, 1 << 22  # bytes
+_NONE = np.zeros(0, dtype=np.intp)
 
 
 class SquaredCanonicalCorrelations(Criterion):
@@ -130,7 +131,8 @@ class CanonicalState(State):
         self._single = candidates.single  # -1 for features of several columns
         self._wide_columns = {f: J for f, (J, _) in blocks.items()}
         self._wide = blocks_by_width(blocks)
-        self._spent = np.zeros(len(self._names), dtype=bool)
+        self._spent = np.zeros(len(self._names), dtype=bool)  # taken, or nothing is left of them
+        self._spent_at: list[int] = []
         self._by_rows = plan.rows_pay(X.shape, size, X.matrix)
         # Rows that are made from real directions are not asked for again.
         self._L = np.empty((0 if self._by_rows else _rows_at_first(size, n), n))
@@ -142,6 +144,7 @@ class CanonicalState(State):
         self._surely_independent = (_SURE_ROUNDINGS * X.sizes[X.alive].max(initial=0.0)) ** 2
         self._order: list[int] = []  # column of each feature added, -1 if it added nothing
         self._sure = -1  # a feature whose gain is beyond doubt, if `best` has found one
+        self._found = -1, -1  # name and place of what `best` found last
         self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
         self._scores = np.empty(n)  # gains of single columns
         # Mostly the features are the columns, and then so are their gains.
@@ -161,13 +164,16 @@ class CanonicalState(State):
         top, runner_up = leader(self._gains, self._names, candidates)
         if top < 0:
             return None
-        if self._stands_out(top, runner_up):
-            self._sure = top
-            return int(self._names[top])
-        return self._best_of_many(candidates[self._names])
+        if not self._stands_out(top, runner_up):
+            found = self._best_of_many(candidates[self._names])
+            if found is None:
+                return None
+            top = found
+        self._found = int(self._names[top]), top
+        return self._found[0]
 
     def _best_of_many(self, open_: NDArray[np.bool_]) -> int | None:
-        """Return the open feature that adds most, where several may."""
+        """Return the place of the open feature that adds most, where several may."""
         while True:
             gains = np.where(open_, self._gains, -1.0)
             top = int(gains.argmax())
@@ -176,15 +182,15 @@ class CanonicalState(State):
             rivals = self._rivals(gains, top)
             if len(rivals) == 1 and self._good_enough(top, float(self._slack[top])):
                 self._sure = top
-                return int(self._names[top])
+                return top
             doubtful = rivals[~self._trusted(rivals)]
             if doubtful.size:
                 self._measure(doubtful)
                 continue
             if gains[top] <= _NOTHING:
                 return None
-            winner = rivals[gains[rivals] >= (1 - _TIE) * gains[top]].min()
-            return int(self._names[winner])
+            equal = rivals[gains[rivals] >= (1 - _TIE) * gains[top]]
+            return int(equal[self._names[equal].argmin()])
 
     def _stands_out(self, top: int, runner_up: float) -> bool:
         """Whether a single column has won beyond doubt, the usual case; False if unsure."""
@@ -195,7 +201,10 @@ class CanonicalState(State):
         if left < _PLENTY:
             return False
         slack = self._uncertainty.slack(gain, j, left)
-        return self._good_enough(top, slack) and runner_up < self._threshold(gain, slack)
+        if not self._good_enough(top, slack) or runner_up >= self._threshold(gain, slack):
+            return False
+        self._sure = top
+        return True
 
     def _good_enough(self, f: int, slack: float) -> bool:
         """Whether a gain that no other comes near is known well enough to take feature f.
@@ -262,8 +271,10 @@ class CanonicalState(State):
 
     def _place(self, f: int) -> int:
         """Return where a feature stands among those that vary, -1 if it does not."""
-        at = int(np.searchsorted(self._names, f))
-        return at if at < len(self._names) and self._names[at] == f else -1
+        if f == self._found[0]:
+            return self._found[1]
+        at = np.flatnonzero(self._names == f)
+        return int(at[0]) if at.size else -1
 
     def gains(self) -> Floats:
         """Return what each feature would add; where the digits are gone it is measured first."""
@@ -313,7 +324,7 @@ class CanonicalState(State):
                 self._take_by_gram(int(j))
         else:
             self._take_by_columns(J)
-        self._spent[f] = True
+        self._spend([f])
         self._taken += 1
         self._score()
 
@@ -349,7 +360,7 @@ class CanonicalState(State):
             # What stands at the end is for features of several columns: their `single` is -1.
             self._gains[:] = np.append(self._scores, 0.0)[self._single]
         self._slack_is_stale, self._sure = True, -1
-        scarce = np.zeros(0, dtype=np.intp)
+        scarce = _NONE
         if n_scarce > self._n_constant + len(self._columns):
             scarce = np.flatnonzero(~np.append(self._d >= _PLENTY, True)[self._single])
             scarce = scarce[~self._spent[scarce]]
@@ -369,7 +380,7 @@ class CanonicalState(State):
         self._unsure = scarce
         if self._wide:
             self._unsure = np.concatenate([scarce, *(block.features for block in self._wide)])
-        self._gains[self._spent] = -1.0
+        self._gains[self._spent_at] = -1.0
         if self._measured:
             self._fresh[:] = False
 
@@ -377,7 +388,7 @@ class CanonicalState(State):
         """Forget the slack of the last step, which mostly nobody has to."""
         if self._slack_is_stale:
             self._slack.fill(np.nan)
-            self._slack[self._spent] = 0.0
+            self._slack[self._spent_at] = 0.0
             self._slack_is_stale = False
 
     def _trusted(self, features: Indices) -> NDArray[np.bool_]:
@@ -413,7 +424,7 @@ class CanonicalState(State):
     def _measure_single(self, features: Indices) -> None:
         J = self._single[features]
         found = self._geometry.measure(self._columns, J)
-        self._spent[features] = found.depends
+        self._spend(features[found.depends].tolist())
         self._C[:, J], self._d[J] = found.C, found.d
         self._uncertainty.measured(J, found.d)
         gain = (found.C**2).sum(axis=0) / np.maximum(found.d, EPS**3)
@@ -421,8 +432,14 @@ class CanonicalState(State):
 
     def _measure_wide(self, f: int) -> None:
         rank, gain = self._geometry.block_gain(self._columns, self._columns_of(f))
-        self._spent[f] = rank == 0
+        if rank == 0:
+            self._spend([f])
         self._set_measured(np.array([f]), np.array([gain]))
+
+    def _spend(self, features: list[int]) -> None:
+        """Put features out of the race for good."""
+        self._spent[features] = True
+        self._spent_at += features
 
     def _set_measured(self, features: Indices, gains: Floats) -> None:
         self._open_slack()
@@ -446,7 +463,9 @@ class CanonicalState(State):
         error = _PRODUCT_ROUNDINGS * self._X.matrix.arithmetic + self._noise
         for row, c, j in zip(new.rows, new.along, new.columns):
             if not self._by_rows:
-                self._next_row()[:] = row
+                kept = self._next_row()
+                kept[:] = row
+                row = kept
             self._append_row(row, c, j, error)
 
     def _next_row(self) -> Floats:
@@ -458,7 +477,8 @@ class CanonicalState(State):
 
     def _append_row(self, r: Floats, c: Floats, j: int, error: float) -> None:
         """Add row r = q'X, the next one of L, with c = V'q; j is the column q was made from."""
-        r[self._columns] = 0.0
+        if not self._by_rows:
+            r[self._columns] = 0.0  # rows to come are made from this one
         self._columns.append(j)
         remove_row(r, c, self._C, self._d)
         self._uncertainty.grow(error)

@@ -34,7 +34,7 @@ class Candidates:
     Attributes
     ----------
     names : integer array of shape (features,)
-        What the search calls each of them; rising.
+        What the search calls each of them.
     single : integer array of shape (features,)
         The column of a feature that owns just one, else -1.
     wide : mapping of int to integer array

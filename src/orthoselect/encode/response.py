@@ -182,8 +182,24 @@ def class_rows(levels: tuple[Any, ...], encoding: str, sizes: Floats) -> Floats:
     sizes : array of shape (c,)
         Rows of each class, or the sum of their weights.
     """
+    check_encoding(encoding)
+    if encoding != "ordinal":
+        return _contrasts(sizes)
     coding = encode_labels(Labels(np.arange(len(levels)), levels), encoding)
     return response_basis(coding, sizes) / np.sqrt(sizes)[:, None]
+
+
+def _contrasts(sizes: Floats) -> Floats:
+    """Return each class against all before it, (c, c - 1): orthonormal over rows of these sizes.
+
+    All codings but the ordinal one span this space once centered.
+    """
+    before, after = np.sqrt(np.cumsum(sizes)), np.sqrt(sizes)
+    before, both, after = before[:-1], before[1:], after[1:]
+    V = np.triu(np.broadcast_to(after / both / before, (len(sizes), len(after))))
+    k = np.arange(len(after))
+    V[k + 1, k] = -(before / both / after)
+    return V
 
 
 def centered_columns(A: NDArray, weights: Floats | None = None) -> tuple[Floats, Floats]:

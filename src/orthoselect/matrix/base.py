@@ -26,7 +26,8 @@ _MIN_ROWS = 1 << 10
 def storage_precision(dtype: np.dtype, n: int) -> Floats:
     """Relative rounding of numbers stored as `dtype`, for n columns; integers are exact."""
     floating = np.issubdtype(dtype, np.floating)
-    return np.full(n, max(EPS, float(np.finfo(dtype).eps)) if floating else EPS)
+    # One number for all: to fill an array of n takes as long as some of the first look.
+    return np.broadcast_to(max(EPS, float(np.finfo(dtype).eps)) if floating else EPS, n)
 
 
 @dataclass

@@ -41,6 +41,7 @@ class Basis:
         self._store = np.empty((N, capacity), order="F")
         self._R = np.zeros((capacity, capacity))
         self._sizes = np.zeros(capacity)
+        self._reach = np.zeros(capacity)  # bounds of sizes @ |inverse of R|
         self.k = 0
 
     @property
@@ -88,7 +89,9 @@ class Basis:
 
         The column had h of those before it, (k,), and `norm` beside them.
         """
-        if norm <= self.floors(h[:, None], np.array([size]))[0]:
+        # The norm is mostly far above what could be rounding, and a bound of that will do.
+        at_most = size + float(np.abs(h) @ self._reach[: self.k])
+        if norm <= ROUNDINGS * at_most and norm <= self.floors(h[:, None], np.array([size]))[0]:
             return False
         self._keep(h, norm, size)
         return True
@@ -126,10 +129,12 @@ class Basis:
             self._store = np.concatenate([self._store, np.empty_like(self._store)], axis=1)
             self._R = np.pad(self._R, (0, capacity))
             self._sizes = np.pad(self._sizes, (0, capacity))
+            self._reach = np.pad(self._reach, (0, capacity))
 
     def _keep(self, h: Floats, norm: float, size: float) -> None:
         """Count the direction in that stands in its place already."""
         k = self.k
+        self._reach[k] = (size + float(np.abs(h) @ self._reach[:k])) / norm
         self._R[:k, k] = h
         self._R[k, k] = norm
         self._sizes[k] = size

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -257,7 +257,7 @@ class CenteredMatrix:
     @cached_property
     def _factors(self) -> Floats:
         """What columns are multiplied with: one over their norm, zero for those not alive."""
-        return np.divide(1.0, self.norms, out=np.zeros_like(self.norms), where=self.alive)
+        return _ratio(1.0, self.norms, self.alive, 0.0)
 
 
 def _cross_of(
@@ -312,15 +312,16 @@ def center(
         means = scan.sums / total
         d0 = np.maximum(scan.squares - total * means**2, 0.0)
         norms, raw = np.sqrt(d0), np.sqrt(d0 + total * (means + origin) ** 2)
-        alive = wanted & (norms > ROUNDINGS * matrix.precision * raw)
-        ones = np.ones_like(norms)
-        sizes = np.divide(matrix.precision * raw, norms, out=ones, where=alive)
-        offsets = np.divide(total * means**2, d0, out=np.zeros_like(d0), where=alive)
+        rounding = matrix.precision * raw
+        alive = wanted & (norms > ROUNDINGS * rounding)
+        sizes = _ratio(rounding, norms, alive, 1.0)
+        offsets = _ratio(total * means**2, d0, alive, 0.0)
         if matrix.arithmetic == EPS or scan.gram is not None:
             noise = EPS * (_SUM_ROUNDINGS + offsets)
         else:
             noise = matrix.arithmetic * (_SUM_ROUNDINGS_FLOAT32 + offsets)
-        means = np.where(alive, means, 0.0)
+        if not alive.all():
+            means = np.where(alive, means, 0.0)
         X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, None, work)
         VtX = X._reduce(scan.VtX, offset_of(V, root))
         if scan.gram is not None:
@@ -329,6 +330,13 @@ def center(
             whole[~alive] = 0.0
             X = replace(X, whole=whole)
     return X, VtX
+
+
+def _ratio(a: Floats | float, b: Floats, where: NDArray[np.bool_], otherwise: float) -> Floats:
+    """Return a / b where that means anything; mostly it does everywhere, which is quicker."""
+    if where.all():
+        return a / b
+    return np.divide(a, b, out=np.full_like(b, otherwise), where=where)
 
 
 def _look(
@@ -346,54 +354,64 @@ def _look(
     """
     limit = _OFFSET_LIMIT if matrix.arithmetic == EPS else _OFFSET_LIMIT_FLOAT32
     n, work = matrix.shape[1], Work()
-    origin, scales = np.zeros(n), np.ones(n)  # presented = (stored - origin) * scales
-    shift, scale = _pilot_shift(matrix, root, 0.0 if gram else limit), np.ones(n)
+    # presented = (stored - origin) * scales
+    origin: Any = 0.0
+    scales: Any = 1.0
+    change = _pilot_shift(matrix, root, 0.0 if gram else limit)
     for looks in range(1, _MAX_LOOKS + 1):
-        if shift.any() or (scale != 1.0).any():
+        if change is not None:
+            shift, scale = change
             matrix = matrix.rescaled(shift, scale)
             origin, scales = origin + shift / scales, scales * scale
         scan = matrix.scan(V, root, gram=gram)
         work.passes += 1
         work.products += n if gram else 1 + V.shape[1]
-        if looks < _MAX_LOOKS:
-            shift, scale = _repairs(matrix, scan, total, wanted, limit)
-            if not shift.any() and (scale == 1.0).all():
-                break
+        change = _repairs(matrix, scan, total, wanted, limit) if looks < _MAX_LOOKS else None
+        if change is None:
+            break
     return matrix, scan, origin * scales, work
 
 
-def _pilot_shift(matrix: Matrix, root: Floats | None, limit: float) -> Floats:
-    """Guess from a few rows which columns lie more than `limit` spreads from zero, and where."""
+def _pilot_shift(
+    matrix: Matrix, root: Floats | None, limit: float
+) -> tuple[Floats, Floats] | None:
+    """Guess from a few rows which columns lie more than `limit` spreads from zero, and where.
+
+    Returns the shift and scale that are called for, or None.
+    """
     N = matrix.shape[0]
     rows = range(N) if root is None else np.flatnonzero(root)
     rows = np.array(rows[:: max(1, len(rows) // _PILOT_ROWS)][:_PILOT_ROWS], dtype=np.intp)
     sample = matrix.pilot(rows)
     if sample is None:
-        return np.zeros(matrix.shape[1])
+        return None
     middle, spread = sample.mean(axis=0), np.ptp(sample, axis=0) / 4.0
     far = np.isfinite(middle) & (spread > 0) & (np.abs(middle) > limit * spread)
-    return np.where(far, middle, 0.0)
+    return (np.where(far, middle, 0.0), np.ones(len(far))) if far.any() else None
 
 
 def _repairs(
     matrix: Matrix, scan: Scan, total: float, wanted: NDArray[np.bool_], limit: float
-) -> tuple[Floats, Floats]:
-    """Return the shift and scale that give columns back the digits they lost, if any.
+) -> tuple[Floats, Floats] | None:
+    """Return the shift and scale that give columns back the digits they lost, or None.
 
     Columns that turn out to be constant are no longer `wanted`.
     """
+    offsets = scan.sums**2 / total
+    near = offsets <= limit**2 * (scan.squares - offsets)
+    if (near & _in_range(matrix, scan)).all():
+        return None
     means = scan.sums / total
-    d0 = scan.squares - total * means**2
     shift = np.zeros(len(means))
     scale, extreme = scale_into_range(matrix, scan, wanted)
-    far = wanted & ~extreme & ~(total * means**2 <= limit**2 * d0)
+    far = wanted & ~extreme & ~near
     J = np.flatnonzero(far)
     if J.size:
         constant = matrix.constant(J)
         wanted[J[constant]] = False  # nothing to gain from looking closer at what does not vary
         J = J[~constant & matrix.movable()[J]]
         shift[J] = means[J]
-    return shift, scale
+    return (shift, scale) if shift.any() or (scale != 1.0).any() else None
 
 
 def scale_into_range(
@@ -409,8 +427,7 @@ def scale_into_range(
     NonFiniteColumns
     """
     scale = np.ones(matrix.shape[1])
-    low, high = _SQUARES if matrix.arithmetic == EPS else _SQUARES_FLOAT32
-    extreme = ~((scan.squares > low) & (scan.squares < high))  # NaN counts as extreme
+    extreme = ~_in_range(matrix, scan)
     # Columns of zeros are common, and no product of theirs leaves the range.
     empty = (scan.squares == 0) & (scan.sums == 0) & ~scan.VtX.any(axis=0)
     J = np.flatnonzero(wanted & extreme & ~empty)
@@ -423,3 +440,9 @@ def scale_into_range(
         exponents = np.frexp(peaks)[1]
         scale[J] = np.where(peaks > 0, np.ldexp(1.0, np.clip(-exponents, -1000, 1000)), 1.0)
     return scale, extreme
+
+
+def _in_range(matrix: Matrix, scan: Scan) -> NDArray[np.bool_]:
+    """Return which columns have squares that have lost no digits; those of NaN have."""
+    low, high = _SQUARES if matrix.arithmetic == EPS else _SQUARES_FLOAT32
+    return (scan.squares > low) & (scan.squares < high)

@@ -1,0 +1,85 @@
+"""A sparse table as its numbers: compressed columns, and compressed rows that become such.
+
+Tables often come by rows, with many columns that are empty in the rows at hand; the others are
+short. They are turned once it is known which columns are wanted, and in which order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from orthoselect.matrix.base import Floats, Indices
+from orthoselect.native import aligned, kernels
+
+_TURNED = "dfbB?hilq"  # types of numbers that a kernel turns from rows to columns
+
+
+class Columns(NamedTuple):
+    """Compressed columns: column j has data[starts[j]:starts[j + 1]], in these rows, which rise."""
+
+    data: Floats
+    rows: NDArray[np.integer]
+    starts: NDArray[np.integer]
+
+    def aligned(self) -> tuple[Floats, NDArray, NDArray]:
+        """Return the three arrays where kernels take them."""
+        return aligned(self.data), aligned(self.rows), aligned(self.starts)
+
+    @property
+    def are_short(self) -> bool:
+        """Whether indices have the size that kernels take."""
+        return self.rows.dtype == np.int32 == self.starts.dtype
+
+
+def compressed_columns(X: Any) -> Columns:
+    """Return the columns of a sparse table of any format; duplicates are added up."""
+    if X.format == "csc" and not X.has_canonical_format:
+        X = X.copy()  # summing duplicates works in place, and the caller's X is not ours
+    X = sp.csc_array(X).astype(np.float64, copy=False)
+    X.sum_duplicates()
+    stored = X.indptr[-1]
+    rows, starts = X.indices[:stored], X.indptr
+    if max(stored, *X.shape) <= np.iinfo(np.int32).max:  # kernels take short ones
+        rows, starts = rows.astype(np.int32, copy=False), starts.astype(np.int32, copy=False)
+    return Columns(X.data[:stored], rows, starts)
+
+
+class CompressedRows:
+    """Compressed rows whose columns rise, of a type that a kernel turns; see `of`."""
+
+    def __init__(self, X: Any, counts: NDArray[np.int32]) -> None:
+        stored = int(X.indptr[-1])
+        self._parts = [aligned(a) for a in (X.data[:stored], X.indices[:stored], X.indptr)]
+        self._counts = counts
+
+    @classmethod
+    def of(cls, X: Any) -> CompressedRows | None:
+        """Return the rows of a sparse table, or None if that is not what it is."""
+        if X.format != "csr" or kernels() is None or X.data.dtype.char not in _TURNED:
+            return None
+        if not X.indices.dtype == X.indptr.dtype == np.int32:
+            return None
+        counts = np.empty(X.shape[1], np.int32)
+        rising = kernels().sparse_count(aligned(X.indices), aligned(X.indptr), counts)
+        return cls(X, counts) if rising else None
+
+    def filled(self) -> Indices:
+        """Return the columns that hold anything, the shortest first.
+
+        A loop over columns then meets one length after the other, which processors can foresee.
+        """
+        columns = np.empty(len(self._counts), np.int64)
+        return columns[: kernels().sparse_order(self._counts, columns)].astype(np.intp)
+
+    def columns(self, J: Indices) -> Columns:
+        """Return columns J, none of them twice, in this order."""
+        stored = int(self._counts[J].sum())
+        turned = Columns(
+            np.empty(stored), np.empty(stored, np.int32), np.empty(len(J) + 1, np.int32)
+        )
+        kernels().sparse_turn(*self._parts, self._counts, np.asarray(J, np.int64), *turned)
+        return turned
