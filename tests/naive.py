@@ -31,6 +31,11 @@ def span(A, tolerance=1e-10):
     return U[:, s > tolerance * max(s.max(initial=0), 1e-300)]
 
 
+def residual(x, Q):
+    """What is left of a vector when its best fit by the columns of Q is taken out."""
+    return x - Q @ np.linalg.lstsq(Q, x, rcond=None)[0] if Q.shape[1] else x
+
+
 def squared_canonical_correlations(A, Y, w=None, tolerance=1e-10):
     """Squared canonical correlations of raw columns A and Y."""
     U, V = span(drop_constants(A, w), tolerance), span(drop_constants(Y, w), tolerance)

@@ -1,4 +1,5 @@
 /* Products of a table in compressed columns (CSC): data (stored,), rows (stored,), starts (n + 1,).
+ * It is looked at once, whether rows are rows, and from then on goes by a capsule.
  *
  * Most such tables have short columns, of a few numbers: what costs time is to begin and to end a
  * column, not to multiply. Indices are int32.
@@ -11,12 +12,15 @@
 
 enum { THIN = 32 }; /* the most columns Z may have */
 
-/* A table that was found to be sound. */
+/* A table that was found to be sound, and the arrays it is in. */
 typedef struct {
     const double *data;
     const int32_t *rows, *starts;
     Py_ssize_t N, n;
+    Arrays arrays;
 } Columns;
+
+static const char *const CAPSULE = "orthoselect.sparse_table";
 
 /* Whether n starts and an end grow within the data. */
 FOR_EACH_PROCESSOR
@@ -41,14 +45,52 @@ static int are_rows(const int32_t *rows, Py_ssize_t stored, Py_ssize_t N)
     return !wrong;
 }
 
-/* Take the three arrays of a table of N rows; 0 if they do not fit each other. */
-static int take_columns(Columns *X, Py_ssize_t N, const Py_buffer *data, const Py_buffer *rows,
-                        const Py_buffer *starts)
+static void forget(PyObject *capsule)
 {
-    *X = (Columns){data->buf, rows->buf, starts->buf, N, starts->shape[0] - 1};
-    const Py_ssize_t stored = data->shape[0];
-    return rows->shape[0] == stored && grow(X->starts, X->n, stored) &&
-           are_rows(X->rows, stored, N);
+    Columns *X = PyCapsule_GetPointer(capsule, CAPSULE);
+    if (X == NULL) /* cannot be: only capsules of this kind end here */
+        return;
+    while (X->arrays.n > 0)
+        PyBuffer_Release(&X->arrays.views[--X->arrays.n]);
+    PyMem_Free(X);
+}
+
+/* Look at a table of N rows once, and hold it. */
+static PyObject *table_py(PyObject *Py_UNUSED(self), PyObject *args)
+{
+    PyObject *given[3];
+    Py_ssize_t N;
+    if (!PyArg_ParseTuple(args, "nOOO", &N, &given[0], &given[1], &given[2]))
+        return NULL;
+    Columns *X = PyMem_Calloc(1, sizeof(Columns));
+    if (X == NULL)
+        return PyErr_NoMemory();
+    Py_buffer *data = take_array(&X->arrays, given[0], "d", 1, 0);
+    Py_buffer *rows = take_array(&X->arrays, given[1], "i", 1, 0);
+    Py_buffer *starts = take_array(&X->arrays, given[2], "i", 1, 0);
+    const char *complaint = NULL;
+    if (!PyErr_Occurred()) {
+        const Py_ssize_t stored = data->shape[0];
+        X->data = data->buf;
+        X->rows = rows->buf;
+        X->starts = starts->buf;
+        X->N = N;
+        X->n = starts->shape[0] - 1;
+        if (N < 0 || rows->shape[0] != stored || !grow(X->starts, X->n, stored) ||
+            !are_rows(X->rows, stored, N))
+            complaint = NO_FIT;
+    }
+    if (PyErr_Occurred() || complaint) {
+        finish_call(&X->arrays, complaint);
+        PyMem_Free(X);
+        return NULL;
+    }
+    PyObject *capsule = PyCapsule_New(X, CAPSULE, forget);
+    if (capsule == NULL) {
+        finish_call(&X->arrays, NULL);
+        PyMem_Free(X);
+    }
+    return capsule;
 }
 
 typedef double Four __attribute__((vector_size(32), aligned(1), may_alias));
@@ -103,25 +145,22 @@ static void add_squares(const Columns *X, const double *root, double *squares)
 
 static PyObject *cross_py(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    PyObject *given[7];
+    PyObject *given[5];
     Arrays arrays = {.n = 0};
-    Columns X;
-    if (!PyArg_ParseTuple(args, "OOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4],
-                          &given[5], &given[6]))
+    if (!PyArg_ParseTuple(args, "OOOOO", &given[0], &given[1], &given[2], &given[3], &given[4]))
         return NULL;
-    Py_buffer *Z = take_array(&arrays, given[0], "d", 2, 0);
-    Py_buffer *data = take_array(&arrays, given[1], "d", 1, 0);
-    Py_buffer *rows = take_array(&arrays, given[2], "i", 1, 0);
-    Py_buffer *starts = take_array(&arrays, given[3], "i", 1, 0);
-    Py_buffer *out = take_array(&arrays, given[4], "d", 2, 1);
-    Py_buffer *root = given[5] == Py_None ? NULL : take_array(&arrays, given[5], "d", 1, 0);
-    Py_buffer *squares = given[6] == Py_None ? NULL : take_array(&arrays, given[6], "d", 1, 1);
+    const Columns *X = PyCapsule_GetPointer(given[0], CAPSULE);
+    if (X == NULL)
+        return NULL;
+    Py_buffer *Z = take_array(&arrays, given[1], "d", 2, 0);
+    Py_buffer *out = take_array(&arrays, given[2], "d", 2, 1);
+    Py_buffer *root = given[3] == Py_None ? NULL : take_array(&arrays, given[3], "d", 1, 0);
+    Py_buffer *squares = given[4] == Py_None ? NULL : take_array(&arrays, given[4], "d", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
-    const Py_ssize_t N = Z->shape[0], b = Z->shape[1], quads = (b + 3) / 4;
-    if (!take_columns(&X, N, data, rows, starts) || b > THIN || out->shape[0] != b ||
-        out->shape[1] != X.n || (root && root->shape[0] != N) ||
-        (squares && squares->shape[0] != X.n))
+    const Py_ssize_t N = X->N, b = Z->shape[1], quads = (b + 3) / 4;
+    if (Z->shape[0] != N || b > THIN || out->shape[0] != b || out->shape[1] != X->n ||
+        (root && root->shape[0] != N) || (squares && squares->shape[0] != X->n))
         return finish_call(&arrays, NO_FIT);
     double *padded = calloc((size_t)(4 * N * quads + 1), sizeof(double));
     if (padded == NULL) {
@@ -132,9 +171,9 @@ static PyObject *cross_py(PyObject *Py_UNUSED(self), PyObject *args)
     for (Py_ssize_t i = 0; i < N; i++)
         memcpy(padded + 4 * i * quads, (const char *)Z->buf + i * Z->strides[0],
                (size_t)b * sizeof(double));
-    multiply(padded, quads, b, &X, out->buf, out->strides[0] / 8);
+    multiply(padded, quads, b, X, out->buf, out->strides[0] / 8);
     if (squares)
-        add_squares(&X, root ? root->buf : NULL, squares->buf);
+        add_squares(X, root ? root->buf : NULL, squares->buf);
     Py_END_ALLOW_THREADS;
     free(padded);
     return finish_call(&arrays, NULL);
@@ -232,29 +271,28 @@ static double make_direction(const Columns *X, const Centering *as, Py_ssize_t j
 
 static PyObject *direction_py(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    PyObject *given[9];
+    PyObject *given[7];
     Arrays arrays = {.n = 0};
-    Columns X;
     Py_ssize_t j, k;
     double norm = 0.0;
-    if (!PyArg_ParseTuple(args, "OOOOOOnnOOO", &given[0], &given[1], &given[2], &given[3],
-                          &given[4], &given[5], &j, &k, &given[6], &given[7], &given[8]))
+    if (!PyArg_ParseTuple(args, "OOOOnnOOO", &given[0], &given[1], &given[2], &given[3], &j, &k,
+                          &given[4], &given[5], &given[6]))
         return NULL;
-    Py_buffer *data = take_array(&arrays, given[0], "d", 1, 0);
-    Py_buffer *rows = take_array(&arrays, given[1], "i", 1, 0);
-    Py_buffer *starts = take_array(&arrays, given[2], "i", 1, 0);
-    Py_buffer *means = take_array(&arrays, given[3], "d", 1, 0);
-    Py_buffer *factors = take_array(&arrays, given[4], "d", 1, 0);
-    Py_buffer *root = given[5] == Py_None ? NULL : take_array(&arrays, given[5], "d", 1, 0);
-    Py_buffer *Q = take_array(&arrays, given[6], "d", 2, 1);
-    Py_buffer *h = take_array(&arrays, given[7], "d", 1, 1);
-    Py_buffer *r = take_array(&arrays, given[8], "d", 1, 1);
+    const Columns *X = PyCapsule_GetPointer(given[0], CAPSULE);
+    if (X == NULL)
+        return NULL;
+    Py_buffer *means = take_array(&arrays, given[1], "d", 1, 0);
+    Py_buffer *factors = take_array(&arrays, given[2], "d", 1, 0);
+    Py_buffer *root = given[3] == Py_None ? NULL : take_array(&arrays, given[3], "d", 1, 0);
+    Py_buffer *Q = take_array(&arrays, given[4], "d", 2, 1);
+    Py_buffer *h = take_array(&arrays, given[5], "d", 1, 1);
+    Py_buffer *r = take_array(&arrays, given[6], "d", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
-    const Py_ssize_t N = Q->shape[1];
-    if (!take_columns(&X, N, data, rows, starts) || j < 0 || j >= X.n || k < 0 ||
-        k >= Q->shape[0] || h->shape[0] < k || means->shape[0] != X.n ||
-        factors->shape[0] != X.n || r->shape[0] != X.n || (root && root->shape[0] != N))
+    const Py_ssize_t N = X->N;
+    if (Q->shape[1] != N || j < 0 || j >= X->n || k < 0 || k >= Q->shape[0] || h->shape[0] < k ||
+        means->shape[0] != X->n || factors->shape[0] != X->n || r->shape[0] != X->n ||
+        (root && root->shape[0] != N))
         return finish_call(&arrays, NO_FIT);
     double *z = malloc((size_t)N * sizeof(double) + 1);
     if (z == NULL) {
@@ -263,8 +301,8 @@ static PyObject *direction_py(PyObject *Py_UNUSED(self), PyObject *args)
     }
     const Centering as = {means->buf, factors->buf, root ? root->buf : NULL};
     Py_BEGIN_ALLOW_THREADS;
-    norm = make_direction(&X, &as, j, Q->buf, Q->strides[0] / 8, k, h->buf);
-    one_product(&X, &as, (double *)Q->buf + k * (Q->strides[0] / 8), z, r->buf);
+    norm = make_direction(X, &as, j, Q->buf, Q->strides[0] / 8, k, h->buf);
+    one_product(X, &as, (double *)Q->buf + k * (Q->strides[0] / 8), z, r->buf);
     Py_END_ALLOW_THREADS;
     free(z);
     PyObject *done = finish_call(&arrays, NULL);
@@ -485,11 +523,14 @@ static PyObject *turn_py(PyObject *Py_UNUSED(self), PyObject *args)
 }
 
 PyMethodDef sparse_methods[] = {
+    {"sparse_table", table_py, METH_VARARGS,
+     "sparse_table(N, data, rows, starts): a table X of N rows in compressed columns, found to be\n"
+     "sound; it stays what it is as long as nobody writes to its arrays."},
     {"sparse_cross", cross_py, METH_VARARGS,
-     "sparse_cross(Z, data, rows, starts, out, root, squares): out = Z'X for X in compressed\n"
-     "columns; squares, unless None, the sums of squares of the columns of root * X."},
+     "sparse_cross(X, Z, out, root, squares): out = Z'X; squares, unless None, the sums of squares\n"
+     "of the columns of root * X."},
     {"sparse_direction", direction_py, METH_VARARGS,
-     "sparse_direction(data, rows, starts, means, factors, root, j, k, Q, h, r): make row k of Q\n"
+     "sparse_direction(X, means, factors, root, j, k, Q, h, r): make row k of Q\n"
      "from column j of root * (X - means) * factors, orthonormal to the k before it, with h what\n"
      "they had of it; r = q'X for all columns. Returns the norm of what was left of the column."},
     {"sparse_count", count_py, METH_VARARGS,

@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+#define INLINE __attribute__((always_inline)) static inline
+
 enum {
     PIECE = 512, /* columns whose numbers stay in the nearest cache */
     SOME = 64,   /* gains that are looked at together */
@@ -34,36 +36,49 @@ static void row_from_gram(const double *g, const double *L, Py_ssize_t L_step, P
     }
 }
 
-/* C -= c r', d -= r * r. */
-FOR_EACH_PROCESSOR
-static void remove_row(const double *r, const double *c, Py_ssize_t m, Py_ssize_t n, double *C,
-                       Py_ssize_t C_step, double *d)
+/* What is known of the columns: C (m, n), d (n,). */
+typedef struct {
+    double *C, *d;
+    Py_ssize_t step, m, n;
+} State;
+
+/* C -= c r', d -= r * r, from one column to another. */
+INLINE void remove_piece(const double *r, const double *c, const State *of, Py_ssize_t start,
+                         Py_ssize_t end)
 {
-    for (Py_ssize_t start = 0; start < n; start += PIECE) {
-        const Py_ssize_t end = start + PIECE < n ? start + PIECE : n;
+    for (Py_ssize_t i = start; i < end; i++)
+        of->d[i] -= r[i] * r[i];
+    for (Py_ssize_t row = 0; row < of->m; row++) {
+        double *Ci = of->C + row * of->step;
+        const double along = c[row];
         for (Py_ssize_t i = start; i < end; i++)
-            d[i] -= r[i] * r[i];
-        for (Py_ssize_t row = 0; row < m; row++) {
-            double *Ci = C + row * C_step;
-            const double along = c[row];
-            for (Py_ssize_t i = start; i < end; i++)
-                Ci[i] -= along * r[i];
-        }
+            Ci[i] -= along * r[i];
     }
 }
 
-/* scores = min(colsum(C * C) / d, 1) where d >= plenty, else 0; return how many have less. */
 FOR_EACH_PROCESSOR
-static Py_ssize_t score_columns(const double *C, Py_ssize_t C_step, Py_ssize_t m, const double *d,
-                                Py_ssize_t n, double plenty, double *scores)
+static void remove_row(const double *r, const double *c, const State *of)
+{
+    for (Py_ssize_t start = 0; start < of->n; start += PIECE)
+        remove_piece(r, c, of, start, start + PIECE < of->n ? start + PIECE : of->n);
+}
+
+/* scores = min(colsum(C * C) / d, 1) where d >= plenty, else 0; return how many have less. A row
+ * that is not NULL is removed first. */
+FOR_EACH_PROCESSOR
+static Py_ssize_t score_columns(const double *r, const double *c, const State *of, double plenty,
+                                double *scores)
 {
     Py_ssize_t scarce = 0;
-    for (Py_ssize_t start = 0; start < n; start += PIECE) {
-        const Py_ssize_t end = start + PIECE < n ? start + PIECE : n;
+    const double *d = of->d;
+    for (Py_ssize_t start = 0; start < of->n; start += PIECE) {
+        const Py_ssize_t end = start + PIECE < of->n ? start + PIECE : of->n;
+        if (r)
+            remove_piece(r, c, of, start, end);
         for (Py_ssize_t i = start; i < end; i++)
             scores[i] = 0.0;
-        for (Py_ssize_t row = 0; row < m; row++) {
-            const double *Ci = C + row * C_step;
+        for (Py_ssize_t row = 0; row < of->m; row++) {
+            const double *Ci = of->C + row * of->step;
             for (Py_ssize_t i = start; i < end; i++)
                 scores[i] += Ci[i] * Ci[i];
         }
@@ -172,33 +187,39 @@ static PyObject *remove_row_py(PyObject *Py_UNUSED(self), PyObject *args)
     Py_buffer *d = take_array(&arrays, given[3], "d", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
-    const Py_ssize_t n = r->shape[0], m = c->shape[0];
-    if (C->shape[0] != m || C->shape[1] != n || d->shape[0] != n)
+    const State of = {C->buf, d->buf, C->strides[0] / 8, C->shape[0], d->shape[0]};
+    if (C->shape[1] != of.n || r->shape[0] != of.n || c->shape[0] != of.m)
         return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
-    remove_row(r->buf, c->buf, m, n, C->buf, C->strides[0] / 8, d->buf);
+    remove_row(r->buf, c->buf, &of);
     Py_END_ALLOW_THREADS;
     return finish_call(&arrays, NULL);
 }
 
 static PyObject *score_columns_py(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    PyObject *given[3];
+    PyObject *given[5];
     Arrays arrays = {.n = 0};
     double plenty;
     Py_ssize_t scarce = 0;
-    if (!PyArg_ParseTuple(args, "OOdO", &given[0], &given[1], &plenty, &given[2]))
+    if (!PyArg_ParseTuple(args, "OOOOdO", &given[0], &given[1], &given[2], &given[3], &plenty,
+                          &given[4]))
         return NULL;
-    Py_buffer *C = take_array(&arrays, given[0], "d", 2, 0);
-    Py_buffer *d = take_array(&arrays, given[1], "d", 1, 0);
-    Py_buffer *scores = take_array(&arrays, given[2], "d", 1, 1);
+    const int removes = given[0] != Py_None;
+    Py_buffer *r = removes ? take_array(&arrays, given[0], "d", 1, 0) : NULL;
+    Py_buffer *c = removes ? take_array(&arrays, given[1], "d", 1, 0) : NULL;
+    Py_buffer *C = take_array(&arrays, given[2], "d", 2, removes);
+    Py_buffer *d = take_array(&arrays, given[3], "d", 1, removes);
+    Py_buffer *scores = take_array(&arrays, given[4], "d", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
-    const Py_ssize_t n = d->shape[0];
-    if (C->shape[1] != n || scores->shape[0] != n)
+    const State of = {C->buf, d->buf, C->strides[0] / 8, C->shape[0], d->shape[0]};
+    if (C->shape[1] != of.n || scores->shape[0] != of.n ||
+        (removes && (r->shape[0] != of.n || c->shape[0] != of.m)))
         return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
-    scarce = score_columns(C->buf, C->strides[0] / 8, C->shape[0], d->buf, n, plenty, scores->buf);
+    scarce = score_columns(removes ? r->buf : NULL, removes ? c->buf : NULL, &of, plenty,
+                           scores->buf);
     Py_END_ALLOW_THREADS;
     PyObject *done = finish_call(&arrays, NULL);
     if (done == NULL)
@@ -216,7 +237,7 @@ PyMethodDef step_methods[] = {
     {"remove_row", remove_row_py, METH_VARARGS,
      "remove_row(r, c, C, d): C -= c r', d -= r * r."},
     {"score_columns", score_columns_py, METH_VARARGS,
-     "score_columns(C, d, plenty, scores): min(colsum(C * C) / d, 1) where d >= plenty, else 0;\n"
-     "returns how many columns have less."},
+     "score_columns(r, c, C, d, plenty, scores): remove a row first, unless it is None; then\n"
+     "min(colsum(C * C) / d, 1) where d >= plenty, else 0; returns how many columns have less."},
     {NULL, NULL, 0, NULL},
 };

@@ -118,9 +118,6 @@ def test_kernels_refuse_what_would_leave_their_arrays():
         lambda: kernels.gram(B, np.array([0, 1]), one, one, np.ones(3), out, sums),
         lambda: kernels.take(B, np.array([3]), np.zeros((4, 1))),
         lambda: kernels.take(B, np.array([0]), np.zeros((3, 1))),
-        lambda: sparse_cross(rows=[0, 4]),
-        lambda: sparse_cross(starts=[0, 3]),
-        lambda: sparse_cross(starts=[1, 0]),
     ):
         with pytest.raises(ValueError, match="shapes do not fit"):
             wrong()
@@ -135,9 +132,3 @@ def test_kernels_refuse_what_would_leave_their_arrays():
     out.setflags(write=False)
     with pytest.raises((ValueError, BufferError)):
         kernels.cross(Z, B, out, None)
-
-
-def sparse_cross(rows=(0, 1), starts=(0, 2)):
-    """A table of one column and two numbers, its places right or wrong."""
-    places = np.array(rows, dtype=np.int32), np.array(starts, dtype=np.int32)
-    native.kernels().sparse_cross(np.ones((4, 1)), np.ones(2), *places, np.zeros((1, 1)))

@@ -116,11 +116,12 @@ class CanonicalState(State):
         n = X.shape[1]
         self._X, self._V = X, V
         self._C = np.ascontiguousarray(VtX)
-        self._d = np.where(X.alive, 1.0, 0.0)
+        self._d = X.alive.astype(np.float64)
         self._n_constant = n - int(np.count_nonzero(X.alive))
+        alive = X.alive if self._n_constant else slice(None)
         self._columns: list[int] = []  # selected columns, one for each row of L
         self._product_error = _PRODUCT_ROUNDINGS * X.arithmetic
-        self._noise = float(X.noise[X.alive].max(initial=0.0))
+        self._noise = float(X.noise[alive].max(initial=0.0))
         self._uncertainty = Uncertainty(self._product_error + X.noise)
         self._measured = 0
         self._geometry = X.geometry(V)
@@ -141,7 +142,7 @@ class CanonicalState(State):
         self._size, self._taken = size, 0  # features
         # In float32 the winners' gains are made exact at the end, where they are single columns.
         self._refinable = X.arithmetic != EPS and not self._wide_columns
-        self._surely_independent = (_SURE_ROUNDINGS * X.sizes[X.alive].max(initial=0.0)) ** 2
+        self._surely_independent = (_SURE_ROUNDINGS * X.sizes[alive].max(initial=0.0)) ** 2
         self._order: list[int] = []  # column of each feature added, -1 if it added nothing
         self._sure = -1  # a feature whose gain is beyond doubt, if `best` has found one
         self._found = -1, -1  # name and place of what `best` found last
@@ -154,6 +155,7 @@ class CanonicalState(State):
         self._slack = np.empty(len(self._names))  # what gains may be off by, where looked at
         self._slack_is_stale = True  # nobody has looked at any gain of this step
         self._fresh = np.zeros(len(self._names), dtype=bool)  # measured in this step
+        self._due: tuple[Floats, Floats] | None = None  # a row to be removed yet, and V'q
         self._score()
 
     # What a search asks
@@ -355,7 +357,8 @@ class CanonicalState(State):
 
     def _score(self) -> None:
         """Compute every feature's gain from C, d and D, and the slack of the doubtful ones."""
-        n_scarce = score_columns(self._C, self._d, _PLENTY, self._scores)
+        n_scarce = score_columns(self._C, self._d, _PLENTY, self._scores, self._due)
+        self._due = None
         if not self._plain:
             # What stands at the end is for features of several columns: their `single` is -1.
             self._gains[:] = np.append(self._scores, 0.0)[self._single]
@@ -438,7 +441,8 @@ class CanonicalState(State):
 
     def _spend(self, features: list[int]) -> None:
         """Put features out of the race for good."""
-        self._spent[features] = True
+        for f in features:
+            self._spent[f] = True
         self._spent_at += features
 
     def _set_measured(self, features: Indices, gains: Floats) -> None:
@@ -450,6 +454,7 @@ class CanonicalState(State):
     # Taking columns
 
     def _take_by_gram(self, j: int) -> None:
+        self._remove_due()
         k = len(self._columns)
         left = math.sqrt(self._d[j])
         r = self._next_row()
@@ -480,11 +485,18 @@ class CanonicalState(State):
         if not self._by_rows:
             r[self._columns] = 0.0  # rows to come are made from this one
         self._columns.append(j)
-        remove_row(r, c, self._C, self._d)
+        self._remove_due()
+        self._due = r, c
         self._uncertainty.grow(error)
         for block in self._wide:
             R = r[block.columns]
             block.D -= R[:, :, None] * R[:, None, :]
+
+    def _remove_due(self) -> None:
+        """Take the last row out of all columns, which `_score` does in the same go as scoring."""
+        if self._due is not None:
+            remove_row(*self._due, self._C, self._d)
+            self._due = None
 
     def _fetch(self, J: Indices) -> None:
         """Have the Gram columns X'x_j of J, and with them those of the likely next winners."""

@@ -69,7 +69,7 @@ class Candidates:
 
     def that_vary(self, alive: NDArray[np.bool_]) -> Candidates:
         """Return those that own a column that is alive; columns keep their places."""
-        if self.plain and alive.all():
+        if self.plain and alive.all():  # the usual case
             return self
         return self._owning(np.append(np.where(alive, np.arange(len(alive)), -1), -1))
 

@@ -49,11 +49,18 @@ def remove_row(r: Floats, c: Floats, C: Floats, d: Floats) -> None:
     d -= r * r
 
 
-def score_columns(C: Floats, d: Floats, plenty: float, scores: Floats) -> int:
-    """Write the gains ||C||^2 / d, at most 1; 0 where less than `plenty` is left: count those."""
+def score_columns(
+    C: Floats, d: Floats, plenty: float, scores: Floats, row: tuple[Floats, Floats] | None = None
+) -> int:
+    """Write the gains ||C||^2 / d, at most 1; 0 where less than `plenty` is left: count those.
+
+    A row (r, c) is removed first, in the same go.
+    """
     native = kernels()
     if native is not None:
-        return int(native.score_columns(C, d, plenty, scores))
+        return int(native.score_columns(*(row or (None, None)), C, d, plenty, scores))
+    if row is not None:
+        remove_row(*row, C, d)
     enough = d >= plenty
     scores[:] = np.einsum("ij,ij->j", C, C) / np.where(enough, d, np.inf)
     np.minimum(scores, 1.0, out=scores)

@@ -27,10 +27,9 @@ class Uncertainty:
     """
 
     def __init__(self, initial: Floats) -> None:
-        self._initial2 = float((initial**2).max(initial=0.0))  # measured columns have less
-        self._C2 = initial**2
-        self._d2 = initial**2
-        self._d_known = np.ones(len(initial))  # d when it was known this well
+        self._C2 = self._d2 = initial**2
+        self._initial2 = float(self._C2.max(initial=0.0))  # measured columns have less
+        self._d_known: Floats | None = None  # d when it was known this well; one until measured
         self._grown2 = 0.0
         self._largest2 = 0.0
 
@@ -41,6 +40,8 @@ class Uncertainty:
 
     def measured(self, J: Indices, d: Floats) -> None:
         """Columns J have been made from the real ones: d is their squared norm."""
+        if self._d_known is None:
+            self._d2, self._d_known = self._d2.copy(), np.ones(len(self._d2))
         self._C2[J] = (2 * EPS) ** 2 - self._grown2
         self._d2[J] = (4 * EPS) ** 2 * d
         self._d_known[J] = d
@@ -48,13 +49,14 @@ class Uncertainty:
     def of(self, J: Indices, d: Floats) -> tuple[Floats, Floats]:
         """Return the errors of C and d of columns J, which have d left."""
         C2 = self._C2[J] + self._grown2
-        d2 = self._d2[J] + 4 * self._largest2 * np.maximum(self._d_known[J] - d, 0.0)
+        known = 1.0 if self._d_known is None else self._d_known[J]
+        d2 = self._d2[J] + 4 * self._largest2 * np.maximum(known - d, 0.0)
         return np.sqrt(np.maximum(C2, 0.0)), np.sqrt(d2)
 
     def slack(self, gain: float, j: int, d: float) -> float:
         """Return the slack of one gain, that of column j, which has d left."""
         C2 = float(self._C2[j]) + self._grown2
-        lost = max(float(self._d_known[j]) - d, 0.0)
+        lost = max((1.0 if self._d_known is None else float(self._d_known[j])) - d, 0.0)
         error_d = math.sqrt(float(self._d2[j]) + 4 * self._largest2 * lost)
         return _slack(gain, d, math.sqrt(max(C2, 0.0)), error_d, math.sqrt)
 

@@ -5,6 +5,7 @@ Notation: Y (N, q) the coded response, V (N, m) an orthonormal basis of its cent
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -194,11 +195,13 @@ def _contrasts(sizes: Floats) -> Floats:
 
     All codings but the ordinal one span this space once centered.
     """
-    before, after = np.sqrt(np.cumsum(sizes)), np.sqrt(sizes)
-    before, both, after = before[:-1], before[1:], after[1:]
-    V = np.triu(np.broadcast_to(after / both / before, (len(sizes), len(after))))
-    k = np.arange(len(after))
-    V[k + 1, k] = -(before / both / after)
+    V = np.zeros((len(sizes), len(sizes) - 1))
+    before = float(sizes[0])
+    for k, size in enumerate(sizes[1:].tolist()):
+        both = before + size
+        V[: k + 1, k] = math.sqrt(size / both) / math.sqrt(before)
+        V[k + 1, k] = -math.sqrt(before / both) / math.sqrt(size)
+        before = both
     return V
 
 

@@ -90,11 +90,15 @@ class Basis:
         The column had h of those before it, (k,), and `norm` beside them.
         """
         # The norm is mostly far above what could be rounding, and a bound of that will do.
-        at_most = size + float(np.abs(h) @ self._reach[: self.k])
-        if norm <= ROUNDINGS * at_most and norm <= self.floors(h[:, None], np.array([size]))[0]:
+        reach = self._reach_of(h, size)
+        if norm <= ROUNDINGS * reach and norm <= self.floors(h[:, None], np.array([size]))[0]:
             return False
-        self._keep(h, norm, size)
+        self._keep(h, norm, size, reach)
         return True
+
+    def _reach_of(self, h: Floats, size: float) -> float:
+        """Bound one rounding of a column, carried over from those before it, by what is known."""
+        return size + float(np.abs(h) @ self._reach[: self.k])
 
     def extend(self, A: Floats, sizes: Floats) -> None:
         """Take columns that the caller knows to be independent, all at once."""
@@ -121,7 +125,7 @@ class Basis:
     def _push(self, q: Floats, h: Floats, norm: float, size: float) -> None:
         self._grow()
         self._store[:, self.k] = q
-        self._keep(h, norm, size)
+        self._keep(h, norm, size, self._reach_of(h, size))
 
     def _grow(self) -> None:
         capacity = self._store.shape[1]
@@ -131,10 +135,10 @@ class Basis:
             self._sizes = np.pad(self._sizes, (0, capacity))
             self._reach = np.pad(self._reach, (0, capacity))
 
-    def _keep(self, h: Floats, norm: float, size: float) -> None:
+    def _keep(self, h: Floats, norm: float, size: float, reach: float) -> None:
         """Count the direction in that stands in its place already."""
         k = self.k
-        self._reach[k] = (size + float(np.abs(h) @ self._reach[:k])) / norm
+        self._reach[k] = reach / norm
         self._R[:k, k] = h
         self._R[k, k] = norm
         self._sizes[k] = size

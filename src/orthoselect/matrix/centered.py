@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -142,9 +142,7 @@ class CenteredMatrix:
             ZtX, sums = self.matrix.gram(J, self.means[J], self._factors[J], self.root)
             return self._reduce(ZtX, sums)
 
-    def direction(
-        self, j: int, Qt: Floats, k: int
-    ) -> tuple[Floats, Floats, float] | None:
+    def direction(self, j: int, Qt: Floats, k: int) -> tuple[Floats, Floats, float] | None:
         """Make an orthonormal direction of column j, where the kind has a quick way: see there."""
         made = self.matrix.direction(j, self.means, self._factors, self.root, Qt, k)
         if made is not None:
@@ -305,17 +303,20 @@ def center(
     root = None if w is None else np.sqrt(w)
     total = float(matrix.shape[0]) if w is None else float(w.sum())
     wanted = np.ones(matrix.shape[1], dtype=bool)
-    wanted[ignored if ignored is not None else []] = False
+    if ignored is not None and len(ignored):
+        wanted[ignored] = False
     gram = gram and matrix.has_gram
     with np.errstate(all="ignore"):  # overflow and NaN are looked for, and dealt with
         matrix, scan, origin, work = _look(matrix, V, root, total, wanted, gram)
         means = scan.sums / total
-        d0 = np.maximum(scan.squares - total * means**2, 0.0)
-        norms, raw = np.sqrt(d0), np.sqrt(d0 + total * (means + origin) ** 2)
-        rounding = matrix.precision * raw
+        mean_squares = scan.sums * means  # what the means have of the squares
+        d0 = np.maximum(scan.squares - mean_squares, 0.0)
+        norms = np.sqrt(d0)
+        stored = scan.squares if origin is None else d0 + total * (means + origin) ** 2
+        rounding = matrix.precision * np.sqrt(stored)
         alive = wanted & (norms > ROUNDINGS * rounding)
         sizes = _ratio(rounding, norms, alive, 1.0)
-        offsets = _ratio(total * means**2, d0, alive, 0.0)
+        offsets = _ratio(mean_squares, d0, alive, 0.0)
         if matrix.arithmetic == EPS or scan.gram is not None:
             noise = EPS * (_SUM_ROUNDINGS + offsets)
         else:
@@ -346,35 +347,34 @@ def _look(
     total: float,
     wanted: NDArray[np.bool_],
     gram: bool,
-) -> tuple[Matrix, Scan, Floats, Work]:
+) -> tuple[Matrix, Scan, Floats | None, Work]:
     """Scan until every column has kept its digits.
 
     Returns the matrix as it was presented last, its scan, and where the presented columns have
-    the zero of the stored ones.
+    the zero of the stored ones, if that is not at zero.
     """
     limit = _OFFSET_LIMIT if matrix.arithmetic == EPS else _OFFSET_LIMIT_FLOAT32
     n, work = matrix.shape[1], Work()
     # presented = (stored - origin) * scales
-    origin: Any = 0.0
-    scales: Any = 1.0
+    origin: Floats | None = None
+    scales: Floats | float = 1.0
     change = _pilot_shift(matrix, root, 0.0 if gram else limit)
     for looks in range(1, _MAX_LOOKS + 1):
         if change is not None:
             shift, scale = change
             matrix = matrix.rescaled(shift, scale)
-            origin, scales = origin + shift / scales, scales * scale
+            origin = shift / scales if origin is None else origin + shift / scales
+            scales = scales * scale
         scan = matrix.scan(V, root, gram=gram)
         work.passes += 1
         work.products += n if gram else 1 + V.shape[1]
         change = _repairs(matrix, scan, total, wanted, limit) if looks < _MAX_LOOKS else None
         if change is None:
             break
-    return matrix, scan, origin * scales, work
+    return matrix, scan, None if origin is None else origin * scales, work
 
 
-def _pilot_shift(
-    matrix: Matrix, root: Floats | None, limit: float
-) -> tuple[Floats, Floats] | None:
+def _pilot_shift(matrix: Matrix, root: Floats | None, limit: float) -> tuple[Floats, Floats] | None:
     """Guess from a few rows which columns lie more than `limit` spreads from zero, and where.
 
     Returns the shift and scale that are called for, or None.

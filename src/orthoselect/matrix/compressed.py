@@ -25,10 +25,6 @@ class Columns(NamedTuple):
     rows: NDArray[np.integer]
     starts: NDArray[np.integer]
 
-    def aligned(self) -> tuple[Floats, NDArray, NDArray]:
-        """Return the three arrays where kernels take them."""
-        return aligned(self.data), aligned(self.rows), aligned(self.starts)
-
     @property
     def are_short(self) -> bool:
         """Whether indices have the size that kernels take."""
@@ -77,9 +73,9 @@ class CompressedRows:
 
     def columns(self, J: Indices) -> Columns:
         """Return columns J, none of them twice, in this order."""
+        J = np.ascontiguousarray(J, np.int64)
         stored = int(self._counts[J].sum())
-        turned = Columns(
-            np.empty(stored), np.empty(stored, np.int32), np.empty(len(J) + 1, np.int32)
-        )
-        kernels().sparse_turn(*self._parts, self._counts, np.asarray(J, np.int64), *turned)
+        data, rows = np.empty(stored), np.empty(stored, np.int32)
+        turned = Columns(data, rows, np.empty(len(J) + 1, np.int32))
+        kernels().sparse_turn(*self._parts, self._counts, J, *turned)
         return turned

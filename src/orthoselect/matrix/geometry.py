@@ -173,6 +173,8 @@ class RowGeometry(Geometry):
 
     def _extend(self, S: Sequence[int]) -> None:
         """Bring the basis up to the columns that were taken without it."""
+        if len(S) == self._basis.k:
+            return
         new = np.array(S[self._basis.k :], dtype=np.intp)
         if len(new) == 1 and int(new[0]) in self._residuals:  # measured just before it was taken
             self._basis.push(*self._residuals[int(new[0])], self._X.sizes[new[0]])

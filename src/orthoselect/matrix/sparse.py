@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ class SparseMatrix(Matrix):
         return A
 
     def cross(self, Z: Floats) -> Floats:
-        if self._has_kernels() and Z.shape[1] <= _THIN:
+        if self._table is not None and Z.shape[1] <= _THIN:
             return self._by_kernel(Z)
         return np.ascontiguousarray((self._X.T @ Z).T)
 
@@ -93,27 +94,33 @@ class SparseMatrix(Matrix):
         """Return Z'X; write the sums of squares of the columns of root * X, if asked for."""
         ZtX = np.empty((Z.shape[1], self.shape[1]))
         Z = aligned(np.ascontiguousarray(Z))
-        kernels().sparse_cross(Z, *self._stored.aligned(), ZtX, root, squares)
+        kernels().sparse_cross(self._table, Z, ZtX, root, squares)
         return ZtX
 
     def direction(
         self, j: int, means: Floats, factors: Floats, root: Floats | None, Qt: Floats, k: int
     ) -> tuple[Floats, Floats, float] | None:
-        if not self._has_kernels():
+        if self._table is None:
             return None
         r, h = np.empty(self.shape[1]), np.empty(k)
-        centering = means, factors, root
-        norm = kernels().sparse_direction(*self._stored.aligned(), *centering, j, k, Qt, h, r)
+        norm = kernels().sparse_direction(self._table, means, factors, root, j, k, Qt, h, r)
         return r, h, norm
 
-    def _has_kernels(self) -> bool:
-        return kernels() is not None and self._stored.are_short
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_table"}
+
+    @cached_property
+    def _table(self) -> Any:
+        """The table as kernels know it, or None if there are none, or its indices are too long."""
+        if kernels() is None or not self._stored.are_short:
+            return None
+        return kernels().sparse_table(self.shape[0], *map(aligned, self._stored))
 
     def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
         Z = np.empty((self.shape[0], 1 + V.shape[1]))  # [w, root * V]
         Z[:, 0] = 1.0 if root is None else root * root
         Z[:, 1:] = V if root is None else V * root[:, None]
-        if self._has_kernels() and Z.shape[1] <= _THIN:
+        if self._table is not None and Z.shape[1] <= _THIN:
             squares = np.empty(self.shape[1])
             ZtX = self._by_kernel(Z, root, squares)
         else:
@@ -174,4 +181,3 @@ class SparseMatrix(Matrix):
         n_nan = np.bincount(owner, np.isnan(part.data), minlength=len(J))
         n_inf = np.bincount(owner, np.isinf(part.data), minlength=len(J))
         return peaks, n_nan.astype(np.intp), n_inf.astype(np.intp)
-
