@@ -197,6 +197,11 @@ static void one_product(const Columns *X, const Centering *as, const double *q, 
     int32_t p = X->starts[0];
     for (Py_ssize_t j = 0; j < X->n; j++) {
         const int32_t end = X->starts[j + 1];
+        if (end == p + 1) { /* often half of all columns */
+            r[j] = data[p] * z[rows[p]];
+            p++;
+            continue;
+        }
         double a = 0.0, b = 0.0, c = 0.0, d = 0.0; /* sums that do not wait for each other */
         for (; p + 4 <= end; p += 4) {
             a += data[p] * z[rows[p]];

@@ -466,7 +466,7 @@ class CanonicalState(State):
     def _take_by_columns(self, J: Indices) -> None:
         new = self._geometry.take(self._columns, J, self._L[: len(self._columns)])
         error = _PRODUCT_ROUNDINGS * self._X.matrix.arithmetic + self._noise
-        for row, c, j in zip(new.rows, new.along, new.columns):
+        for j, row, c in new:
             if not self._by_rows:
                 kept = self._next_row()
                 kept[:] = row

@@ -13,7 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,22 +48,21 @@ class Measured:
     depends: NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Directions:
-    """New orthonormal directions q, each made from a column of J.
+class Direction(NamedTuple):
+    """A new orthonormal direction q, made from a column of J.
 
     Attributes
     ----------
-    columns : list of int
-        Those of J that do not depend on the ones before them; one for each direction.
-    rows : array of shape (len(columns), n)
+    column : int
+        One of J that does not depend on those before it.
+    row : array of shape (n,)
         q'X.
-    along : array of shape (len(columns), m)
+    along : array of shape (m,)
         q'V.
     """
 
-    columns: list[int]
-    rows: Floats
+    column: int
+    row: Floats
     along: Floats
 
 
@@ -83,7 +82,7 @@ class Geometry(ABC):
         """Return how many directions columns J add together, and the squared norm of V'Q there."""
 
     @abstractmethod
-    def take(self, S: Sequence[int], J: Indices, L: Floats) -> Directions:
+    def take(self, S: Sequence[int], J: Indices, L: Floats) -> list[Direction]:
         """Return the directions that columns J add, which are selected from now on.
 
         L are the rows of S, (len(S), n).
@@ -139,7 +138,7 @@ class RowGeometry(Geometry):
         self._basis.truncate(before)
         return rank, float((along**2).sum())
 
-    def take(self, S: Sequence[int], J: Indices, L: Floats) -> Directions:
+    def take(self, S: Sequence[int], J: Indices, L: Floats) -> list[Direction]:
         self._extend(S)
         quick = self._take_quickly(int(J[0])) if len(J) == 1 else None
         if quick is not None:
@@ -147,18 +146,20 @@ class RowGeometry(Geometry):
         before = self._basis.k
         kept = self._append(J)
         Q = self._basis.Q[:, before:]
-        return Directions(kept, self._X.cross(Q), np.ascontiguousarray((self._V.T @ Q).T))
+        along = np.ascontiguousarray((self._V.T @ Q).T)
+        return list(map(Direction, kept, self._X.cross(Q), along))
 
-    def _take_quickly(self, j: int) -> Directions | None:
+    def _take_quickly(self, j: int) -> list[Direction] | None:
         """Take one column, where the matrix has a quick way."""
         basis = self._basis
-        made = self._X.direction(j, basis.room(), basis.k)
+        Qt, k = basis.room(), basis.k
+        made = self._X.direction(j, Qt, k)
         if made is None:
             return None
         row, h, norm = made
         if not basis.accept(h, norm, float(self._X.sizes[j])):
-            return Directions([], row[None, :0], self._V[:0])
-        return Directions([j], row[None], (self._basis.Q[:, -1] @ self._V)[None])
+            return []
+        return [Direction(j, row, Qt[k] @ self._V)]
 
     def gains_together(self, S: Sequence[int], J: Indices) -> Floats:
         self._extend(S)

@@ -23,7 +23,7 @@ from scipy.linalg import cholesky, solve_triangular
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.basis import Basis, dependence_floors, orthonormalize
 from orthoselect.matrix.factor import Factor
-from orthoselect.matrix.geometry import Directions, Geometry, Measured
+from orthoselect.matrix.geometry import Direction, Geometry, Measured
 from orthoselect.matrix.rows import Rows
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class StreamedGeometry(Geometry):
         _, basis, along = self._orthogonalize(S, J)
         return basis.k - len(S), float((along**2).sum())
 
-    def take(self, S: Sequence[int], J: Indices, L: Floats) -> Directions:
+    def take(self, S: Sequence[int], J: Indices, L: Floats) -> list[Direction]:
         known = self._measured.get(int(J[0])) if len(J) == 1 else None
         if known is not None and list(S) == known.S:
             return self._directions(S, J.tolist(), known.B, known.along, L)
@@ -113,21 +113,21 @@ class StreamedGeometry(Geometry):
 
     def _directions(
         self, S: Sequence[int], J: list[int], B: Floats, along: Floats, L: Floats
-    ) -> Directions:
+    ) -> list[Direction]:
         """Return the directions Q = X_SJ B, made orthonormal once more, and their rows.
 
         Where little is left of a column its coefficients are large, and rounding carries Q off a
         bit. How far is seen in the products of the same pass.
         """
         if not J:
-            return Directions([], np.zeros((0, self._X.shape[1])), along)
+            return []
         QtX, XtQ, QtQ = self._X.cross_of(np.array([*S, *J], dtype=np.intp), B)
         k = len(S)
         if k:
             H = solve_triangular(L[:, list(S)], XtQ[:k], trans="T")  # Q_S'Q, (k, p)
             QtX, QtQ = QtX - H.T @ L, QtQ - H.T @ H
         T = cholesky(QtQ)
-        return Directions(J, solve_triangular(T, QtX, trans="T"), along)
+        return list(map(Direction, J, solve_triangular(T, QtX, trans="T"), along))
 
     def _factor(self, S: Sequence[int], J: Indices) -> Factor:
         """Reduce columns S, leading, columns J and the response, in one pass."""
