@@ -317,19 +317,20 @@ static PyObject *direction_py(PyObject *Py_UNUSED(self), PyObject *args)
     return PyFloat_FromDouble(norm);
 }
 
-/* Count the numbers of each column of compressed rows; 0 if columns do not rise within a row, or are
- * none of n. */
+/* Count the numbers of each column of compressed rows, and tell the row of its last one; 0 if columns
+ * do not rise within a row, or are none of n. */
 static int count(const int32_t *columns, const int32_t *starts, Py_ssize_t N, Py_ssize_t n,
-                 int32_t *counts)
+                 int32_t *counts, int32_t *last)
 {
     memset(counts, 0, (size_t)n * sizeof(int32_t));
-    for (Py_ssize_t i = 0; i < N; i++) {
+    for (int32_t i = 0; i < N; i++) {
         int32_t before = -1;
         for (int32_t p = starts[i]; p < starts[i + 1]; p++) {
             if (columns[p] <= before || columns[p] >= n)
                 return 0;
             before = columns[p];
             counts[before]++;
+            last[before] = i;
         }
     }
     return 1;
@@ -337,21 +338,22 @@ static int count(const int32_t *columns, const int32_t *starts, Py_ssize_t N, Py
 
 static PyObject *count_py(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    PyObject *given[3];
+    PyObject *given[4];
     Arrays arrays = {.n = 0};
     int rising = 0;
-    if (!PyArg_ParseTuple(args, "OOO", &given[0], &given[1], &given[2]))
+    if (!PyArg_ParseTuple(args, "OOOO", &given[0], &given[1], &given[2], &given[3]))
         return NULL;
     Py_buffer *columns = take_array(&arrays, given[0], "i", 1, 0);
     Py_buffer *starts = take_array(&arrays, given[1], "i", 1, 0);
     Py_buffer *counts = take_array(&arrays, given[2], "i", 1, 1);
+    Py_buffer *last = take_array(&arrays, given[3], "i", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
     const Py_ssize_t N = starts->shape[0] - 1;
-    if (!grow(starts->buf, N, columns->shape[0]))
+    if (!grow(starts->buf, N, columns->shape[0]) || last->shape[0] != counts->shape[0])
         return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
-    rising = count(columns->buf, starts->buf, N, counts->shape[0], counts->buf);
+    rising = count(columns->buf, starts->buf, N, counts->shape[0], counts->buf, last->buf);
     Py_END_ALLOW_THREADS;
     PyObject *done = finish_call(&arrays, NULL);
     if (done == NULL)
@@ -362,55 +364,102 @@ static PyObject *count_py(PyObject *Py_UNUSED(self), PyObject *args)
 
 enum { LONG = 256 }; /* among longer columns the order does not matter */
 
-/* The columns that hold anything, the shortest first; return how many they are. `room` is for as many
- * as there are columns. No branches: nobody could foresee which columns are empty. */
-static Py_ssize_t order(const int32_t *counts, Py_ssize_t n, int32_t *room, int64_t *columns)
+/* The columns that hold anything, in an order that suits loops over them. */
+typedef struct {
+    int64_t *columns;    /* the shortest first */
+    int64_t *twins, *of; /* columns left out, and the place of the one each is a multiple of */
+    Py_ssize_t filled, n_twins;
+} Order;
+
+/* Columns of one number each, in these rows: of those in the same row the first stands for all. */
+static void order_singles(const int32_t *singles, Py_ssize_t n, const int32_t *row,
+                          int32_t *first, Order *to)
 {
-    Py_ssize_t next[LONG + 1] = {0}, filled = 0, total = 0;
-    for (Py_ssize_t j = 0; j < n; j++) {
-        room[filled] = (int32_t)j;
-        filled += counts[j] > 0;
+    for (Py_ssize_t f = 0; f < n; f++) {
+        const int32_t j = singles[f], place = first[row[j]];
+        if (place >= 0) {
+            to->twins[to->n_twins] = j;
+            to->of[to->n_twins++] = place;
+        } else {
+            first[row[j]] = (int32_t)to->filled;
+            to->columns[to->filled++] = j;
+        }
     }
-    for (Py_ssize_t f = 0; f < filled; f++)
-        next[counts[room[f]] < LONG ? counts[room[f]] : LONG]++;
-    for (int length = 1; length <= LONG; length++) {
+}
+
+/* Columns of several numbers, by their length. */
+static void order_others(const int32_t *others, Py_ssize_t n, const int32_t *counts, Order *to)
+{
+    Py_ssize_t next[LONG + 1] = {0};
+    for (Py_ssize_t f = 0; f < n; f++)
+        next[counts[others[f]] < LONG ? counts[others[f]] : LONG]++;
+    for (int length = 0; length <= LONG; length++) {
         const Py_ssize_t many = next[length];
-        next[length] = total;
-        total += many;
+        next[length] = to->filled;
+        to->filled += many;
     }
-    for (Py_ssize_t f = 0; f < filled; f++)
-        columns[next[counts[room[f]] < LONG ? counts[room[f]] : LONG]++] = room[f];
-    return filled;
+    for (Py_ssize_t f = 0; f < n; f++)
+        to->columns[next[counts[others[f]] < LONG ? counts[others[f]] : LONG]++] = others[f];
+}
+
+/* `room` is for twice as many as there are columns; `first`, -1 for each row, NULL if twins are not
+ * asked for. No branches in the first loop: nobody could foresee which columns are empty. */
+static void order(const int32_t *counts, const int32_t *last, Py_ssize_t n, int32_t *room,
+                  int32_t *first, Order *to)
+{
+    int32_t *singles = room, *others = room + n + 1;
+    Py_ssize_t n_singles = 0, n_others = 0;
+    for (Py_ssize_t j = 0; j < n; j++) {
+        const int alone = first && counts[j] == 1;
+        singles[n_singles] = others[n_others] = (int32_t)j;
+        n_singles += alone;
+        n_others += counts[j] > alone;
+    }
+    if (first)
+        order_singles(singles, n_singles, last, first, to);
+    order_others(others, n_others, counts, to);
 }
 
 static PyObject *order_py(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    PyObject *given[2];
+    PyObject *given[5];
     Arrays arrays = {.n = 0};
-    if (!PyArg_ParseTuple(args, "OO", &given[0], &given[1]))
+    Py_ssize_t N;
+    if (!PyArg_ParseTuple(args, "OOnOOO", &given[0], &given[1], &N, &given[2], &given[3],
+                          &given[4]))
         return NULL;
     Py_buffer *counts = take_array(&arrays, given[0], "i", 1, 0);
-    Py_buffer *columns = take_array(&arrays, given[1], "q", 1, 1);
+    Py_buffer *last = given[1] == Py_None ? NULL : take_array(&arrays, given[1], "i", 1, 0);
+    Py_buffer *columns = take_array(&arrays, given[2], "q", 1, 1);
+    Py_buffer *twins = take_array(&arrays, given[3], "q", 1, 1);
+    Py_buffer *of = take_array(&arrays, given[4], "q", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
     const Py_ssize_t n = counts->shape[0];
-    int wrong = columns->shape[0] != n;
-    for (Py_ssize_t j = 0; j < n; j++)
-        wrong |= ((const int32_t *)counts->buf)[j] < 0;
+    int wrong = columns->shape[0] != n || (last && last->shape[0] != n) || N < 0 ||
+                twins->shape[0] != of->shape[0] || (last && of->shape[0] != n);
+    for (Py_ssize_t j = 0; !wrong && j < n; j++) {
+        const int32_t count = ((const int32_t *)counts->buf)[j];
+        const int32_t row = last && count == 1 ? ((const int32_t *)last->buf)[j] : 0;
+        wrong = count < 0 || row < 0 || (row >= N && count == 1);
+    }
     if (wrong)
         return finish_call(&arrays, NO_FIT);
-    int32_t *room = malloc((size_t)(n + 1) * sizeof(int32_t));
+    int32_t *room = malloc((size_t)(2 * n + 2 + N) * sizeof(int32_t)), *first = NULL;
     if (room == NULL) {
         PyErr_NoMemory();
         return finish_call(&arrays, NULL);
     }
-    const Py_ssize_t filled = order(counts->buf, n, room, columns->buf);
+    if (last)
+        first = memset(room + 2 * n + 2, 0xff, (size_t)N * sizeof(int32_t));
+    Order to = {columns->buf, twins->buf, of->buf, 0, 0};
+    order(counts->buf, last ? last->buf : NULL, n, room, first, &to);
     free(room);
     PyObject *done = finish_call(&arrays, NULL);
     if (done == NULL)
         return NULL;
     Py_DECREF(done);
-    return PyLong_FromSsize_t(filled);
+    return Py_BuildValue("nn", to.filled, to.n_twins);
 }
 
 /* Where the numbers of each of n columns go: next[j] in data and rows, -1 if nowhere. */
@@ -539,11 +588,13 @@ PyMethodDef sparse_methods[] = {
      "from column j of root * (X - means) * factors, orthonormal to the k before it, with h what\n"
      "they had of it; r = q'X for all columns. Returns the norm of what was left of the column."},
     {"sparse_count", count_py, METH_VARARGS,
-     "sparse_count(columns, starts, counts): how many numbers each column of compressed rows has;\n"
-     "False if the columns of some row do not rise."},
+     "sparse_count(columns, starts, counts, last): how many numbers each column of compressed rows\n"
+     "has, and the row of its last one; False if the columns of some row do not rise."},
     {"sparse_order", order_py, METH_VARARGS,
-     "sparse_order(counts, columns): the columns that hold anything, the shortest first; returns\n"
-     "how many they are."},
+     "sparse_order(counts, last, N, columns, twins, of): the columns that hold anything, the\n"
+     "shortest first. Unless last is None, of the columns with one number, in the same row, only\n"
+     "the first is among them; the others are twins, of places in columns. Returns how many there\n"
+     "are of either."},
     {"sparse_turn", turn_py, METH_VARARGS,
      "sparse_turn(numbers, columns, from, counts, J, data, rows, starts): compressed rows, their\n"
      "numbers of most types, to compressed columns J, whose counts are known."},

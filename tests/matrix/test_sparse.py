@@ -28,7 +28,7 @@ def table(rng, N, n, density, dtype=np.float64):
 def test_rows_become_columns(N, n, dtype):
     X = table(np.random.default_rng(N + n), N, n, 0.3, dtype)
     rows = CompressedRows.of(X)
-    filled = rows.filled()
+    filled = rows.filled(distinct=False).columns
     counts = (X.toarray() != 0).sum(axis=0)
     assert sorted(filled) == np.flatnonzero(counts).tolist()
     assert (np.diff(counts[filled]) >= 0).all()
@@ -41,8 +41,35 @@ def test_rows_become_columns(N, n, dtype):
 @needs_kernels
 def test_columns_of_many_numbers_are_told_from_short_ones():
     X = sp.csr_array(np.tri(600, 9, k=-1) + np.eye(600, 9) * (np.arange(9) % 3 > 0))
-    assert CompressedRows.of(X).filled()[-1] in range(9)
+    assert sorted(CompressedRows.of(X).filled(distinct=False).columns) == list(range(9))
     np.testing.assert_array_equal(SparseMatrix(X).columns(np.arange(9)), X.toarray())
+
+
+@needs_kernels
+@pytest.mark.parametrize("seed", range(10))
+def test_of_columns_with_one_number_in_the_same_row_the_first_stands_for_all(seed):
+    rng = np.random.default_rng(seed)
+    X = table(rng, int(rng.choice([1, 4, 30])), 60, rng.choice([0.05, 0.3]))
+    A, (columns, twins, of) = X.toarray(), CompressedRows.of(X).filled(distinct=True)
+    first = {}
+    for j in np.flatnonzero((A != 0).sum(axis=0) == 1):
+        first.setdefault(int(A[:, j].argmax()), j)
+    expected = {
+        int(j): first[int(A[:, j].argmax())]
+        for j in np.flatnonzero((A != 0).sum(axis=0) == 1)
+        if j not in first.values()
+    }
+    assert dict(zip(twins.tolist(), columns[of].tolist())) == expected
+    assert sorted([*columns, *twins]) == np.flatnonzero(A.any(axis=0)).tolist()
+
+
+@needs_kernels
+@pytest.mark.parametrize("odd", [0.0, np.nan, np.inf])
+def test_columns_that_hold_odd_numbers_are_nobodys_twins(odd):
+    X = sp.csr_array(np.array([[1.0, 2.0, 3.0, 0.0], [0.0, 0.0, 0.0, 4.0]]))
+    assert len(CompressedRows.of(X).filled(distinct=True).twins) == 2
+    X.data[1] = odd
+    assert len(CompressedRows.of(X).filled(distinct=True).twins) == 0
 
 
 def test_rows_that_are_not_in_order_go_the_long_way():
@@ -126,6 +153,11 @@ def test_kernels_refuse_what_would_leave_their_arrays():
     def direction(j=0, k=0, Q=np.empty((2, 4)), h=np.empty(0), r=np.empty(3), means=n):  # noqa: B008
         return kernels.sparse_direction(whole, means, n, None, j, k, Q, h, r)
 
+    def order(counts=(1, 1, 1), last=(0, 1, 1), N=2, columns=3, twins=3):
+        room = (np.empty(n, np.int64) for n in (columns, twins, 3))
+        return kernels.sparse_order(np.int32(counts), np.int32(last), N, *room)
+
+    assert order() == (2, 1)
     turn(), direction(), sparse()  # as they should be
     for wrong in (
         lambda: sparse(rows=[0, 1, 4]),
@@ -147,9 +179,15 @@ def test_kernels_refuse_what_would_leave_their_arrays():
         lambda: direction(Q=np.empty((2, 3))),
         lambda: direction(r=np.empty(2)),
         lambda: direction(means=np.ones(2)),
-        lambda: kernels.sparse_count(np.int32([0, 1]), np.int32([0, 3]), counts),
-        lambda: kernels.sparse_order(np.int32([1, -1, 1]), np.empty(3, np.int64)),
-        lambda: kernels.sparse_order(counts, np.empty(2, np.int64)),
+        lambda: kernels.sparse_count(np.int32([0, 1]), np.int32([0, 3]), counts, counts.copy()),
+        lambda: kernels.sparse_count(np.int32([0, 1]), np.int32([0, 2]), counts, counts[:2].copy()),
+        lambda: order(counts=[1, -1, 1]),
+        lambda: order(columns=2),
+        lambda: order(last=[0, 1, 2]),
+        lambda: order(last=[0, 1, -1]),
+        lambda: order(last=[0, 1]),
+        lambda: order(twins=2),
+        lambda: order(N=-1),
         lambda: turn(columns=(0, 1)),
         lambda: turn(starts=(0, 4)),
         lambda: turn(J=(0, 1, 3)),

@@ -46,7 +46,7 @@ from orthoselect.criteria.lookahead import likely_winners
 from orthoselect.criteria.steps import leader, remove_row, row_from_gram, score_columns
 from orthoselect.criteria.uncertainty import Uncertainty, block_gains, single_gains
 from orthoselect.encode import Design, Response
-from orthoselect.matrix import CenteredMatrix, center
+from orthoselect.matrix import CenteredMatrix, NonFiniteColumns, center
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.rows import Rows
@@ -84,10 +84,14 @@ class SquaredCanonicalCorrelations(Criterion):
         self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
     ) -> CanonicalState:
         """Return the state in which nothing is selected."""
-        matrix, candidates, ignored = without_empty(design)
+        kept = without_empty(design)
+        matrix = kept.matrix
         whole = plan.whole_gram_pays(matrix.shape, size, matrix.memory)
-        X, VtX = center(matrix, response.V, weights, ignored=ignored, gram=whole)
-        return CanonicalState(*without_constants(candidates, X, VtX), response.V, size)
+        try:
+            X, VtX = center(matrix, response.V, weights, ignored=kept.unowned, gram=whole)
+        except NonFiniteColumns as found:
+            raise kept.in_design(found) from None
+        return CanonicalState(*without_constants(kept.candidates, X, VtX), response.V, size)
 
     def ceiling(self, response: Response) -> float:
         """Return the rank of the response."""
@@ -128,7 +132,7 @@ class CanonicalState(State):
         candidates = candidates.that_vary(X.alive)
         blocks = independent_columns(X, self._geometry, candidates.wide)
         # From here on a feature is its place among those that are not constant.
-        self._names, self._n_features = candidates.names, candidates.total
+        self._candidates, self._names = candidates, candidates.names
         self._single = candidates.single  # -1 for features of several columns
         self._wide_columns = {f: J for f, (J, _) in blocks.items()}
         self._wide = blocks_by_width(blocks)
@@ -143,6 +147,7 @@ class CanonicalState(State):
         # In float32 the winners' gains are made exact at the end, where they are single columns.
         self._refinable = X.arithmetic != EPS and not self._wide_columns
         self._surely_independent = (_SURE_ROUNDINGS * X.sizes[alive].max(initial=0.0)) ** 2
+        self._added: list[int] = []  # names
         self._order: list[int] = []  # column of each feature added, -1 if it added nothing
         self._sure = -1  # a feature whose gain is beyond doubt, if `best` has found one
         self._found = -1, -1  # name and place of what `best` found last
@@ -163,18 +168,19 @@ class CanonicalState(State):
     def best(self, candidates: NDArray[np.bool_]) -> int | None:
         """Return the candidate that adds most, once every gain that matters is certain."""
         self._settle()
-        top, runner_up = leader(self._gains, self._names, candidates)
+        names = self._candidates.names_among(candidates, self._added)
+        top, runner_up = leader(self._gains, names, candidates)
         if top < 0:
             return None
         if not self._stands_out(top, runner_up):
-            found = self._best_of_many(candidates[self._names])
+            found = self._best_of_many(candidates[names], names)
             if found is None:
                 return None
             top = found
-        self._found = int(self._names[top]), top
+        self._found = int(names[top]), top
         return self._found[0]
 
-    def _best_of_many(self, open_: NDArray[np.bool_]) -> int | None:
+    def _best_of_many(self, open_: NDArray[np.bool_], names: Indices) -> int | None:
         """Return the place of the open feature that adds most, where several may."""
         while True:
             gains = np.where(open_, self._gains, -1.0)
@@ -192,7 +198,7 @@ class CanonicalState(State):
             if gains[top] <= _NOTHING:
                 return None
             equal = rivals[gains[rivals] >= (1 - _TIE) * gains[top]]
-            return int(equal[self._names[equal].argmin()])
+            return int(equal[names[equal].argmin()])
 
     def _stands_out(self, top: int, runner_up: float) -> bool:
         """Whether a single column has won beyond doubt, the usual case; False if unsure."""
@@ -254,8 +260,9 @@ class CanonicalState(State):
     def add(self, f: int) -> float:
         """Take feature f; a feature that depends on the selected ones adds nothing."""
         self._settle()
-        f = self._place(f)
+        self._added.append(f)
         self._order.append(-1)
+        f = self._found[1] if f == self._found[0] else self._candidates.place(f)
         if f < 0:
             return 0.0
         if f != self._sure:
@@ -271,13 +278,6 @@ class CanonicalState(State):
         self._order[-1] = int(self._single[f])
         return gain
 
-    def _place(self, f: int) -> int:
-        """Return where a feature stands among those that vary, -1 if it does not."""
-        if f == self._found[0]:
-            return self._found[1]
-        at = np.flatnonzero(self._names == f)
-        return int(at[0]) if at.size else -1
-
     def gains(self) -> Floats:
         """Return what each feature would add; where the digits are gone it is measured first."""
         self._settle()
@@ -285,8 +285,9 @@ class CanonicalState(State):
         doubtful = np.flatnonzero(~self._spent & ~self._fresh & (self._slack > _SHOWN))
         if doubtful.size:
             self._measure(doubtful)
-        gains = np.full(self._n_features, np.nan)
+        gains = np.full(self._candidates.total, np.nan)
         gains[self._names] = np.where(self._spent, np.nan, self._gains)
+        gains[self._candidates.twins] = gains[self._candidates.stand_ins]
         return gains
 
     def known_gains(self) -> list[float] | None:

@@ -5,15 +5,16 @@ Notation as in cancorr.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode import Design
-from orthoselect.matrix import CenteredMatrix, Geometry, Matrix
-from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix import CenteredMatrix, Geometry, Matrix, NonFiniteColumns
+from orthoselect.matrix.base import NO_COLUMNS, Floats, Indices
 
 # With at least this much left of a column, a row from Gram columns keeps enough digits.
 HEALTHY = 1e-4
@@ -43,6 +44,10 @@ class Candidates:
         How many features there are, those without columns too.
     plain : bool
         Whether each feature is the column of its place.
+    twins : integer array
+        Names of features that were left out, since their column is a multiple of another's.
+    stand_ins : integer array
+        The name of that other one, which comes before them, for each of the twins.
     """
 
     names: Indices
@@ -50,6 +55,8 @@ class Candidates:
     wide: Mapping[int, Indices]
     total: int
     plain: bool = False
+    twins: Indices = field(default_factory=NO_COLUMNS.copy)
+    stand_ins: Indices = field(default_factory=NO_COLUMNS.copy)
 
     @classmethod
     def of(cls, design: Design) -> Candidates:
@@ -62,7 +69,7 @@ class Candidates:
     def among(self, J: Indices, n: int) -> Candidates:
         """Return those that own some of columns J, of n, which are then all that there are."""
         if self.plain:
-            return Candidates(self.names[J], np.arange(len(J)), {}, self.total, plain=True)
+            return replace(self, names=self.names[J], single=np.arange(len(J)))
         place = np.full(n + 1, -1, dtype=np.intp)  # the last stands for "none"
         place[J] = np.arange(len(J))
         return self._owning(place)
@@ -82,23 +89,82 @@ class Candidates:
         owning[[f for f, columns in wide.items() if len(columns)]] = True
         at = np.cumsum(owning) - 1
         wide = {int(at[f]): columns for f, columns in wide.items() if len(columns)}
-        return Candidates(self.names[owning], single[owning], wide, self.total)
+        return replace(
+            self, names=self.names[owning], single=single[owning], wide=wide, plain=False
+        )
+
+    def place(self, name: int) -> int:
+        """Return where a feature stands, or what stands in for it; -1 if neither is here."""
+        at = np.flatnonzero(self.names == name)
+        if at.size:
+            return int(at[0])
+        twin = np.flatnonzero(self.twins == name)
+        return self.place(int(self.stand_ins[twin[0]])) if twin.size else -1
+
+    def names_among(self, open_: NDArray[np.bool_], taken: Sequence[int]) -> Indices:
+        """Return the names; where one is closed, though it was not taken, its first open twin's.
+
+        Searches close what they take, mostly, and nothing else.
+        """
+        if not self.twins.size:
+            return self.names
+        closed = self.total - np.count_nonzero(open_)
+        if closed == len(taken) and not open_[list(taken)].any():
+            return self.names
+        heirs = np.flatnonzero(open_[self.twins] & ~open_[self.stand_ins])[::-1]
+        heir_of = np.arange(self.total)
+        heir_of[self.stand_ins[heirs]] = self.twins[heirs]  # of several the first, which is last
+        return heir_of[self.names]
 
 
-def without_empty(design: Design) -> tuple[Matrix, Candidates, Indices]:
+class Kept(NamedTuple):
+    """What is left of a design without columns of zeros.
+
+    Attributes
+    ----------
+    matrix : Matrix
+    candidates : Candidates
+        Who owns what of it.
+    unowned : indices
+        Its columns that nobody owns.
+    columns : indices or None
+        The columns of the design that it has; None if these are all of them, in their order.
+    """
+
+    matrix: Matrix
+    candidates: Candidates
+    unowned: Indices
+    columns: Indices | None = None
+
+    def in_design(self, found: NonFiniteColumns) -> NonFiniteColumns:
+        """Return what was found by the columns of the design."""
+        if self.columns is None:
+            return found
+        at = self.columns
+        counts = {int(at[j]): count for j, count in found.counts.items()}
+        return NonFiniteColumns(counts, {int(at[j]): place for j, place in found.places.items()})
+
+
+def without_empty(design: Design) -> Kept:
     """Leave out columns of zeros, if they are many and the matrix can do without them.
 
-    Sparse tables are often full of columns that are empty in the rows at hand. Return the matrix,
-    who owns what of it, and its columns that nobody does.
+    Sparse tables are often full of columns that are empty in the rows at hand, and of others with
+    one number only: those are all the same in one row, and one of them will do.
     """
-    matrix, candidates, unowned = design.matrix, Candidates.of(design), design.unowned
-    n, filled = matrix.shape[1], matrix.filled()
-    less = None if filled is None or len(filled) >= _MOSTLY * n else matrix.restricted(filled)
-    if filled is None or less is None:
-        return matrix, candidates, unowned
+    everything = Kept(design.matrix, Candidates.of(design), design.unowned)
+    matrix, candidates, unowned, _ = everything
+    n, filled = matrix.shape[1], matrix.filled(distinct=candidates.plain)
+    if filled is None or len(filled.columns) >= _MOSTLY * n:
+        return everything
+    less = matrix.restricted(filled.columns)
+    if less is None:
+        return everything
     if unowned.size:
-        unowned = np.flatnonzero(np.isin(filled, unowned))
-    return less, candidates.among(filled, n), unowned
+        unowned = np.flatnonzero(np.isin(filled.columns, unowned))
+    if filled.twins.size:
+        stand_ins = filled.columns[filled.of]
+        candidates = replace(candidates, twins=filled.twins, stand_ins=stand_ins)
+    return Kept(less, candidates.among(filled.columns, n), unowned, filled.columns)
 
 
 def without_constants(

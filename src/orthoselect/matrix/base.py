@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 EPS = float(np.finfo(np.float64).eps)
+NO_COLUMNS: Indices = np.zeros(0, dtype=np.intp)
 _BATCH_BYTES = 1 << 24
 _MIN_ROWS = 1 << 10
 
@@ -28,6 +29,24 @@ def storage_precision(dtype: np.dtype, n: int) -> Floats:
     floating = np.issubdtype(dtype, np.floating)
     # One number for all: to fill an array of n takes as long as some of the first look.
     return np.broadcast_to(max(EPS, float(np.finfo(dtype).eps)) if floating else EPS, n)
+
+
+class Filled(NamedTuple):
+    """Columns that hold anything but zeros, in any order, none of them twice.
+
+    Attributes
+    ----------
+    columns : indices
+        Those that are not left out.
+    twins : indices
+        Columns that are multiples of another one, and have been left out.
+    of : indices
+        The place of that other one in `columns`, for each of them. It stands before its twins.
+    """
+
+    columns: Indices
+    twins: Indices
+    of: Indices
 
 
 @dataclass
@@ -120,8 +139,11 @@ class Matrix(ABC):
         """Return the columns for which `rescaled` does not decline a shift."""
         return np.ones(self.shape[1], dtype=bool)
 
-    def filled(self) -> Indices | None:
-        """Return the columns that hold anything but zeros, if that is known without a look."""
+    def filled(self, *, distinct: bool = False) -> Filled | None:
+        """Return the columns that hold anything but zeros, if that is known without a look.
+
+        With `distinct`, columns may be left out that are multiples of another one before them.
+        """
         return None
 
     def restricted(self, J: Indices) -> Matrix | None:

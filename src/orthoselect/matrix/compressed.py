@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix.base import Filled, Floats, Indices
 from orthoselect.native import aligned, kernels
 
 _TURNED = "dfbB?hilq"  # types of numbers that a kernel turns from rows to columns
@@ -47,10 +47,10 @@ def compressed_columns(X: Any) -> Columns:
 class CompressedRows:
     """Compressed rows whose columns rise, of a type that a kernel turns; see `of`."""
 
-    def __init__(self, X: Any, counts: NDArray[np.int32]) -> None:
+    def __init__(self, X: Any, counts: NDArray[np.int32], last: NDArray[np.int32]) -> None:
         stored = int(X.indptr[-1])
         self._parts = [aligned(a) for a in (X.data[:stored], X.indices[:stored], X.indptr)]
-        self._counts = counts
+        self._counts, self._last = counts, last  # of each column, and the row of its last number
 
     @classmethod
     def of(cls, X: Any) -> CompressedRows | None:
@@ -59,17 +59,31 @@ class CompressedRows:
             return None
         if not X.indices.dtype == X.indptr.dtype == np.int32:
             return None
-        counts = np.empty(X.shape[1], np.int32)
-        rising = kernels().sparse_count(aligned(X.indices), aligned(X.indptr), counts)
-        return cls(X, counts) if rising else None
+        counts, last = np.empty(X.shape[1], np.int32), np.empty(X.shape[1], np.int32)
+        rising = kernels().sparse_count(aligned(X.indices), aligned(X.indptr), counts, last)
+        return cls(X, counts, last) if rising else None
 
-    def filled(self) -> Indices:
-        """Return the columns that hold anything, the shortest first.
+    def filled(self, *, distinct: bool) -> Filled:
+        """Return the columns that hold anything, the shortest first; see `Matrix.filled`.
 
         A loop over columns then meets one length after the other, which processors can foresee.
         """
-        columns = np.empty(len(self._counts), np.int64)
-        return columns[: kernels().sparse_order(self._counts, columns)].astype(np.intp)
+        n, N = len(self._counts), len(self._parts[2]) - 1
+        distinct = distinct and self._all_count()
+        columns = np.empty(n, np.int64)
+        twins, of = np.empty((2, n if distinct else 0), np.int64)
+        last = self._last if distinct else None
+        filled, n_twins = kernels().sparse_order(self._counts, last, N, columns, twins, of)
+        return Filled(
+            *(a.astype(np.intp) for a in (columns[:filled], twins[:n_twins], of[:n_twins]))
+        )
+
+    def _all_count(self) -> bool:
+        """Whether no stored number is zero, which is as good as none, or not finite."""
+        numbers = self._parts[0]
+        return bool(numbers.all()) and (
+            numbers.dtype.kind != "f" or bool(np.isfinite(numbers).all())
+        )
 
     def columns(self, J: Indices) -> Columns:
         """Return columns J, none of them twice, in this order."""

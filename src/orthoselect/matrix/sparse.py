@@ -9,7 +9,15 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.matrix.base import Floats, Indices, Matrix, Scan, storage_precision
+from orthoselect.matrix.base import (
+    NO_COLUMNS,
+    Filled,
+    Floats,
+    Indices,
+    Matrix,
+    Scan,
+    storage_precision,
+)
 from orthoselect.matrix.compressed import Columns, CompressedRows, compressed_columns
 from orthoselect.native import aligned, kernels
 
@@ -145,10 +153,10 @@ class SparseMatrix(Matrix):
     def movable(self) -> NDArray[np.bool_]:
         return np.diff(self._stored.starts) == self.shape[0]
 
-    def filled(self) -> Indices:
+    def filled(self, *, distinct: bool = False) -> Filled:
         if self._given is not None:
-            return self._given.filled()
-        return np.flatnonzero(np.diff(self._stored.starts))
+            return self._given.filled(distinct=distinct)
+        return Filled(np.flatnonzero(np.diff(self._stored.starts)), NO_COLUMNS, NO_COLUMNS)
 
     def restricted(self, J: Indices) -> Matrix:
         if self._given is not None:
