@@ -70,7 +70,7 @@ def rows_pay(shape: tuple[int, int], size: int, matrix: Matrix) -> bool:
     N, n = shape
     if matrix.memory is not None or n <= _MANY * size:
         return False
-    return N <= _FEW_ROWS or (matrix.n_stored <= n * size / 2 and n >= 2 * N)
+    return N <= _FEW_ROWS or (matrix.n_stored <= 2 * n * size and n >= 2 * N)
 
 
 def columns_ahead(shape: tuple[int, int], size: int, taken: int, memory: int | None) -> int:
