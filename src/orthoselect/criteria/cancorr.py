@@ -122,7 +122,8 @@ class CanonicalState(State):
         self._columns: list[int] = []  # selected columns, one for each row of L
         self._product_error = _PRODUCT_ROUNDINGS * X.arithmetic
         self._noise = float(X.noise[X.alive].max(initial=0.0))
-        self._uncertainty = Uncertainty(self._product_error + X.noise)
+        first = _PRODUCT_ROUNDINGS * (EPS if X.exact else X.arithmetic)
+        self._uncertainty = Uncertainty(first + X.noise)
         self._measured = 0
         self._geometry = X.geometry(V)
         blocks = independent_columns(X, self._geometry, design.wide)
@@ -138,6 +139,7 @@ class CanonicalState(State):
         self._by_rows = plan.rows_pay(X.shape, size, X.matrix.memory)
         self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
+        self._errors: dict[int, float] = {}  # and what that may be off by
         self._size, self._taken = size, 0  # features
         # In float32 the winners' gains are made exact at the end, where they are single columns.
         self._refinable = X.arithmetic != EPS and not self._wide_columns
@@ -420,7 +422,7 @@ class CanonicalState(State):
         r = self._next_row()
         g = self._fetched[j] if self._X.whole is None else self._X.whole[j]
         row_from_gram(g, self._L, self._L[:k, j].copy(), left, r)
-        error = (self._product_error + self._noise) / left
+        error = (self._errors.get(j, self._product_error) + self._noise) / left
         self._append_row(r, self._C[:, j] / left, j, error)
 
     def _take_by_columns(self, J: Indices) -> None:
@@ -455,7 +457,9 @@ class CanonicalState(State):
             return
         wanted += self._likely(wanted)
         fetched = np.array(wanted, dtype=np.intp)
-        self._fetched.update(zip(wanted, self._X.gram(fetched)))
+        columns, errors = self._X.gram_with_errors(fetched)
+        self._fetched.update(zip(wanted, columns))
+        self._errors.update(zip(wanted, errors.tolist()))
 
     def _likely(self, wanted: list[int]) -> list[int]:
         """Return columns that have not been fetched and are likely to be taken soon."""

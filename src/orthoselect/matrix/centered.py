@@ -7,9 +7,10 @@ formed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TypeVar
 
 import numpy as np
@@ -33,6 +34,8 @@ _SQUARES = 1e-250, 1e250
 _SQUARES_FLOAT32 = 1e-25, 1e30
 # A sum of squares is off by so many roundings. Sums in float32 are longer than its digits.
 _SUM_ROUNDINGS, _SUM_ROUNDINGS_FLOAT32 = 4.0, 32.0
+# Usual error of an inner product of unit vectors, in roundings.
+_PRODUCT_ROUNDINGS = 8.0
 _PILOT_ROWS = 16
 _BLOCK_NUMBERS = 1 << 13  # numbers worked on at a time, in the nearest cache
 _MAX_LOOKS = 3  # the first, after a scale, after a shift
@@ -87,6 +90,8 @@ class CenteredMatrix:
         One rounding of the stored column, relative to its centered norm; see `Basis`.
     noise : array of shape (n,)
         Relative error of the squared norms.
+    exact : bool
+        Whether means, norms and V'X have float64's digits.
     whole : array of shape (n, n) or None
         All inner products, if the first look took them.
     work : Work
@@ -100,6 +105,7 @@ class CenteredMatrix:
     sizes: Floats
     noise: Floats
     root: Floats | None
+    exact: bool = True
     whole: Floats | None = None
     work: Work = field(default_factory=Work)
 
@@ -119,7 +125,7 @@ class CenteredMatrix:
         A = self.matrix.columns(J)
         A -= self.means[J]
         A *= self._inverse_norms(J)
-        if self.arithmetic != EPS:  # the means have float32's digits only
+        if not self.exact:  # the means have float32's digits only
             w = np.ones(len(A)) if self.root is None else self.root * self.root
             A -= w @ A / w.sum()
         if self.root is not None:
@@ -135,12 +141,34 @@ class CenteredMatrix:
 
     def gram(self, J: Indices) -> Floats:
         """Return the inner products of columns J with all columns, (len(J), n)."""
+        return self.gram_with_errors(J)[0]
+
+    def gram_with_errors(self, J: Indices) -> tuple[Floats, Floats]:
+        """Return the inner products of columns J with all columns, and their usual errors, (b,).
+
+        The rounding of columns that repeat a few numbers may add up rather than cancel. It then
+        shows in their norms, and where one product was taken both ways.
+        """
         if self.whole is not None:
-            return self.whole[J]
+            return self.whole[J], np.full(len(J), _PRODUCT_ROUNDINGS * EPS)
         self._count(len(J))
         with np.errstate(all="ignore"):
-            ZtX, sums = self.matrix.gram(J, self.means[J], self._inverse_norms(J), self.root)
-            return self._reduce(ZtX, sums)
+            inverse = self._inverse_norms(J)
+            ZtX, sums, errors2 = self.matrix.gram(J, self.means[J], inverse, self.root)
+            G = self._reduce(ZtX, sums)
+        if self.matrix.arithmetic == EPS:
+            return G, np.full(len(J), _PRODUCT_ROUNDINGS * EPS)
+        among = G[:, J]
+        seen = np.abs(among - np.where(np.eye(len(J), dtype=bool), 1.0, among.T)).max(axis=1)
+        usual = self.matrix.arithmetic / 2 * self._reach * np.sqrt(errors2)
+        return G, np.maximum(usual, 2.0 * seen) + _PRODUCT_ROUNDINGS * EPS
+
+    @cached_property
+    def _reach(self) -> float:
+        """The largest norm of a column as it is multiplied, before its mean is removed."""
+        total = float(self.shape[0]) if self.root is None else float(self.root @ self.root)
+        offsets = self.means * self._inverse_norms(slice(None))
+        return math.sqrt(1.0 + total * float((offsets**2).max(initial=0.0)))
 
     def block_gram(self, J: Indices) -> Floats:
         """Return the inner products among columns J, (len(J), len(J))."""
@@ -204,6 +232,7 @@ class CenteredMatrix:
         Nothing is taken from the first look, whose means and norms may be float32's.
         """
         self.work.columns += len(J)
+        V = _as_taken(self.matrix, V)
         t, products = len(J), self.matrix.block_gram(J, self.root, V)
         total = float(self.shape[0]) if self.root is None else float(self.root @ self.root)
         G, sums, VtA = products[:t], products[t], products[t + 1 :]
@@ -296,6 +325,7 @@ def center(
     wanted = np.ones(matrix.shape[1], dtype=bool)
     wanted[ignored if ignored is not None else []] = False
     gram = gram and matrix.has_gram
+    V = _as_taken(matrix, V)
     with np.errstate(all="ignore"):  # overflow and NaN are looked for, and dealt with
         matrix, scan, origin, work = _look(matrix, V, root, total, wanted, gram)
         means = scan.sums / total
@@ -305,12 +335,13 @@ def center(
         ones = np.ones_like(norms)
         sizes = np.divide(matrix.precision * raw, norms, out=ones, where=alive)
         offsets = np.divide(total * means**2, d0, out=np.zeros_like(d0), where=alive)
-        if matrix.arithmetic == EPS or scan.gram is not None:
+        exact = matrix.arithmetic == EPS or scan.gram is not None or scan.exact
+        if exact:
             noise = EPS * (_SUM_ROUNDINGS + offsets)
         else:
             noise = matrix.arithmetic * (_SUM_ROUNDINGS_FLOAT32 + offsets)
         means = np.where(alive, means, 0.0)
-        X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, None, work)
+        X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, exact, None, work)
         VtX = X._reduce(scan.VtX, offset_of(V, root))
         if scan.gram is not None:
             whole = X._reduce(scan.gram, total * means)
@@ -318,6 +349,11 @@ def center(
             whole[~alive] = 0.0
             X = replace(X, whole=whole)
     return X, VtX
+
+
+def _as_taken(matrix: Matrix, V: Rows) -> Rows:
+    """Return V as the matrix takes it: written out, if need be."""
+    return V if matrix.takes_coded or matrix.memory is not None else V[:]
 
 
 def _look(
