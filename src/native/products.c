@@ -108,12 +108,12 @@ static PyObject *gram(PyObject *Py_UNUSED(self), PyObject *args)
         given[4] == Py_None ? NULL : take_array(&arrays, given[4], "d", 1, 0);
     Py_buffer *out = take_array(&arrays, given[5], "d", 2, 1);
     Py_buffer *sums = take_array(&arrays, given[6], "d", 1, 1);
-    Py_buffer *peaks = take_array(&arrays, given[7], "d", 1, 1);
+    Py_buffer *errors2 = take_array(&arrays, given[7], "d", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
     const Py_ssize_t b = J->shape[0], N = B->shape[0];
     if (b > THIN || means->shape[0] != b || factors->shape[0] != b || sums->shape[0] != b ||
-        peaks->shape[0] != b || out->shape[0] != b || out->shape[1] != B->shape[1] ||
+        errors2->shape[0] != b || out->shape[0] != b || out->shape[1] != B->shape[1] ||
         (weights && weights->shape[0] != N) || !are_columns(J, B))
         return finish_call(&arrays, NO_FIT);
     Gather from = gather_from(J, means, factors, weights);
@@ -123,9 +123,10 @@ static PyObject *gram(PyObject *Py_UNUSED(self), PyObject *args)
         multiply(Z, from.b_padded, b, &from, B, out, NULL);
     Py_END_ALLOW_THREADS;
     for (Py_ssize_t g = 0; g < b; g++) {
-        double *sum = (double *)sums->buf + g, *peak = (double *)peaks->buf + g;
-        *sum += from.sums[g];
-        *peak = *peak < from.peaks[g] ? from.peaks[g] : *peak;
+        double *error2 = (double *)errors2->buf + g;
+        const double here = FLOAT_RUN * from.peaks[g];
+        ((double *)sums->buf)[g] += from.sums[g];
+        *error2 = *error2 < here ? here : *error2;
     }
     return finish_call(&arrays, NULL);
 }
@@ -247,9 +248,10 @@ PyMethodDef product_methods[] = {
     {"cross", cross, METH_VARARGS,
      "cross(Z, B, out, squares): out += Z'B, and squares += the column sums of B*B unless None."},
     {"gram", gram, METH_VARARGS,
-     "gram(B, J, means, factors, weights, out, sums, peaks): out += Z'B and sums += the column sums\n"
-     "of Z = weights * (B[:, J] - means) * factors; weights may be None. Peaks are raised to the\n"
-     "largest sum of Z**2 / weights over FLOAT_RUN rows."},
+     "gram(B, J, means, factors, weights, out, sums, errors2): out += Z'B and sums += the column\n"
+     "sums of Z = weights * (B[:, J] - means) * factors; weights may be None. Means and factors are\n"
+     "rounded to the type of B, and so is Z. errors2 are raised to the largest sum of Z**2 / weights\n"
+     "over a run of rows, times the rows of a run in float32."},
     {"take", take, METH_VARARGS, "take(B, J, A): A = B[:, J], as double."},
     {"sparse_cross", sparse_cross, METH_VARARGS,
      "sparse_cross(Z, data, rows, starts, out): out = Z'X for X in compressed columns (int32)."},

@@ -116,6 +116,7 @@ class CanonicalState(State):
         n = X.shape[1]
         self._X, self._V = X, V
         self._C = np.ascontiguousarray(VtX)
+        self._VtX = VtX.copy() if X.exact and X.arithmetic != EPS else None  # as it was at first
         self._d = np.where(X.alive, 1.0, 0.0)
         self._n_constant = n - int(np.count_nonzero(X.alive))
         self._L = np.empty((_rows_at_first(size, n), n))
@@ -281,7 +282,7 @@ class CanonicalState(State):
 
     def _gains_together(self, J: Indices) -> Floats:
         """Return what each of columns J, all independent, adds to those before it."""
-        G, VtX = self._X.exact_products(J, self._V)  # (t, t), (m, t)
+        G, VtX = self._X.exact_products(J, self._V, self._VtX)  # (t, t), (m, t)
         try:
             R = cholesky(G, check_finite=False)
         except np.linalg.LinAlgError:

@@ -226,11 +226,18 @@ class CenteredMatrix:
         asked = {"products": self.work.products, "columns_read": self.work.columns}
         return {"passes": self.work.passes, **asked, **self.matrix.stats()}
 
-    def exact_products(self, J: Indices, V: Rows) -> tuple[Floats, Floats]:
+    def exact_products(
+        self, J: Indices, V: Rows, VtX: Floats | None = None
+    ) -> tuple[Floats, Floats]:
         """Return the inner products among columns J, (t, t), and with V, (m, t), in float64.
 
-        Nothing is taken from the first look, whose means and norms may be float32's.
+        Nothing is taken from the first look, whose means and norms may be float32's; unless it was
+        exact, and what it told of V'X is given.
         """
+        if self.exact and VtX is not None:
+            G = self.block_gram(J)
+            inverse = 1.0 / np.sqrt(G.diagonal())
+            return G * inverse[:, None] * inverse, VtX[:, J] * inverse
         self.work.columns += len(J)
         V = _as_taken(self.matrix, V)
         t, products = len(J), self.matrix.block_gram(J, self.root, V)

@@ -173,6 +173,8 @@ class DenseMatrix(Matrix):
         return Scan(G[n, :n].copy(), XtX.diagonal().copy(), G[n + 1 :, :n].copy(), XtX)
 
     def block_gram(self, J: Indices, root: Floats | None, V: Floats | None = None) -> Floats:
+        order = np.argsort(J)  # rows are read from left to right
+        J, t = J[order], len(J)
         shift, scale = (None if a is None else a[J] for a in (self._shift, self._scale))
 
         def work(tile: Tile, total: Total) -> None:
@@ -180,9 +182,12 @@ class DenseMatrix(Matrix):
             along = (None if a is None else a[rows] for a in (root, V))
             add_inner_products(self._X[rows], J, shift, scale, *along, total[0])
 
-        side = len(J) + 1 + (0 if V is None else V.shape[1])
-        products = run_tasks(self._row_tasks(), work, Totals((side, len(J))))[0]
-        return products[: len(J)] if V is None else products
+        side = t if V is None else t + 1 + V.shape[1]
+        found = run_tasks(self._row_tasks(), work, Totals((side, t)))[0]
+        products = np.empty_like(found)
+        products[np.ix_(order, order)] = found[:t]
+        products[t:, order] = found[t:]
+        return products
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         old_shift = 0.0 if self._shift is None else self._shift
@@ -222,7 +227,7 @@ class DenseMatrix(Matrix):
 
     def _row_tasks(self) -> list[Tile]:
         N, n = self.shape
-        largest, even = _VIEW_BYTES // (8 * max(n, 1)), -(-N // _TASKS)
+        largest, even = _VIEW_BYTES // (self._X.itemsize * max(n, 1)), -(-N // _TASKS)
         height = max(_MIN_ROWS, _MIN_NUMBERS // max(n, 1), min(largest, even))
         return [(slice(i, min(i + height, N)), slice(0, n)) for i in range(0, N, height)]
 

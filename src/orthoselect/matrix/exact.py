@@ -23,7 +23,7 @@ def add_inner_products(
     V: Floats | None,
     out: Floats,
 ) -> None:
-    """Add [A, root, V]'A, where A = root * (B[:, J] - shift) * scale.
+    """Add A'A, where A = root * (B[:, J] - shift) * scale; with V below it [root, V]'A.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def add_inner_products(
     shift, scale : arrays of shape (t,) or None
     root : array of shape (rows,) or None for ones
     V : array of shape (rows, m) or None
-    out : array of shape (t + 1 + m, t)
+    out : array of shape (t, t) or (t + 1 + m, t)
     """
     few = len(out) <= _FEW and B.dtype in (np.float32, np.float64)
     if few and stands_by_rows(B) and kernels() is not None:
@@ -50,5 +50,4 @@ def add_inner_products(
         if scale is not None:
             A *= scale
         roots = None if root is None else root[rows]
-        V_rows = np.empty((len(A), 0)) if V is None else V[rows]
-        out += block_products(A, roots, V_rows)
+        out += block_products(A, roots, None if V is None else V[rows])

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from orthoselect.matrix.base import FLOAT32_ROWS, Floats, Indices, squared_errors
 from orthoselect.native import aligned, kernels
 
-# Kernels add up so few products in float32; then in float64.
-_FLOAT32_ROWS_OF_KERNELS = 64
 # With more columns BLAS, which copies the block into an order of its own first, is as quick.
 _THIN = 24
 
@@ -49,9 +47,7 @@ def add_gram(
     if _by_kernel(B, len(J)):
         w = None if w is None else aligned(w)
         given = (aligned(each) for each in (B, J, means, factors))
-        peaks = np.zeros(len(J))
-        kernels().gram(*given, w, ZtB, sums, peaks)
-        np.maximum(errors2, _FLOAT32_ROWS_OF_KERNELS * peaks, out=errors2)
+        kernels().gram(*given, w, ZtB, sums, errors2)
         return
     Z = B.take(J, axis=1).astype(np.float64, copy=False)
     Z -= means
