@@ -93,6 +93,7 @@ PyMODINIT_FUNC PyInit__native(void)
     if (made != NULL && (PyModule_AddFunctions(made, product_methods) < 0 ||
                          PyModule_AddFunctions(made, exact_methods) < 0 ||
                          PyModule_AddFunctions(made, look_methods) < 0 ||
+                         PyModule_AddFunctions(made, lookahead_methods) < 0 ||
                          PyModule_AddFunctions(made, step_methods) < 0 ||
                          PyModule_AddFunctions(made, count_methods) < 0)) {
         Py_DECREF(made);

@@ -46,6 +46,7 @@ int are_columns(const Py_buffer *J, const Py_buffer *B);
 extern PyMethodDef product_methods[];
 extern PyMethodDef exact_methods[];
 extern PyMethodDef look_methods[];
+extern PyMethodDef lookahead_methods[];
 extern PyMethodDef step_methods[];
 extern PyMethodDef count_methods[];
 

@@ -7,33 +7,11 @@ import scipy.sparse as sp
 from orthoselect import native
 from orthoselect.matrix import SparseMatrix
 from orthoselect.matrix.thin import add_cross, add_gram, take_columns
+from stored_blocks import KINDS, block, unaligned
 
 needs_kernels = pytest.mark.skipif(not native.available(), reason="there are no kernels")
-KINDS = ["plain", "wider", "every other row", "by columns", "backwards", "read-only", "unaligned"]
 WIDTHS = [0, 1, 2, 3, 4, 5, 6, 7, 11, 13, 24, 30]
 SHAPES = [(1, 1), (3, 5), (31, 7), (32, 8), (33, 17), (65, 16), (129, 40), (70, 515), (257, 1030)]
-
-
-def block(rng, shape, dtype, kind):
-    """The same sort of numbers, stored one way or another."""
-    N, n = shape
-    B = rng.normal(size=(N, n)).astype(dtype)
-    if kind == "wider":
-        return np.concatenate([B, B, B], axis=1)[:, n : 2 * n]
-    if kind == "every other row":
-        return np.repeat(B, 2, axis=0)[::2]
-    if kind == "by columns":
-        return np.asfortranarray(B)
-    if kind == "backwards":
-        return B[::-1]
-    if kind == "read-only":
-        B.setflags(write=False)
-    return unaligned(B) if kind == "unaligned" else B
-
-
-def unaligned(values):
-    """The same values, the first of which begins at an odd byte."""
-    return np.frombuffer(b"." + values.tobytes(), values.dtype, offset=1).reshape(values.shape)
 
 
 @pytest.mark.parametrize("kernels", [True, False])

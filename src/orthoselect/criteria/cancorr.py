@@ -456,7 +456,7 @@ class CanonicalState(State):
         wanted = [j for j in J.tolist() if j not in self._fetched]
         if not wanted or self._X.whole is not None:
             return
-        wanted += self._likely(wanted)
+        wanted = sorted(wanted + self._likely(wanted))  # rows are read from left to right
         fetched = np.array(wanted, dtype=np.intp)
         columns, errors = self._X.gram_with_errors(fetched)
         self._fetched.update(zip(wanted, columns))

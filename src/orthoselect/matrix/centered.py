@@ -67,11 +67,14 @@ class Work:
         Columns that the whole table was multiplied with.
     columns : int
         Single columns read.
+    excess : float
+        How much larger than usual errors of Gram columns have to be expected; at least 1.
     """
 
     passes: int = 0
     products: int = 0
     columns: int = 0
+    excess: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -146,8 +149,9 @@ class CenteredMatrix:
     def gram_with_errors(self, J: Indices) -> tuple[Floats, Floats]:
         """Return the inner products of columns J with all columns, and their usual errors, (b,).
 
-        The rounding of columns that repeat a few numbers may add up rather than cancel. It then
-        shows in their norms, and where one product was taken both ways.
+        Errors are those of sums whose roundings have nothing to do with each other. Those of
+        columns that repeat a few numbers may add up instead; it then shows in their norms, and
+        where a product was taken both ways. Once seen, it is expected of all columns.
         """
         if self.whole is not None:
             return self.whole[J], np.full(len(J), _PRODUCT_ROUNDINGS * EPS)
@@ -161,7 +165,9 @@ class CenteredMatrix:
         among = G[:, J]
         seen = np.abs(among - np.where(np.eye(len(J), dtype=bool), 1.0, among.T)).max(axis=1)
         usual = self.matrix.arithmetic / 2 * self._reach * np.sqrt(errors2)
-        return G, np.maximum(usual, 2.0 * seen) + _PRODUCT_ROUNDINGS * EPS
+        usual += _PRODUCT_ROUNDINGS * EPS
+        self.work.excess = max(self.work.excess, 2.0 * float((seen / usual).max(initial=0.0)))
+        return G, self.work.excess * usual
 
     @cached_property
     def _reach(self) -> float:
@@ -404,6 +410,8 @@ def _pilot_shift(matrix: Matrix, root: Floats | None, limit: float) -> Floats:
         return np.zeros(matrix.shape[1])
     middle, spread = sample.mean(axis=0), np.ptp(sample, axis=0) / 4.0
     far = np.isfinite(middle) & (spread > 0) & (np.abs(middle) > limit * spread)
+    if matrix.arithmetic != EPS:
+        middle[far] = _few_digits(middle[far], spread[far])
     return np.where(far, middle, 0.0)
 
 
@@ -425,7 +433,18 @@ def _repairs(
         wanted[J[constant]] = False  # nothing to gain from looking closer at what does not vary
         J = J[~constant & matrix.movable()[J]]
         shift[J] = means[J]
+        if matrix.arithmetic != EPS:
+            shift[J] = _few_digits(means[J], np.sqrt(np.maximum(d0[J], 0.0) / total))
     return shift, scale
+
+
+def _few_digits(shift: Floats, spread: Floats) -> Floats:
+    """Round to a power of two that is small beside the spread.
+
+    Numbers of few digits so keep few, and sums of them in float32 have less to round.
+    """
+    grid = np.ldexp(1.0, np.frexp(spread)[1] - 4)
+    return np.where(spread > 0, np.rint(shift / grid) * grid, shift)
 
 
 def scale_into_range(

@@ -19,7 +19,7 @@ from orthoselect.matrix.classes import MOST_CLASSES, add_class_sums
 from orthoselect.matrix.exact import add_inner_products
 from orthoselect.matrix.rows import CodedRows, Rows
 from orthoselect.matrix.thin import add_cross, add_gram
-from orthoselect.matrix.threads import Shared, Total, Totals, run_tasks
+from orthoselect.matrix.threads import BUNDLES, Shared, Total, Totals, run_tasks
 
 # A tile that has to be converted should stay in a core's own cache; others may be larger.
 _TILE_BYTES = 1 << 20
@@ -229,6 +229,8 @@ class DenseMatrix(Matrix):
         N, n = self.shape
         largest, even = _VIEW_BYTES // (self._X.itemsize * max(n, 1)), -(-N // _TASKS)
         height = max(_MIN_ROWS, _MIN_NUMBERS // max(n, 1), min(largest, even))
+        if BUNDLES * height < N:  # as many in each bundle
+            height = -(-N // (-(-N // (BUNDLES * height)) * BUNDLES))
         return [(slice(i, min(i + height, N)), slice(0, n)) for i in range(0, N, height)]
 
     def _row_tiles(self, tile: Tile) -> list[Tile]:
