@@ -43,6 +43,25 @@ Py_buffer *take_array(Arrays *arrays, PyObject *object, const char *format, int 
     return view;
 }
 
+const char *float_type(PyObject *block)
+{
+    Py_buffer view;
+    if (PyObject_GetBuffer(block, &view, PyBUF_STRIDES | PyBUF_FORMAT) < 0)
+        return NULL;
+    const char *type = view.itemsize == 4 ? "f" : "d";
+    PyBuffer_Release(&view);
+    return type;
+}
+
+int are_columns(const Py_buffer *J, const Py_buffer *B)
+{
+    const int64_t *column = J->buf;
+    int fits = 1;
+    for (Py_ssize_t g = 0; g < J->shape[0]; g++)
+        fits = fits && column[g] >= 0 && column[g] < B->shape[1];
+    return fits;
+}
+
 PyObject *finish_call(Arrays *arrays, const char *complaint)
 {
     while (arrays->n > 0)
@@ -72,6 +91,9 @@ PyMODINIT_FUNC PyInit__native(void)
 {
     PyObject *made = PyModule_Create(&module);
     if (made != NULL && (PyModule_AddFunctions(made, product_methods) < 0 ||
+                         PyModule_AddFunctions(made, exact_methods) < 0 ||
+                         PyModule_AddFunctions(made, look_methods) < 0 ||
+                         PyModule_AddFunctions(made, lookahead_methods) < 0 ||
                          PyModule_AddFunctions(made, step_methods) < 0 ||
                          PyModule_AddFunctions(made, sparse_methods) < 0 ||
                          PyModule_AddFunctions(made, count_methods) < 0)) {

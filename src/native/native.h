@@ -35,10 +35,19 @@ Py_buffer *take_array(Arrays *arrays, PyObject *object, const char *format, int 
 /* Release all arrays; raise if an error was set, or a ValueError if there is a complaint. */
 PyObject *finish_call(Arrays *arrays, const char *complaint);
 
+/* The type of a block: "f" or "d", or NULL with an error set. */
+const char *float_type(PyObject *block);
+
+/* Whether all of columns J are columns of B. */
+int are_columns(const Py_buffer *J, const Py_buffer *B);
+
 #define NO_FIT "shapes do not fit each other"
 
 extern PyMethodDef product_methods[];
 extern PyMethodDef sparse_methods[];
+extern PyMethodDef exact_methods[];
+extern PyMethodDef look_methods[];
+extern PyMethodDef lookahead_methods[];
 extern PyMethodDef step_methods[];
 extern PyMethodDef count_methods[];
 

@@ -12,15 +12,20 @@ enum {
     THIN = 32,   /* the most columns Z may have */
     GROUP = 6,   /* columns of Z whose sums fit the registers */
     PANEL = 512, /* columns whose sums stay in the nearest cache */
+    BLOCK = 256, /* rows of Z that are made at a time */
+    FLOAT_RUN = 64, /* rows whose products are added up in float32 */
 };
 
 #define INLINE __attribute__((always_inline)) static inline
 
-/* How Z is made from columns of B. */
+typedef double Four __attribute__((vector_size(32), aligned(1), may_alias));
+
+/* How Z is made from columns of B; all but the weights is padded to a multiple of four columns. */
 typedef struct {
-    const int64_t *J;
-    const double *means, *factors, *weights; /* weights may be NULL */
-    double *sums;
+    Py_ssize_t b_padded;
+    int64_t J[THIN];
+    double means[THIN], factors[THIN], sums[THIN], peaks[THIN];
+    const double *weights; /* or NULL */
 } Gather;
 
 #define REAL double
@@ -35,18 +40,7 @@ typedef struct {
 #undef NAME
 #undef REAL
 
-/* The type of a block: "f" or "d", or NULL with an error set. */
-static const char *float_type(PyObject *block)
-{
-    Py_buffer view;
-    if (PyObject_GetBuffer(block, &view, PyBUF_STRIDES | PyBUF_FORMAT) < 0)
-        return NULL;
-    const char *type = view.itemsize == 4 ? "f" : "d";
-    PyBuffer_Release(&view);
-    return type;
-}
-
-static void multiply(void *Z, Py_ssize_t z_step, Py_ssize_t b, const Gather *from,
+static void multiply(void *Z, Py_ssize_t z_step, Py_ssize_t b, Gather *from,
                      const Py_buffer *B, const Py_buffer *out, double *squares)
 {
     const Py_ssize_t N = B->shape[0], n = B->shape[1], b_step = B->strides[0] / B->itemsize;
@@ -83,23 +77,27 @@ static PyObject *cross(PyObject *Py_UNUSED(self), PyObject *args)
     return finish_call(&arrays, NULL);
 }
 
-/* Whether all of columns J are columns of B. */
-static int are_columns(const Py_buffer *J, const Py_buffer *B)
+/* Columns past b are copies of the first that nobody reads; they are made zero. */
+static Gather gather_from(const Py_buffer *J, const Py_buffer *means, const Py_buffer *factors,
+                          const Py_buffer *weights)
 {
-    const int64_t *column = J->buf;
-    int fits = 1;
-    for (Py_ssize_t g = 0; g < J->shape[0]; g++)
-        fits = fits && column[g] >= 0 && column[g] < B->shape[1];
-    return fits;
+    const Py_ssize_t b = J->shape[0];
+    Gather from = {.b_padded = (b + 3) / 4 * 4, .weights = weights ? weights->buf : NULL};
+    for (Py_ssize_t g = 0; g < from.b_padded; g++) {
+        from.J[g] = ((const int64_t *)J->buf)[g < b ? g : 0];
+        from.means[g] = g < b ? ((const double *)means->buf)[g] : 0.0;
+        from.factors[g] = g < b ? ((const double *)factors->buf)[g] : 0.0;
+    }
+    return from;
 }
 
 static PyObject *gram(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    PyObject *given[7];
+    PyObject *given[8];
     Arrays arrays = {.n = 0};
     const char *type;
-    if (!PyArg_ParseTuple(args, "OOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4],
-                          &given[5], &given[6]) ||
+    if (!PyArg_ParseTuple(args, "OOOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4],
+                          &given[5], &given[6], &given[7]) ||
         (type = float_type(given[0])) == NULL)
         return NULL;
     Py_buffer *B = take_array(&arrays, given[0], type, 2, 0);
@@ -110,24 +108,26 @@ static PyObject *gram(PyObject *Py_UNUSED(self), PyObject *args)
         given[4] == Py_None ? NULL : take_array(&arrays, given[4], "d", 1, 0);
     Py_buffer *out = take_array(&arrays, given[5], "d", 2, 1);
     Py_buffer *sums = take_array(&arrays, given[6], "d", 1, 1);
+    Py_buffer *errors2 = take_array(&arrays, given[7], "d", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
     const Py_ssize_t b = J->shape[0], N = B->shape[0];
     if (b > THIN || means->shape[0] != b || factors->shape[0] != b || sums->shape[0] != b ||
-        out->shape[0] != b || out->shape[1] != B->shape[1] ||
+        errors2->shape[0] != b || out->shape[0] != b || out->shape[1] != B->shape[1] ||
         (weights && weights->shape[0] != N) || !are_columns(J, B))
         return finish_call(&arrays, NO_FIT);
-    const Gather from = {J->buf, means->buf, factors->buf, weights ? weights->buf : NULL,
-                         sums->buf};
-    void *Z = malloc((size_t)(N * b * B->itemsize + 1));
-    if (Z == NULL) {
-        PyErr_NoMemory();
-        return finish_call(&arrays, NULL);
-    }
+    Gather from = gather_from(J, means, factors, weights);
+    double Z[BLOCK * THIN];
     Py_BEGIN_ALLOW_THREADS;
-    multiply(Z, b, b, &from, B, out, NULL);
+    if (b > 0)
+        multiply(Z, from.b_padded, b, &from, B, out, NULL);
     Py_END_ALLOW_THREADS;
-    free(Z);
+    for (Py_ssize_t g = 0; g < b; g++) {
+        double *error2 = (double *)errors2->buf + g;
+        const double here = FLOAT_RUN * from.peaks[g];
+        ((double *)sums->buf)[g] += from.sums[g];
+        *error2 = *error2 < here ? here : *error2;
+    }
     return finish_call(&arrays, NULL);
 }
 
@@ -169,8 +169,10 @@ PyMethodDef product_methods[] = {
     {"cross", cross, METH_VARARGS,
      "cross(Z, B, out, squares): out += Z'B, and squares += the column sums of B*B unless None."},
     {"gram", gram, METH_VARARGS,
-     "gram(B, J, means, factors, weights, out, sums): out += Z'B and sums += the column sums of\n"
-     "Z = weights * (B[:, J] - means) * factors; weights may be None."},
+     "gram(B, J, means, factors, weights, out, sums, errors2): out += Z'B and sums += the column\n"
+     "sums of Z = weights * (B[:, J] - means) * factors; weights may be None. Means and factors are\n"
+     "rounded to the type of B, and so is Z. errors2 are raised to the largest sum of Z**2 / weights\n"
+     "over a run of rows, times the rows of a run in float32."},
     {"take", take, METH_VARARGS, "take(B, J, A): A = B[:, J], as double."},
     {NULL, NULL, 0, NULL},
 };

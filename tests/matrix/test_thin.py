@@ -7,33 +7,11 @@ import scipy.sparse as sp
 from orthoselect import native
 from orthoselect.matrix import SparseMatrix
 from orthoselect.matrix.thin import add_cross, add_gram, take_columns
+from stored_blocks import KINDS, block, unaligned
 
 needs_kernels = pytest.mark.skipif(not native.available(), reason="there are no kernels")
-KINDS = ["plain", "wider", "every other row", "by columns", "backwards", "read-only", "unaligned"]
 WIDTHS = [0, 1, 2, 3, 4, 5, 6, 7, 11, 13, 24, 30]
 SHAPES = [(1, 1), (3, 5), (31, 7), (32, 8), (33, 17), (65, 16), (129, 40), (70, 515), (257, 1030)]
-
-
-def block(rng, shape, dtype, kind):
-    """The same sort of numbers, stored one way or another."""
-    N, n = shape
-    B = rng.normal(size=(N, n)).astype(dtype)
-    if kind == "wider":
-        return np.concatenate([B, B, B], axis=1)[:, n : 2 * n]
-    if kind == "every other row":
-        return np.repeat(B, 2, axis=0)[::2]
-    if kind == "by columns":
-        return np.asfortranarray(B)
-    if kind == "backwards":
-        return B[::-1]
-    if kind == "read-only":
-        B.setflags(write=False)
-    return unaligned(B) if kind == "unaligned" else B
-
-
-def unaligned(values):
-    """The same values, the first of which begins at an odd byte."""
-    return np.frombuffer(b"." + values.tobytes(), values.dtype, offset=1).reshape(values.shape)
 
 
 @pytest.mark.parametrize("kernels", [True, False])
@@ -63,9 +41,9 @@ def test_products_are_those_of_numpy(shape, dtype, kind, kernels, monkeypatch):
         for weights in (None, w):
             made = (exact[:, J] - means) * factors * (1 if weights is None else w[:, None])
             ZtB, sums = np.zeros((b, n)), np.zeros(b)
-            add_gram(B, J, means, factors, weights, ZtB, sums)
+            add_gram(B, J, means, factors, weights, ZtB, sums, np.zeros(b))
             np.testing.assert_allclose(ZtB, made.T @ exact, **{**close, "rtol": 1e-5})
-            np.testing.assert_allclose(sums, made.sum(axis=0), rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(sums, made.sum(axis=0), **close)  # of Z as rounded
         np.testing.assert_array_equal(take_columns(B, J), exact[:, J])
 
 
@@ -98,7 +76,7 @@ def test_columns_that_begin_at_any_byte_are_multiplied_alike():
     for stored in (np.asarray, unaligned):
         ZtB, G, sums = np.zeros((2, 6)), np.zeros((2, 6)), np.zeros(2)
         add_cross(stored(Z), B, ZtB)
-        add_gram(B, *map(stored, (J, means, factors, w)), G, sums)
+        add_gram(B, *map(stored, (J, means, factors, w)), G, sums, np.zeros(2))
         sparse = SparseMatrix(sp.csc_array(B)).cross(stored(Z))
         products.append(np.vstack([ZtB, G, take_columns(B, stored(J)).T @ B, sparse]))
     np.testing.assert_array_equal(*products)
@@ -115,9 +93,9 @@ def test_kernels_refuse_what_would_leave_their_arrays():
         lambda: kernels.cross(Z, B, out[:1], None),
         lambda: kernels.cross(Z, B, out, np.zeros(2)),
         lambda: kernels.cross(np.ones((4, 40)), B, np.zeros((40, 3)), None),
-        lambda: kernels.gram(B, np.array([0, 3]), one, one, None, out, sums),
-        lambda: kernels.gram(B, np.array([0, -1]), one, one, None, out, sums),
-        lambda: kernels.gram(B, np.array([0, 1]), one, one, np.ones(3), out, sums),
+        lambda: kernels.gram(B, np.array([0, 3]), one, one, None, out, sums, sums.copy()),
+        lambda: kernels.gram(B, np.array([0, -1]), one, one, None, out, sums, sums.copy()),
+        lambda: kernels.gram(B, np.array([0, 1]), one, one, np.ones(3), out, sums, sums.copy()),
         lambda: kernels.take(B, np.array([3]), np.zeros((4, 1))),
         lambda: kernels.take(B, np.array([0]), np.zeros((3, 1))),
     ):
@@ -127,7 +105,7 @@ def test_kernels_refuse_what_would_leave_their_arrays():
         lambda: kernels.cross(Z.astype(np.float32), B, out, None),
         lambda: kernels.cross(Z, B[:, ::2], out[:, :2].copy(), None),
         lambda: kernels.cross(Z, B, out.astype(np.float32), None),
-        lambda: kernels.gram(B, np.array([0.0, 1.0]), one, one, None, out, sums),
+        lambda: kernels.gram(B, np.array([0.0, 1.0]), one, one, None, out, sums, sums.copy()),
     ):
         with pytest.raises(TypeError):
             wrong()

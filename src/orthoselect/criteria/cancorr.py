@@ -120,13 +120,15 @@ class CanonicalState(State):
         n = X.shape[1]
         self._X, self._V = X, V
         self._C = np.ascontiguousarray(VtX)
+        self._VtX = VtX.copy() if X.exact and X.arithmetic != EPS else None  # as it was at first
         self._d = X.alive.astype(np.float64)
         self._n_constant = n - int(np.count_nonzero(X.alive))
         alive = X.alive if self._n_constant else slice(None)
         self._columns: list[int] = []  # selected columns, one for each row of L
         self._product_error = _PRODUCT_ROUNDINGS * X.arithmetic
         self._noise = float(X.noise[alive].max(initial=0.0))
-        self._uncertainty = Uncertainty(self._product_error + X.noise)
+        first = _PRODUCT_ROUNDINGS * (EPS if X.exact else X.arithmetic)
+        self._uncertainty = Uncertainty(first + X.noise)
         self._measured = 0
         self._geometry = X.geometry(V)
         candidates = candidates.that_vary(X.alive)
@@ -143,6 +145,7 @@ class CanonicalState(State):
         self._L = np.empty((0 if self._by_rows else _rows_at_first(size, n), n))
         self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
+        self._errors: dict[int, float] = {}  # and what that may be off by
         self._size, self._taken = size, 0  # features
         # In float32 the winners' gains are made exact at the end, where they are single columns.
         self._refinable = X.arithmetic != EPS and not self._wide_columns
@@ -302,7 +305,7 @@ class CanonicalState(State):
 
     def _gains_together(self, J: Indices) -> Floats:
         """Return what each of columns J, all independent, adds to those before it."""
-        G, VtX = self._X.exact_products(J, self._V)  # (t, t), (m, t)
+        G, VtX = self._X.exact_products(J, self._V, self._VtX)  # (t, t), (m, t)
         try:
             R = cholesky(G, check_finite=False)
         except np.linalg.LinAlgError:
@@ -461,7 +464,7 @@ class CanonicalState(State):
         r = self._next_row()
         g = self._fetched[j] if self._X.whole is None else self._X.whole[j]
         row_from_gram(g, self._L, self._L[:k, j].copy(), left, r)
-        error = (self._product_error + self._noise) / left
+        error = (self._errors.get(j, self._product_error) + self._noise) / left
         self._append_row(r, self._C[:, j] / left, j, error)
 
     def _take_by_columns(self, J: Indices) -> None:
@@ -504,9 +507,11 @@ class CanonicalState(State):
         wanted = [j for j in J.tolist() if j not in self._fetched]
         if not wanted or self._X.whole is not None:
             return
-        wanted += self._likely(wanted)
+        wanted = sorted(wanted + self._likely(wanted))  # rows are read from left to right
         fetched = np.array(wanted, dtype=np.intp)
-        self._fetched.update(zip(wanted, self._X.gram(fetched)))
+        columns, errors = self._X.gram_with_errors(fetched)
+        self._fetched.update(zip(wanted, columns))
+        self._errors.update(zip(wanted, errors.tolist()))
 
     def _likely(self, wanted: list[int]) -> list[int]:
         """Return columns that have not been fetched and are likely to be taken soon."""

@@ -12,9 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
 from orthoselect.matrix.base import Floats, Indices
+from orthoselect.native import kernels
 
 _LEADERS = 512
 _RIDGE = 1e-3  # columns fetched may be nearly dependent
@@ -47,18 +49,64 @@ def likely_winners(
     """
     I = _leaders(gains, first)  # noqa: E741  (the notation's letter)
     F = np.fromiter(fetched, dtype=np.intp)
+    both = np.concatenate([F, I])
+    G = np.empty((len(F), len(both)))
+    for row, column in zip(G, fetched.values()):
+        column.take(both, out=row)
     try:
-        M = _factor(fetched, F, I)  # (|F|, |I|), G_II ~ M'M
+        R = cholesky(G[:, : len(F)] + _RIDGE * np.eye(len(F)), lower=True, check_finite=False)
     except np.linalg.LinAlgError:  # rounding may leave G_FF indefinite; then there is no guess
         return []
-    known = np.isin(I, F)
-    C, d = C[:, I].copy(), np.maximum(d[I], _FLOOR)
-    rows = np.concatenate([L[:, I], np.empty((2 * count, len(I)))])  # (k + steps, |I|)
+    steps = 2 * count  # winners among those fetched already are simulated too
+    rows = np.empty((len(L) + steps, len(I)))  # (k + steps, |I|)
+    L.take(I, axis=1, out=rows[: len(L)])
+    left = np.maximum(d.take(I), _FLOOR)
+    known, open_ = np.isin(I, F), gains.take(I) > 0
+    places = run_ahead(G[:, len(F) :], R, rows, C.take(I, axis=1), left, open_, known, steps, count)
+    return I[places].tolist()
+
+
+def run_ahead(
+    G: Floats,
+    R: Floats,
+    rows: Floats,
+    C: Floats,
+    d: Floats,
+    open_: NDArray[np.bool_],
+    known: NDArray[np.bool_],
+    steps: int,
+    count: int,
+) -> Indices:
+    """Take the first of q columns, then the best again and again; return those not known.
+
+    Parameters
+    ----------
+    G : array of shape (|F|, q)
+        Gram columns of F.
+    R : array of shape (|F|, |F|)
+        Lower triangular, RR' = G_FF.
+    rows : array of shape (k + steps, q)
+        The rows of L, and room for those of the steps.
+    C, d : arrays of shapes (m, q) and (q,)
+        The state; overwritten.
+    open_, known : boolean arrays of shape (q,)
+        Columns in the race, which is overwritten, and those of F.
+    steps : int
+        How many columns to take at most.
+    count : int
+        How many to return at most.
+    """
+    native = kernels()
+    if native is not None:
+        found = np.empty(count, dtype=np.int64)
+        flags = open_.view(np.uint8), known.view(np.uint8)
+        R = np.ascontiguousarray(R)
+        n_found = native.look_ahead(G, R, rows, C, d, *flags, steps, _FLOOR, found)
+        return found[:n_found]
+    M = solve_triangular(R, G, lower=True, check_finite=False)  # G_II ~ M'M
     winners: list[int] = []
-    open_ = gains[I] > 0
     p = 0
-    # Winners among those fetched already are simulated too, but need not be fetched.
-    for k in range(len(L), len(L) + 2 * count):
+    for k in range(len(rows) - steps, len(rows)):
         open_[p] = False
         left = np.sqrt(max(d[p], _FLOOR))
         r = (M[:, p] @ M - rows[:k, p] @ rows[:k]) / left
@@ -73,10 +121,10 @@ def likely_winners(
         if scores[p] <= 0:
             break
         if not known[p]:
-            winners.append(int(I[p]))
+            winners.append(p)
             if len(winners) == count:
                 break
-    return winners
+    return np.array(winners, dtype=np.intp)
 
 
 def _leaders(gains: Floats, first: int) -> Indices:
@@ -84,12 +132,3 @@ def _leaders(gains: Floats, first: int) -> Indices:
     count = min(_LEADERS, len(gains))
     I = np.argpartition(-gains, count - 1)[:count]  # noqa: E741
     return np.concatenate([[first], I[(first != I) & (gains[I] > 0)]])
-
-
-def _factor(fetched: Mapping[int, Floats], F: Indices, I: Indices) -> Floats:  # noqa: E741
-    """Return M with M'M ~ G_II."""
-    both = np.concatenate([F, I])
-    G = np.stack([column[both] for column in fetched.values()])  # (|F|, |F| + |I|)
-    G[:, : len(F)] += _RIDGE * np.eye(len(F))
-    R = cholesky(G[:, : len(F)], check_finite=False)
-    return solve_triangular(R, G[:, len(F) :], trans="T", check_finite=False)

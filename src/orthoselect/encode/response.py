@@ -120,7 +120,7 @@ class Response:
 
     Attributes
     ----------
-    V : array of shape (N, m), or CodedRows where the table comes in blocks
+    V : array of shape (N, m), or CodedRows if classes are all there is
         Orthonormal, orthogonal to sqrt(weights).
     task : {"classification", "regression"}
     classes : list of tuples
@@ -170,7 +170,8 @@ def class_basis(labels: Labels, encoding: str, weights: Floats | None = None) ->
     c = len(labels.levels)
     sizes = np.bincount(labels.codes, weights, minlength=c).astype(np.float64)
     V = class_rows(labels.levels, encoding, sizes)
-    return CodedRows(labels.codes, V, None if weights is None else np.sqrt(weights))
+    root = None if weights is None else np.sqrt(weights)
+    return CodedRows(labels.small().codes, V, root, sizes)
 
 
 def class_rows(levels: tuple[Any, ...], encoding: str, sizes: Floats) -> Floats:

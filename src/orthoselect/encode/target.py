@@ -88,7 +88,7 @@ def build_response(
     weights : array of shape (N,) or None
         Rows without weight count as absent: their classes are not classes.
     in_blocks : bool
-        Whether V is asked for by blocks of rows, and need not be written out.
+        Whether V is asked for by blocks of rows, and is never written out.
     """
     check_task(task)
     check_encoding(encoding)
@@ -112,7 +112,6 @@ def build_response(
         coded.append(labels)
     classes = [part.levels for part in coded if isinstance(part, Labels)]
     V = _basis(coded, encoding, weights)
-    V = V if in_blocks else V[:]
     kind = "regression" if "regression" in resolved else "classification"
     return Response(V, kind, classes, list(coded))
 

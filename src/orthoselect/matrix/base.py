@@ -22,6 +22,8 @@ EPS = float(np.finfo(np.float64).eps)
 NO_COLUMNS: Indices = np.zeros(0, dtype=np.intp)
 _BATCH_BYTES = 1 << 24
 _MIN_ROWS = 1 << 10
+# Sums in float32 should be short; they are added up in float64.
+FLOAT32_ROWS = 512
 
 
 def storage_precision(dtype: np.dtype, n: int) -> Floats:
@@ -63,12 +65,15 @@ class Scan:
         Products with root * V.
     gram : array of shape (n, n) or None
         All inner products, if asked for.
+    exact : bool
+        Whether all of it was added up in float64, whatever the arithmetic.
     """
 
     sums: Floats
     squares: Floats
     VtX: Floats
     gram: Floats | None = None
+    exact: bool = False
 
 
 class Matrix(ABC):
@@ -90,6 +95,8 @@ class Matrix(ABC):
     memory : int or None
         Bytes that products may take, if the table itself is not in memory: reading it is dear,
         and nothing of N rows and several columns can be kept. None for a table in memory.
+    takes_coded : bool
+        Whether V may be `CodedRows`; else it has to be written out.
     """
 
     shape: tuple[int, int]
@@ -97,6 +104,7 @@ class Matrix(ABC):
     arithmetic: float = EPS
     has_gram: bool = False
     memory: int | None = None
+    takes_coded: bool = False
 
     @property
     def n_stored(self) -> int:
@@ -152,14 +160,20 @@ class Matrix(ABC):
 
     def gram(
         self, J: Indices, means: Floats, factors: Floats, root: Floats | None
-    ) -> tuple[Floats, Floats]:
-        """Return Z'X, (len(J), n), and the sums of Z = root**2 * (X[:, J] - means) * factors."""
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return Z'X, (len(J), n), the sums of Z = root**2 * (X[:, J] - means) * factors, errors.
+
+        The last are the squared usual errors of Z'X in roundings of `arithmetic`, for columns of
+        norm one. They are nothing to go by where that is float64's.
+        """
         Z = self.columns(J)
         Z -= means
         Z *= factors
-        if root is not None:
-            Z *= (root * root)[:, None]
-        return self.cross(Z), Z.sum(axis=0)
+        w = None if root is None else root * root
+        errors2 = np.zeros(len(J)) if self.arithmetic == EPS else squared_errors(Z, w)
+        if w is not None:
+            Z *= w[:, None]
+        return self.cross(Z), Z.sum(axis=0), errors2
 
     def direction(
         self, j: int, means: Floats, factors: Floats, root: Floats | None, Qt: Floats, k: int
@@ -245,6 +259,21 @@ def block_products(A: Floats, root: Floats | None, V: Floats | None) -> Floats:
         return A.T @ A
     sums = (np.ones(len(A)) if root is None else root) @ A
     return np.concatenate([A.T @ A, sums[None], V.T @ A])
+
+
+def squared_errors(Z: Floats, w: Floats | None) -> Floats:
+    """Return the squared usual error of products with the columns of w * Z in float32, (b,).
+
+    In roundings, for columns of norm one. A sum of r products z_i x_i, one after the other, is off
+    by about sqrt(r) roundings of its size, at most |z| |x| for these rows. Errors of different
+    runs of rows have nothing to do with each other, and the squares of all |x| add up to one, so
+    the largest sqrt(r) |z| of a run bounds them: little, unless a column stands in few rows.
+    """
+    if not len(Z):
+        return np.zeros(Z.shape[1])
+    squares = Z * Z if w is None else Z * Z * w[:, None]
+    starts = np.arange(0, len(Z), FLOAT32_ROWS)
+    return FLOAT32_ROWS * np.add.reduceat(squares, starts, axis=0).max(axis=0)
 
 
 def _extremes(A: Floats) -> tuple[Floats, Indices, Indices]:

@@ -107,9 +107,10 @@ class BlockMatrix(Matrix):
 
     def gram(
         self, J: Indices, means: Floats, factors: Floats, root: Rows | None
-    ) -> tuple[Floats, Floats]:
-        ZtX, sums = self.total(partial(_gram, J, means, factors), None, [root])
-        return ZtX, sums
+    ) -> tuple[Floats, Floats, Floats]:
+        # The largest error is wanted; the sum over blocks is no less.
+        ZtX, sums, errors2 = self.total(partial(_gram, J, means, factors), None, [root])
+        return ZtX, sums, errors2
 
     def block_gram(self, J: Indices, root: Rows | None, V: Rows | None = None) -> Floats:
         return self.total(partial(_block_gram, J), J, [root, V])[0]

@@ -7,6 +7,7 @@ formed.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -33,6 +34,8 @@ _SQUARES = 1e-250, 1e250
 _SQUARES_FLOAT32 = 1e-25, 1e30
 # A sum of squares is off by so many roundings. Sums in float32 are longer than its digits.
 _SUM_ROUNDINGS, _SUM_ROUNDINGS_FLOAT32 = 4.0, 32.0
+# Usual error of an inner product of unit vectors, in roundings.
+_PRODUCT_ROUNDINGS = 8.0
 _PILOT_ROWS = 16
 _BLOCK_NUMBERS = 1 << 13  # numbers worked on at a time, in the nearest cache
 _MAX_LOOKS = 3  # the first, after a scale, after a shift
@@ -64,11 +67,14 @@ class Work:
         Columns that the whole table was multiplied with.
     columns : int
         Single columns read.
+    excess : float
+        How much larger than usual errors of Gram columns have to be expected; at least 1.
     """
 
     passes: int = 0
     products: int = 0
     columns: int = 0
+    excess: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,8 @@ class CenteredMatrix:
         One rounding of the stored column, relative to its centered norm; see `Basis`.
     noise : array of shape (n,)
         Relative error of the squared norms.
+    exact : bool
+        Whether means, norms and V'X have float64's digits.
     whole : array of shape (n, n) or None
         All inner products, if the first look took them.
     work : Work
@@ -100,6 +108,7 @@ class CenteredMatrix:
     sizes: Floats
     noise: Floats
     root: Floats | None
+    exact: bool = True
     whole: Floats | None = None
     work: Work = field(default_factory=Work)
 
@@ -119,7 +128,7 @@ class CenteredMatrix:
         A = self.matrix.columns(J)
         A -= self.means[J]
         A *= self._factors[J]
-        if self.arithmetic != EPS:  # the means have float32's digits only
+        if not self.exact:  # the means have float32's digits only
             w = np.ones(len(A)) if self.root is None else self.root * self.root
             A -= w @ A / w.sum()
         if self.root is not None:
@@ -135,12 +144,36 @@ class CenteredMatrix:
 
     def gram(self, J: Indices) -> Floats:
         """Return the inner products of columns J with all columns, (len(J), n)."""
+        return self.gram_with_errors(J)[0]
+
+    def gram_with_errors(self, J: Indices) -> tuple[Floats, Floats]:
+        """Return the inner products of columns J with all columns, and their usual errors, (b,).
+
+        Errors are those of sums whose roundings have nothing to do with each other. Those of
+        columns that repeat a few numbers may add up instead; it then shows in their norms, and
+        where a product was taken both ways. Once seen, it is expected of all columns.
+        """
         if self.whole is not None:
-            return self.whole[J]
+            return self.whole[J], np.full(len(J), _PRODUCT_ROUNDINGS * EPS)
         self._count(len(J))
         with np.errstate(all="ignore"):
-            ZtX, sums = self.matrix.gram(J, self.means[J], self._factors[J], self.root)
-            return self._reduce(ZtX, sums)
+            ZtX, sums, errors2 = self.matrix.gram(J, self.means[J], self._factors[J], self.root)
+            G = self._reduce(ZtX, sums)
+        if self.matrix.arithmetic == EPS:
+            return G, np.full(len(J), _PRODUCT_ROUNDINGS * EPS)
+        among = G[:, J]
+        seen = np.abs(among - np.where(np.eye(len(J), dtype=bool), 1.0, among.T)).max(axis=1)
+        usual = self.matrix.arithmetic / 2 * self._reach * np.sqrt(errors2)
+        usual += _PRODUCT_ROUNDINGS * EPS
+        self.work.excess = max(self.work.excess, 2.0 * float((seen / usual).max(initial=0.0)))
+        return G, self.work.excess * usual
+
+    @cached_property
+    def _reach(self) -> float:
+        """The largest norm of a column as it is multiplied, before its mean is removed."""
+        total = float(self.shape[0]) if self.root is None else float(self.root @ self.root)
+        offsets = self.means * self._factors
+        return math.sqrt(1.0 + total * float((offsets**2).max(initial=0.0)))
 
     def direction(self, j: int, Qt: Floats, k: int) -> tuple[Floats, Floats, float] | None:
         """Make an orthonormal direction of column j, where the kind has a quick way: see there."""
@@ -206,12 +239,20 @@ class CenteredMatrix:
         asked = {"products": self.work.products, "columns_read": self.work.columns}
         return {"passes": self.work.passes, **asked, **self.matrix.stats()}
 
-    def exact_products(self, J: Indices, V: Rows) -> tuple[Floats, Floats]:
+    def exact_products(
+        self, J: Indices, V: Rows, VtX: Floats | None = None
+    ) -> tuple[Floats, Floats]:
         """Return the inner products among columns J, (t, t), and with V, (m, t), in float64.
 
-        Nothing is taken from the first look, whose means and norms may be float32's.
+        Nothing is taken from the first look, whose means and norms may be float32's; unless it was
+        exact, and what it told of V'X is given.
         """
+        if self.exact and VtX is not None:
+            G = self.block_gram(J)
+            inverse = 1.0 / np.sqrt(G.diagonal())
+            return G * inverse[:, None] * inverse, VtX[:, J] * inverse
         self.work.columns += len(J)
+        V = _as_taken(self.matrix, V)
         t, products = len(J), self.matrix.block_gram(J, self.root, V)
         total = float(self.shape[0]) if self.root is None else float(self.root @ self.root)
         G, sums, VtA = products[:t], products[t], products[t + 1 :]
@@ -306,6 +347,7 @@ def center(
     if ignored is not None and len(ignored):
         wanted[ignored] = False
     gram = gram and matrix.has_gram
+    V = _as_taken(matrix, V)
     with np.errstate(all="ignore"):  # overflow and NaN are looked for, and dealt with
         matrix, scan, origin, work = _look(matrix, V, root, total, wanted, gram)
         means = scan.sums / total
@@ -317,13 +359,14 @@ def center(
         alive = wanted & (norms > ROUNDINGS * rounding)
         sizes = _ratio(rounding, norms, alive, 1.0)
         offsets = _ratio(mean_squares, d0, alive, 0.0)
-        if matrix.arithmetic == EPS or scan.gram is not None:
+        exact = matrix.arithmetic == EPS or scan.gram is not None or scan.exact
+        if exact:
             noise = EPS * (_SUM_ROUNDINGS + offsets)
         else:
             noise = matrix.arithmetic * (_SUM_ROUNDINGS_FLOAT32 + offsets)
         if not alive.all():
             means = np.where(alive, means, 0.0)
-        X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, None, work)
+        X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, exact, None, work)
         VtX = X._reduce(scan.VtX, offset_of(V, root))
         if scan.gram is not None:
             whole = X._reduce(scan.gram, total * means)
@@ -338,6 +381,11 @@ def _ratio(a: Floats | float, b: Floats, where: NDArray[np.bool_], otherwise: fl
     if where.all():
         return a / b
     return np.divide(a, b, out=np.full_like(b, otherwise), where=where)
+
+
+def _as_taken(matrix: Matrix, V: Rows) -> Rows:
+    """Return V as the matrix takes it: written out, if need be."""
+    return V if matrix.takes_coded or matrix.memory is not None else V[:]
 
 
 def _look(
@@ -387,7 +435,11 @@ def _pilot_shift(matrix: Matrix, root: Floats | None, limit: float) -> tuple[Flo
         return None
     middle, spread = sample.mean(axis=0), np.ptp(sample, axis=0) / 4.0
     far = np.isfinite(middle) & (spread > 0) & (np.abs(middle) > limit * spread)
-    return (np.where(far, middle, 0.0), np.ones(len(far))) if far.any() else None
+    if not far.any():
+        return None
+    if matrix.arithmetic != EPS:
+        middle[far] = _few_digits(middle[far], spread[far])
+    return np.where(far, middle, 0.0), np.ones(len(far))
 
 
 def _repairs(
@@ -411,7 +463,19 @@ def _repairs(
         wanted[J[constant]] = False  # nothing to gain from looking closer at what does not vary
         J = J[~constant & matrix.movable()[J]]
         shift[J] = means[J]
+        if matrix.arithmetic != EPS:
+            d0 = np.maximum(scan.squares[J] - offsets[J], 0.0)
+            shift[J] = _few_digits(means[J], np.sqrt(d0 / total))
     return (shift, scale) if shift.any() or (scale != 1.0).any() else None
+
+
+def _few_digits(shift: Floats, spread: Floats) -> Floats:
+    """Round to a power of two that is small beside the spread.
+
+    Numbers of few digits so keep few, and sums of them in float32 have less to round.
+    """
+    grid = np.ldexp(1.0, np.frexp(spread)[1] - 4)
+    return np.where(spread > 0, np.rint(shift / grid) * grid, shift)
 
 
 def scale_into_range(

@@ -13,11 +13,13 @@ from orthoselect.matrix.base import (
     Indices,
     Matrix,
     Scan,
-    block_products,
     storage_precision,
 )
-from orthoselect.matrix.thin import add_cross, add_gram, take_columns
-from orthoselect.matrix.threads import Shared, Total, Totals, run_tasks
+from orthoselect.matrix.classes import MOST_CLASSES, add_class_sums
+from orthoselect.matrix.exact import add_inner_products
+from orthoselect.matrix.rows import CodedRows, Rows
+from orthoselect.matrix.thin import add_cross, add_gram
+from orthoselect.matrix.threads import BUNDLES, Shared, Total, Totals, run_tasks
 
 # A tile that has to be converted should stay in a core's own cache; others may be larger.
 _TILE_BYTES = 1 << 20
@@ -28,6 +30,7 @@ _MIN_ROWS, _MIN_NUMBERS, _TASKS = 128, 1 << 16, 16
 _SHORT = 2048
 _SLABS, _MIN_WIDTH = 8, 1024
 _READ = 8  # products that reading a number is worth
+_FEW_BITS = 6
 
 Tile = tuple[slice, slice]  # rows, columns
 
@@ -47,6 +50,7 @@ class DenseMatrix(Matrix):
     """
 
     has_gram = True
+    takes_coded = True
 
     def __init__(
         self, X: NDArray, *, shift: Floats | None = None, scale: Floats | None = None
@@ -80,24 +84,35 @@ class DenseMatrix(Matrix):
 
     def gram(
         self, J: Indices, means: Floats, factors: Floats, root: Floats | None
-    ) -> tuple[Floats, Floats]:
+    ) -> tuple[Floats, Floats, Floats]:
         if self._short_and_wide():
             return super().gram(J, means, factors, root)
         n, b = self.shape[1], len(J)
         w = None if root is None else root * root
+        in_float32 = self._dtype == np.float32
+        about = _few_bits(means, _FEW_BITS) if in_float32 else means
+        power = _few_bits(factors, 1) if in_float32 else factors
 
         def work(tile: Tile, total: Total) -> None:
             for rows, columns in self._row_tiles(tile):
                 B = self._tile(rows, columns)
-                add_gram(B, J, means, factors, None if w is None else w[rows], *total)
+                add_gram(B, J, about, power, None if w is None else w[rows], *total)
 
-        ZtX, sums = self._run(work, (b, n), (b,))
-        return ZtX, sums
+        totals = GramTotals((b, n), (b,), (b,))
+        ZtX, sums, errors2 = run_tasks(self._row_tasks(), work, totals, self._cost(b))
+        if in_float32:
+            left = np.divide(factors, power, out=np.zeros(b), where=power != 0)
+            ZtX *= left[:, None]
+            sums, errors2 = sums * left, errors2 * left * left
+        return ZtX, sums, errors2
 
     def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
         return self._scan_gram(V, root) if gram else self._scan(V, root)
 
-    def _scan(self, V: Floats, root: Floats | None) -> Scan:
+    def _scan(self, V: Rows, root: Floats | None) -> Scan:
+        coded = isinstance(V, CodedRows) and len(V.table) <= MOST_CLASSES
+        if coded and self._dtype == np.float32:
+            return self._scan_classes(V, root)
         n, m = self.shape[1], V.shape[1]
 
         def work(tile: Tile, total: Total) -> None:
@@ -115,6 +130,24 @@ class DenseMatrix(Matrix):
 
         ZtX, squares = self._run(work, (m + 1, n), (n,))
         return Scan(ZtX[0], squares, ZtX[1:])
+
+    def _scan_classes(self, V: CodedRows, root: Floats | None) -> Scan:
+        """Add up the columns class by class, in float64: V'X follows."""
+        n = self.shape[1]
+        # The sums of several classes should not all fall on the same few lines of the cache.
+        width = n + 8 if n % 128 == 0 else n
+
+        def work(tile: Tile, total: Total) -> None:
+            for rows, columns in self._row_tiles(tile):
+                w = None if root is None else root[rows] * root[rows]
+                B = self._X[rows, columns]
+                if self._shift is not None:
+                    B = self._present(B, columns, np.float64)
+                add_class_sums(B, V.codes[rows], w, total[0][:, columns], total[1][columns])
+
+        S, squares = self._run(work, (len(V.table), width), (n,))
+        S = S[:, :n]
+        return Scan(S.sum(axis=0), squares, V.table.T @ S, exact=True)
 
     def _scan_gram(self, V: Floats, root: Floats | None) -> Scan:
         """Multiply [root * X, root, V] with itself: everything is in that product.
@@ -140,14 +173,21 @@ class DenseMatrix(Matrix):
         return Scan(G[n, :n].copy(), XtX.diagonal().copy(), G[n + 1 :, :n].copy(), XtX)
 
     def block_gram(self, J: Indices, root: Floats | None, V: Floats | None = None) -> Floats:
-        def work(tile: Tile, total: Total) -> None:
-            for rows, _ in self._row_tiles(tile):
-                A = self._present(take_columns(self._X[rows], J), J, np.float64)
-                roots = None if root is None else root[rows]
-                total[0] += block_products(A, roots, None if V is None else V[rows])
+        order = np.argsort(J)  # rows are read from left to right
+        J, t = J[order], len(J)
+        shift, scale = (None if a is None else a[J] for a in (self._shift, self._scale))
 
-        side = len(J) + (0 if V is None else 1 + V.shape[1])
-        return run_tasks(self._row_tasks(), work, Totals((side, len(J))))[0]
+        def work(tile: Tile, total: Total) -> None:
+            rows = tile[0]
+            along = (None if a is None else a[rows] for a in (root, V))
+            add_inner_products(self._X[rows], J, shift, scale, *along, total[0])
+
+        side = t if V is None else t + 1 + V.shape[1]
+        found = run_tasks(self._row_tasks(), work, Totals((side, t)))[0]
+        products = np.empty_like(found)
+        products[np.ix_(order, order)] = found[:t]
+        products[t:, order] = found[t:]
+        return products
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         old_shift = 0.0 if self._shift is None else self._shift
@@ -187,8 +227,10 @@ class DenseMatrix(Matrix):
 
     def _row_tasks(self) -> list[Tile]:
         N, n = self.shape
-        largest, even = _VIEW_BYTES // (8 * max(n, 1)), -(-N // _TASKS)
+        largest, even = _VIEW_BYTES // (self._X.itemsize * max(n, 1)), -(-N // _TASKS)
         height = max(_MIN_ROWS, _MIN_NUMBERS // max(n, 1), min(largest, even))
+        if BUNDLES * height < N:  # as many in each bundle
+            height = -(-N // (-(-N // (BUNDLES * height)) * BUNDLES))
         return [(slice(i, min(i + height, N)), slice(0, n)) for i in range(0, N, height)]
 
     def _row_tiles(self, tile: Tile) -> list[Tile]:
@@ -223,3 +265,22 @@ class DenseMatrix(Matrix):
         if self._scale is not None:
             B *= self._scale[J].astype(dtype)
         return B
+
+
+class GramTotals(Totals):
+    """Totals of which the last is not a sum but the largest of all."""
+
+    def merge(self, parts: list[Total]) -> Total:
+        """Add up all but the last, always in the same order."""
+        largest = np.max([part[-1] for part in parts], axis=0)
+        return [*super().merge(parts)[:-1], largest]
+
+
+def _few_bits(values: Floats, bits: int) -> Floats:
+    """Round numbers to few binary digits.
+
+    What is subtracted from float32 numbers of few digits, or multiplied with them, so rounds
+    nothing; and where all are alike, as columns of zeros and ones, no error can add up.
+    """
+    fractions, exponents = np.frexp(values)
+    return np.ldexp(np.rint(np.ldexp(fractions, bits)), exponents - bits)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -99,13 +100,18 @@ class RowGeometry(Geometry):
     Parameters
     ----------
     X : CenteredMatrix
-    V : array of shape (N, m)
+    V : rows of shape (N, m)
     """
 
     def __init__(self, X: CenteredMatrix, V: Rows) -> None:
-        self._X, self._V = X, V[:]
+        self._X, self._rows = X, V
         self._basis = Basis(X.shape[0])
         self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
+
+    @cached_property
+    def _V(self) -> Floats:
+        """The response basis written out, which mostly nobody needs."""
+        return self._rows[:]
 
     def independent(self, blocks: Sequence[Indices]) -> list[NDArray[np.bool_]]:
         return [orthonormalize(self._X.columns(J), self._X.sizes[J])[1] for J in blocks]

@@ -25,6 +25,8 @@ class CodedRows:
     table : array of shape (c, m)
     root : array of shape (N,), optional
         What each row is multiplied with.
+    sizes : array of shape (c,), optional
+        How often each row of the table occurs, or the sum of root**2 there.
 
     Examples
     --------
@@ -37,26 +39,32 @@ class CodedRows:
 
     __array_ufunc__ = None  # so that NumPy leaves `root @ V` to this class
 
-    def __init__(self, codes: NDArray, table: Floats, root: Floats | None = None) -> None:
-        self._codes, self._table, self._root = codes, table, root
+    def __init__(
+        self,
+        codes: NDArray,
+        table: Floats,
+        root: Floats | None = None,
+        sizes: Floats | None = None,
+    ) -> None:
+        self.codes, self.table, self._root, self.sizes = codes, table, root, sizes
         self.shape = (len(codes), table.shape[1])
 
     def __len__(self) -> int:
         return self.shape[0]
 
     def __getitem__(self, rows: Any) -> Floats:
-        part = self._table.take(self._codes[rows], axis=0)
+        part = self.table.take(self.codes[rows], axis=0)
         return part if self._root is None else part * self._root[rows, None]
 
     def part(self, rows: slice) -> CodedRows:
         """Return some rows, not written out."""
         root = None if self._root is None else self._root[rows]
-        return CodedRows(self._codes[rows], self._table, root)
+        return CodedRows(self.codes[rows], self.table, root)
 
     def __rmatmul__(self, weights: Floats) -> Floats:
         """Return the weighted sum of the rows, (m,)."""
         weights = weights if self._root is None else weights * self._root
-        return np.bincount(self._codes, weights, minlength=len(self._table)) @ self._table
+        return np.bincount(self.codes, weights, minlength=len(self.table)) @ self.table
 
 
 @dataclass(frozen=True)
@@ -109,8 +117,8 @@ class _Then:
         return self.work(*made)
 
 
-# An array of shape (N, m), or CodedRows or SpreadRows where the table comes in blocks: `shape`,
-# and what `cut` or the passes make of it. Matrices in memory take arrays only.
+# An array of shape (N, m), or CodedRows, or SpreadRows where the table comes in blocks: `shape`,
+# and what `cut` or the passes make of it. Most matrices in memory take arrays only.
 Rows = Any
 
 
@@ -131,4 +139,6 @@ def offset_of(V: Rows, root: Floats | None) -> Floats:
     """
     if isinstance(V, SpreadRows):
         return np.zeros(V.shape[1])
+    if isinstance(V, CodedRows) and V.sizes is not None:
+        return V.sizes @ V.table
     return (np.ones(V.shape[0]) if root is None else root) @ V

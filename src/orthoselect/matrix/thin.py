@@ -9,11 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix.base import FLOAT32_ROWS, Floats, Indices, squared_errors
 from orthoselect.native import aligned, kernels
 
-# Sums in float32 should be short; they are added up in float64. Kernels see to it themselves.
-_FLOAT32_ROWS = 512
 # With more columns BLAS, which copies the block into an order of its own first, is as quick.
 _THIN = 24
 
@@ -39,20 +37,27 @@ def add_gram(
     w: Floats | None,
     ZtB: Floats,
     sums: Floats,
+    errors2: Floats,
 ) -> None:
-    """Add Z'B, (b, n), and the column sums of Z = w * (B[:, J] - means) * factors, (b,)."""
+    """Add Z'B, (b, n), and the column sums of Z = w * (B[:, J] - means) * factors, (b,).
+
+    Raise errors2 to the squared usual error of products with columns of norm one, in roundings of
+    float32; see `squared_errors`.
+    """
     if _by_kernel(B, len(J)):
         w = None if w is None else aligned(w)
         given = (aligned(each) for each in (B, J, means, factors))
-        kernels().gram(*given, w, ZtB, sums)
+        kernels().gram(*given, w, ZtB, sums, errors2)
         return
     Z = B.take(J, axis=1).astype(np.float64, copy=False)
     Z -= means
     Z *= factors
+    np.maximum(errors2, squared_errors(Z, w), out=errors2)
     if w is not None:
         Z *= w[:, None]
-    _add_by_blas(Z.astype(B.dtype, copy=False), B, ZtB)
-    sums += Z.sum(axis=0)
+    Z = Z.astype(B.dtype, copy=False)
+    _add_by_blas(Z, B, ZtB)
+    sums += Z.sum(axis=0, dtype=np.float64)
 
 
 def take_columns(B: NDArray, J: Indices) -> Floats:
@@ -65,7 +70,7 @@ def take_columns(B: NDArray, J: Indices) -> Floats:
 
 
 def _add_by_blas(Z: NDArray, B: NDArray, ZtB: Floats) -> None:
-    height = _FLOAT32_ROWS if B.dtype == np.float32 else max(len(B), 1)
+    height = FLOAT32_ROWS if B.dtype == np.float32 else max(len(B), 1)
     for start in range(0, len(B), height):
         rows = slice(start, start + height)
         ZtB += Z[rows].T @ B[rows]
@@ -73,6 +78,10 @@ def _add_by_blas(Z: NDArray, B: NDArray, ZtB: Floats) -> None:
 
 def _by_kernel(B: NDArray, b: int) -> bool:
     """Whether there is a kernel, and it pays: few products, of rows that stand in one piece."""
+    return b <= _THIN and kernels() is not None and stands_by_rows(B)
+
+
+def stands_by_rows(B: NDArray) -> bool:
+    """Whether the rows of a block stand in one piece each, one behind the other."""
     steps = B.strides
-    by_rows = steps[1] == B.itemsize and steps[0] >= 0 and steps[0] % B.itemsize == 0
-    return by_rows and b <= _THIN and kernels() is not None
+    return steps[1] == B.itemsize and steps[0] >= 0 and steps[0] % B.itemsize == 0

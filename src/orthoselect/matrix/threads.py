@@ -24,7 +24,7 @@ from threadpoolctl import ThreadpoolController
 
 from orthoselect.matrix.base import Floats
 
-_BUNDLES = 8  # few enough to add up, many enough for a slow thread not to be waited for long
+BUNDLES = 8  # few enough to add up, many enough for a slow thread not to be waited for long
 _COST_OF_A_THREAD = 2e7  # multiplications in the time that waking one takes, amply
 
 Task = TypeVar("Task")
@@ -129,7 +129,7 @@ def run_tasks(
     cost : float
         Multiplications in all: small jobs are not worth a second thread.
     """
-    size = max(1, -(-len(tasks) // _BUNDLES))
+    size = max(1, -(-len(tasks) // BUNDLES))
     bundles = [tasks[start : start + size] for start in range(0, len(tasks), size)]
     if len(bundles) < 2:
         return _run_alone(tasks, work, totals)

@@ -55,7 +55,7 @@ class Geometry:
 
     def __init__(self, design: Design, problem: Problem) -> None:
         unowned = design.unowned
-        V, w = problem.response.V, problem.weights
+        V, w = problem.response.V[:], problem.weights
         self._X, _ = center(design.matrix, V, w, ignored=unowned)
         self.V, self.root = V, self._X.root
         self.rounding = _ROUNDINGS * design.matrix.arithmetic

@@ -1,0 +1,47 @@
+"""Sums of the columns of a block class by class: what a first look at classes needs.
+
+Rows of a basis V of classes are alike within a class, so that V'X follows from the sums of X over
+each class. They are added up in float64, whatever the block's type, at the speed of reading it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.matrix.base import Floats
+from orthoselect.matrix.thin import stands_by_rows
+from orthoselect.native import aligned, kernels
+
+# Sums of more classes leave the nearest cache, and then products are as quick.
+MOST_CLASSES = 64
+_ROWS = 512  # converted at a time
+
+
+def add_class_sums(
+    B: NDArray, codes: NDArray, w: Floats | None, sums: Floats, squares: Floats
+) -> None:
+    """Add the sums of B's rows, weighted by w, over each class, and those of their squares.
+
+    Parameters
+    ----------
+    B : array of shape (rows, n), float32 or float64
+    codes : array of shape (rows,)
+        The class of each row.
+    w : array of shape (rows,) or None
+    sums : array of shape (classes, n)
+    squares : array of shape (n,)
+    """
+    if kernels() is not None and stands_by_rows(B):
+        w = None if w is None else aligned(w)
+        kernels().class_sums(aligned(B), codes.astype(np.uint8, copy=False), w, sums, squares)
+        return
+    indicators = np.eye(len(sums))
+    for start in range(0, len(B), _ROWS):
+        rows = slice(start, start + _ROWS)
+        A = B[rows].astype(np.float64)
+        Z = indicators[codes[rows]]
+        if w is not None:
+            Z *= w[rows, None]
+        sums += Z.T @ A
+        squares += np.einsum("ij,ij->j", A, A if w is None else A * w[rows, None])

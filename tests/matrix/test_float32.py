@@ -1,0 +1,129 @@
+"""Products in float32 are off by no more than they say; the first look at classes not at all."""
+
+import numpy as np
+import pytest
+
+from orthoselect import native
+from orthoselect.encode.labels import Labels
+from orthoselect.encode.response import class_basis
+from orthoselect.matrix import DenseMatrix, center
+
+N, n = 6000, 40
+PROBLEMS = [
+    "spread",
+    "offset",
+    "correlated",
+    "one row",
+    "one run",
+    "ones and zeros",
+    "sorted levels",
+    "scaled levels",
+    "heavy tails",
+    "counts",
+    "far",
+]
+
+
+def table(problem, rng, N=N):
+    """Float32 numbers on which sums are hard in one way or another."""
+    X = rng.normal(size=(N, n))
+    if problem == "offset":
+        X += rng.uniform(-1.9, 1.9, n)
+    elif problem == "far":
+        X += rng.choice([0.0, 30.0, -1e4], n)
+    elif problem == "correlated":
+        X = rng.normal(size=(N, 1)) + 1e-2 * X
+    elif problem == "one row":
+        X *= 1e-3
+        X[rng.integers(0, N, n), np.arange(n)] += 50.0
+        X[7] += 10.0
+    elif problem == "one run":
+        X[128:192] *= 100.0
+    elif problem == "ones and zeros":
+        X = (rng.uniform(0, 3, n) < X).astype(float)
+        X[0], X[1] = 0.0, 1.0
+    elif problem in ("sorted levels", "scaled levels"):
+        levels = np.sort(rng.integers(0, n + 1, N))
+        X = (levels[:, None] <= np.arange(n)).astype(float)
+        X[0], X[-1] = 1.0, 0.0
+        if problem == "scaled levels":
+            X = (X - X.mean(axis=0)) / X.std(axis=0)
+    elif problem == "heavy tails":
+        X = rng.standard_t(1.5, size=(N, n))
+    elif problem == "counts":
+        X = rng.poisson(3.0, size=(N, n)).astype(float)
+    return X.astype(np.float32)
+
+
+def classes(rng, weighted, N=N, c=3):
+    w = rng.integers(0, 4, N).astype(float) if weighted else None
+    codes = rng.integers(0, c, N)
+    codes[:c] = np.arange(c)
+    if w is not None:
+        w[:c] = 1.0
+    return class_basis(Labels(codes, tuple(range(c))), "dummy", w), w
+
+
+def unit_columns(X, w):
+    root = np.sqrt(np.ones(len(X)) if w is None else w)
+    A = X.astype(np.longdouble)
+    A = (A - (root**2) @ A / (root @ root)) * root[:, None]
+    return A / np.sqrt((A * A).sum(axis=0))
+
+
+@pytest.mark.parametrize("kernels", [True, False])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_gram_columns_are_off_by_no_more_than_they_say(problem, weighted, kernels, monkeypatch):
+    if not kernels:
+        monkeypatch.setattr(native, "_kernels", None)
+    beyond, within, said = 0, 0, []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = table(problem, rng)
+        V, w = classes(rng, weighted)
+        centered, _ = center(DenseMatrix(X), V, w)
+        assert centered.exact
+        A = unit_columns(X, w)
+        for J in (np.arange(12), np.array([5]), rng.permutation(n)[:9]):
+            G, errors = centered.gram_with_errors(J)
+            off = np.abs(G - (A[:, J].T @ A).astype(float))
+            beyond += int((off > errors[:, None]).sum())
+            within += off.size
+            said.append(errors)
+    assert beyond <= 1e-3 * within
+    # ... but do say something. Without kernels sums are eight times as long.
+    assert np.concatenate(said).max() < (5e-6 if kernels and native.available() else 2e-5)
+
+
+@pytest.mark.parametrize("problem", ["spread", "offset", "ones and zeros", "counts"])
+def test_columns_that_stand_in_many_rows_are_known_better_than_float32(problem):
+    rng = np.random.default_rng(0)
+    X = table(problem, rng, N=40_000)
+    centered, _ = center(DenseMatrix(X), classes(rng, False, N=40_000)[0])
+    assert np.median(centered.gram_with_errors(np.arange(12))[1]) < np.finfo(np.float32).eps / 2
+
+
+@pytest.mark.parametrize("kernels", [True, False])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_first_look_at_classes_is_that_of_float64(problem, order, weighted, kernels, monkeypatch):
+    if not kernels:
+        monkeypatch.setattr(native, "_kernels", None)
+    rng = np.random.default_rng(1)
+    X = np.asarray(table(problem, rng), order=order)
+    V, w = classes(rng, weighted)
+    found, VtX = center(DenseMatrix(X), V, w)
+    A = unit_columns(X, w)
+    np.testing.assert_allclose(VtX, (V[:].T @ A).astype(float), rtol=0, atol=3e-13)
+    np.testing.assert_allclose(found.columns(np.arange(n)), A.astype(float), rtol=0, atol=1e-12)
+
+
+def test_numbers_as_response_are_looked_at_in_float32():
+    rng = np.random.default_rng(2)
+    X, y = table("spread", rng), rng.normal(size=N)
+    V = ((y - y.mean()) / np.linalg.norm(y - y.mean()))[:, None]
+    centered, VtX = center(DenseMatrix(X), V)
+    assert not centered.exact
+    np.testing.assert_allclose(VtX, (V.T @ unit_columns(X, None)).astype(float), atol=1e-6)
