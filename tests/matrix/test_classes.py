@@ -33,15 +33,16 @@ def test_sums_are_those_of_float64(shape, dtype, kind, kernels, monkeypatch):
             np.testing.assert_allclose(squares, 1 + Z.sum(axis=1) @ exact**2, rtol=1e-12)
 
 
-def test_weights_that_begin_at_any_byte_are_taken_alike():
+def test_weights_and_codes_are_taken_alike_wherever_they_stand():
     rng = np.random.default_rng(0)
     B, w, codes = rng.normal(size=(20, 5)), rng.random(20), rng.integers(0, 3, 20)
     found = []
-    for stored in (np.asarray, unaligned):
+    for stored in (np.asarray, unaligned, lambda values: np.repeat(values, 2, axis=0)[::2]):
         sums, squares = np.zeros((3, 5)), np.zeros(5)
-        add_class_sums(stored(B), codes, stored(w), sums, squares)
+        add_class_sums(stored(B), stored(codes), stored(w), sums, squares)
         found.append(np.vstack([sums, squares]))
-    np.testing.assert_array_equal(*found)
+    np.testing.assert_array_equal(found[0], found[1])
+    np.testing.assert_array_equal(found[0], found[2])
 
 
 @pytest.mark.skipif(not native.available(), reason="there are no kernels")

@@ -25,7 +25,7 @@ def test_products_are_those_of_float64(shape, dtype, kind, kernels, monkeypatch)
         J = rng.integers(0, n, t)
         for m, given in ((None, False), (0, True), (2, False), (7, True)):
             shift, scale, root = rng.normal(size=t), rng.random(t), rng.random(N).round(1)
-            V = None if m is None else rng.normal(size=(N, m))
+            V = None if m is None else rng.normal(size=(m, N)).T
             if not given:
                 shift = scale = root = None
             A = B[:, J].astype(float)

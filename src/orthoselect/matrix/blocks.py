@@ -103,7 +103,7 @@ class BlockMatrix(Matrix):
     def scan(self, V: Rows, root: Rows | None, *, gram: bool = False) -> Scan:
         sums, squares, VtX, fixed, *whole = self.total(partial(_scan, gram), None, [V, root])
         self._movable = fixed == 0
-        return Scan(sums, squares, VtX, *whole)
+        return Scan(sums, squares, VtX, whole[0] if whole else None)
 
     def gram(
         self, J: Indices, means: Floats, factors: Floats, root: Rows | None

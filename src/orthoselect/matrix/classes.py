@@ -33,8 +33,9 @@ def add_class_sums(
     squares : array of shape (n,)
     """
     if kernels() is not None and stands_by_rows(B):
-        w = None if w is None else aligned(w)
-        kernels().class_sums(aligned(B), codes.astype(np.uint8, copy=False), w, sums, squares)
+        w = None if w is None else aligned(np.ascontiguousarray(w))
+        codes = np.ascontiguousarray(codes, dtype=np.uint8)
+        kernels().class_sums(aligned(B), codes, w, sums, squares)
         return
     indicators = np.eye(len(sums))
     for start in range(0, len(B), _ROWS):

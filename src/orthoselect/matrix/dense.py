@@ -17,7 +17,7 @@ from orthoselect.matrix.base import (
 )
 from orthoselect.matrix.classes import MOST_CLASSES, add_class_sums
 from orthoselect.matrix.exact import add_inner_products
-from orthoselect.matrix.rows import CodedRows, Rows
+from orthoselect.matrix.rows import CodedRows, Rows, cut
 from orthoselect.matrix.thin import add_cross, add_gram
 from orthoselect.matrix.threads import BUNDLES, Shared, Total, Totals, run_tasks
 
@@ -179,8 +179,8 @@ class DenseMatrix(Matrix):
 
         def work(tile: Tile, total: Total) -> None:
             rows = tile[0]
-            along = (None if a is None else a[rows] for a in (root, V))
-            add_inner_products(self._X[rows], J, shift, scale, *along, total[0])
+            roots, V_rows = cut(root, rows), cut(V, rows)
+            add_inner_products(self._X[rows], J, shift, scale, roots, V_rows, total[0])
 
         side = t if V is None else t + 1 + V.shape[1]
         found = run_tasks(self._row_tasks(), work, Totals((side, t)))[0]

@@ -38,7 +38,8 @@ def add_inner_products(
     """
     few = len(out) <= _FEW and B.dtype in (np.float32, np.float64)
     if few and stands_by_rows(B) and kernels() is not None:
-        others = (None if a is None else aligned(a) for a in (shift, scale, root, V))
+        given = (shift, scale, root, V)
+        others = (None if a is None else aligned(np.ascontiguousarray(a)) for a in given)
         kernels().inner_products(aligned(B), aligned(J), *others, out)
         return
     height = max(16, _NUMBERS // max(len(J), 1))
