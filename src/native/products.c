@@ -29,7 +29,14 @@ typedef struct {
 } Gather;
 
 #define REAL double
+#define STORED double
 #define NAME(x) x##_double
+#include "thin.inc"
+#undef NAME
+#undef STORED
+
+#define STORED float
+#define NAME(x) x##_mixed
 #include "thin.inc"
 #undef NAME
 #undef REAL
@@ -38,14 +45,18 @@ typedef struct {
 #define NAME(x) x##_float
 #include "thin.inc"
 #undef NAME
+#undef STORED
 #undef REAL
 
-static void multiply(void *Z, Py_ssize_t z_step, Py_ssize_t b, Gather *from,
+/* Z is of the type of B; `in_double`, it is of double. */
+static void multiply(void *Z, int in_double, Py_ssize_t z_step, Py_ssize_t b, Gather *from,
                      const Py_buffer *B, const Py_buffer *out, double *squares)
 {
     const Py_ssize_t N = B->shape[0], n = B->shape[1], b_step = B->strides[0] / B->itemsize;
     const Py_ssize_t out_step = out->strides[0] / 8;
-    if (B->itemsize == 4)
+    if (B->itemsize == 4 && in_double)
+        thin_mixed(Z, z_step, b, from, B->buf, b_step, N, n, out->buf, out_step, squares);
+    else if (B->itemsize == 4)
         thin_float(Z, z_step, b, from, B->buf, b_step, N, n, out->buf, out_step, squares);
     else
         thin_double(Z, z_step, b, from, B->buf, b_step, N, n, out->buf, out_step, squares);
@@ -55,11 +66,13 @@ static PyObject *cross(PyObject *Py_UNUSED(self), PyObject *args)
 {
     PyObject *given[4];
     Arrays arrays = {.n = 0};
-    const char *type;
+    const char *type, *type_of_Z;
     if (!PyArg_ParseTuple(args, "OOOO", &given[0], &given[1], &given[2], &given[3]) ||
-        (type = float_type(given[1])) == NULL)
+        (type = float_type(given[1])) == NULL || (type_of_Z = float_type(given[0])) == NULL)
         return NULL;
-    Py_buffer *Z = take_array(&arrays, given[0], type, 2, 0);
+    if (type[0] == 'd')
+        type_of_Z = type;
+    Py_buffer *Z = take_array(&arrays, given[0], type_of_Z, 2, 0);
     Py_buffer *B = take_array(&arrays, given[1], type, 2, 0);
     Py_buffer *out = take_array(&arrays, given[2], "d", 2, 1);
     const int with_squares = given[3] != Py_None;
@@ -71,7 +84,7 @@ static PyObject *cross(PyObject *Py_UNUSED(self), PyObject *args)
         (squares && squares->shape[0] != B->shape[1]))
         return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
-    multiply(Z->buf, Z->strides[0] / Z->itemsize, Z->shape[1], NULL, B, out,
+    multiply(Z->buf, Z->itemsize == 8, Z->strides[0] / Z->itemsize, Z->shape[1], NULL, B, out,
              squares ? squares->buf : NULL);
     Py_END_ALLOW_THREADS;
     return finish_call(&arrays, NULL);
@@ -120,7 +133,7 @@ static PyObject *gram(PyObject *Py_UNUSED(self), PyObject *args)
     double Z[BLOCK * THIN];
     Py_BEGIN_ALLOW_THREADS;
     if (b > 0)
-        multiply(Z, from.b_padded, b, &from, B, out, NULL);
+        multiply(Z, 0, from.b_padded, b, &from, B, out, NULL);
     Py_END_ALLOW_THREADS;
     for (Py_ssize_t g = 0; g < b; g++) {
         double *error2 = (double *)errors2->buf + g;
@@ -167,7 +180,8 @@ static PyObject *take(PyObject *Py_UNUSED(self), PyObject *args)
 
 PyMethodDef product_methods[] = {
     {"cross", cross, METH_VARARGS,
-     "cross(Z, B, out, squares): out += Z'B, and squares += the column sums of B*B unless None."},
+     "cross(Z, B, out, squares): out += Z'B, and squares += the column sums of B*B unless None. Z\n"
+     "is of the type of B, or in double, and then so are all products."},
     {"gram", gram, METH_VARARGS,
      "gram(B, J, means, factors, weights, out, sums, errors2): out += Z'B and sums += the column\n"
      "sums of Z = weights * (B[:, J] - means) * factors; weights may be None. Means and factors are\n"

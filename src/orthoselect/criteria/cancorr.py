@@ -120,15 +120,15 @@ class CanonicalState(State):
         n = X.shape[1]
         self._X, self._V = X, V
         self._C = np.ascontiguousarray(VtX)
-        self._VtX = VtX.copy() if X.exact and X.arithmetic != EPS else None  # as it was at first
+        # What is known for good of float32 columns; products of theirs have fewer digits.
+        self._VtX = VtX if X.arithmetic == EPS else VtX.copy()
         self._d = X.alive.astype(np.float64)
         self._n_constant = n - int(np.count_nonzero(X.alive))
         alive = X.alive if self._n_constant else slice(None)
         self._columns: list[int] = []  # selected columns, one for each row of L
         self._product_error = _PRODUCT_ROUNDINGS * X.arithmetic
         self._noise = float(X.noise[alive].max(initial=0.0))
-        first = _PRODUCT_ROUNDINGS * (EPS if X.exact else X.arithmetic)
-        self._uncertainty = Uncertainty(first + X.noise)
+        self._uncertainty = Uncertainty(_PRODUCT_ROUNDINGS * EPS + X.noise)
         self._measured = 0
         self._geometry = X.geometry(V)
         candidates = candidates.that_vary(X.alive)
@@ -305,13 +305,13 @@ class CanonicalState(State):
 
     def _gains_together(self, J: Indices) -> Floats:
         """Return what each of columns J, all independent, adds to those before it."""
-        G, VtX = self._X.exact_products(J, self._V, self._VtX)  # (t, t), (m, t)
+        G = self._X.block_gram(J)  # (t, t)
         try:
             R = cholesky(G, check_finite=False)
         except np.linalg.LinAlgError:
             R = np.zeros_like(G)
         if R.diagonal().min() ** 2 >= HEALTHY:
-            C = solve_triangular(R, VtX.T, trans="T", check_finite=False)  # (t, m)
+            C = solve_triangular(R, self._VtX[:, J].T, trans="T", check_finite=False)  # (t, m)
             return (C * C).sum(axis=1)
         return self._geometry.gains_together(self._columns, J)
 

@@ -53,7 +53,7 @@ class Filled(NamedTuple):
 
 @dataclass
 class Scan:
-    """What the first read of a table tells; rows weighted by root**2.
+    """What the first read of a table tells, in float64; rows weighted by root**2.
 
     Attributes
     ----------
@@ -65,15 +65,12 @@ class Scan:
         Products with root * V.
     gram : array of shape (n, n) or None
         All inner products, if asked for.
-    exact : bool
-        Whether all of it was added up in float64, whatever the arithmetic.
     """
 
     sums: Floats
     squares: Floats
     VtX: Floats
     gram: Floats | None = None
-    exact: bool = False
 
 
 class Matrix(ABC):

@@ -32,8 +32,7 @@ _OFFSET_LIMIT_FLOAT32 = 2.0
 # Squares outside these bounds may have lost digits to the ends of the float range.
 _SQUARES = 1e-250, 1e250
 _SQUARES_FLOAT32 = 1e-25, 1e30
-# A sum of squares is off by so many roundings. Sums in float32 are longer than its digits.
-_SUM_ROUNDINGS, _SUM_ROUNDINGS_FLOAT32 = 4.0, 32.0
+_SUM_ROUNDINGS = 4.0  # that a sum of squares is off by
 # Usual error of an inner product of unit vectors, in roundings.
 _PRODUCT_ROUNDINGS = 8.0
 _PILOT_ROWS = 16
@@ -93,8 +92,6 @@ class CenteredMatrix:
         One rounding of the stored column, relative to its centered norm; see `Basis`.
     noise : array of shape (n,)
         Relative error of the squared norms.
-    exact : bool
-        Whether means, norms and V'X have float64's digits.
     whole : array of shape (n, n) or None
         All inner products, if the first look took them.
     work : Work
@@ -108,7 +105,6 @@ class CenteredMatrix:
     sizes: Floats
     noise: Floats
     root: Floats | None
-    exact: bool = True
     whole: Floats | None = None
     work: Work = field(default_factory=Work)
 
@@ -128,9 +124,6 @@ class CenteredMatrix:
         A = self.matrix.columns(J)
         A -= self.means[J]
         A *= self._factors[J]
-        if not self.exact:  # the means have float32's digits only
-            w = np.ones(len(A)) if self.root is None else self.root * self.root
-            A -= w @ A / w.sum()
         if self.root is not None:
             A *= self.root[:, None]
         return A
@@ -239,29 +232,6 @@ class CenteredMatrix:
         asked = {"products": self.work.products, "columns_read": self.work.columns}
         return {"passes": self.work.passes, **asked, **self.matrix.stats()}
 
-    def exact_products(
-        self, J: Indices, V: Rows, VtX: Floats | None = None
-    ) -> tuple[Floats, Floats]:
-        """Return the inner products among columns J, (t, t), and with V, (m, t), in float64.
-
-        Nothing is taken from the first look, whose means and norms may be float32's; unless it was
-        exact, and what it told of V'X is given.
-        """
-        if self.exact and VtX is not None:
-            G = self.block_gram(J)
-            inverse = 1.0 / np.sqrt(G.diagonal())
-            return G * inverse[:, None] * inverse, VtX[:, J] * inverse
-        self.work.columns += len(J)
-        V = _as_taken(self.matrix, V)
-        t, products = len(J), self.matrix.block_gram(J, self.root, V)
-        total = float(self.shape[0]) if self.root is None else float(self.root @ self.root)
-        G, sums, VtA = products[:t], products[t], products[t + 1 :]
-        G = G - np.outer(sums, sums) / total
-        inverse = 1.0 / np.sqrt(G.diagonal())
-        return G * inverse[:, None] * inverse, (
-            VtA - np.outer(offset_of(V, self.root), sums) / total
-        ) * inverse
-
     def restricted(self, J: Indices) -> CenteredMatrix | None:
         """Return columns J alone, if the kind can give them without a copy worth mention."""
         matrix = self.matrix.restricted(J)
@@ -359,14 +329,10 @@ def center(
         alive = wanted & (norms > ROUNDINGS * rounding)
         sizes = _ratio(rounding, norms, alive, 1.0)
         offsets = _ratio(mean_squares, d0, alive, 0.0)
-        exact = matrix.arithmetic == EPS or scan.gram is not None or scan.exact
-        if exact:
-            noise = EPS * (_SUM_ROUNDINGS + offsets)
-        else:
-            noise = matrix.arithmetic * (_SUM_ROUNDINGS_FLOAT32 + offsets)
+        noise = EPS * (_SUM_ROUNDINGS + offsets)
         if not alive.all():
             means = np.where(alive, means, 0.0)
-        X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, exact, None, work)
+        X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, None, work)
         VtX = X._reduce(scan.VtX, offset_of(V, root))
         if scan.gram is not None:
             whole = X._reduce(scan.gram, total * means)

@@ -30,6 +30,7 @@ _MIN_ROWS, _MIN_NUMBERS, _TASKS = 128, 1 << 16, 16
 _SHORT = 2048
 _SLABS, _MIN_WIDTH = 8, 1024
 _READ = 8  # products that reading a number is worth
+_FEW_CLASSES = 2  # products with the basis of so few are as quick as sums
 _FEW_BITS = 6
 
 Tile = tuple[slice, slice]  # rows, columns
@@ -110,15 +111,14 @@ class DenseMatrix(Matrix):
         return self._scan_gram(V, root) if gram else self._scan(V, root)
 
     def _scan(self, V: Rows, root: Floats | None) -> Scan:
-        coded = isinstance(V, CodedRows) and len(V.table) <= MOST_CLASSES
-        if coded and self._dtype == np.float32:
-            return self._scan_classes(V, root)
         n, m = self.shape[1], V.shape[1]
+        if isinstance(V, CodedRows) and _FEW_CLASSES < len(V.table) <= MOST_CLASSES:
+            return self._scan_classes(V, root)
 
         def work(tile: Tile, total: Total) -> None:
             for rows, columns in self._row_tiles(tile):
-                B = self._tile(rows, columns)
-                Z = np.empty((len(B), m + 1), dtype=self._dtype)  # [w, root * V]
+                B = self._exact_tile(rows, columns)
+                Z = np.empty((len(B), m + 1))  # [w, root * V]
                 Z[:, 0] = 1.0 if root is None else root[rows] * root[rows]
                 Z[:, 1:] = V[rows] if root is None else V[rows] * root[rows, None]
                 if root is None:
@@ -140,14 +140,12 @@ class DenseMatrix(Matrix):
         def work(tile: Tile, total: Total) -> None:
             for rows, columns in self._row_tiles(tile):
                 w = None if root is None else root[rows] * root[rows]
-                B = self._X[rows, columns]
-                if self._shift is not None:
-                    B = self._present(B, columns, np.float64)
+                B = self._exact_tile(rows, columns)
                 add_class_sums(B, V.codes[rows], w, total[0][:, columns], total[1][columns])
 
         S, squares = self._run(work, (len(V.table), width), (n,))
         S = S[:, :n]
-        return Scan(S.sum(axis=0), squares, V.table.T @ S, exact=True)
+        return Scan(S.sum(axis=0), squares, V.table.T @ S)
 
     def _scan_gram(self, V: Floats, root: Floats | None) -> Scan:
         """Multiply [root * X, root, V] with itself: everything is in that product.
@@ -244,6 +242,12 @@ class DenseMatrix(Matrix):
 
     def _tile(self, rows: slice, columns: slice) -> NDArray:
         return self._present(self._X[rows, columns], columns, self._dtype)
+
+    def _exact_tile(self, rows: slice, columns: slice) -> NDArray:
+        """Return a tile that was not rounded: float32 as it is, or shifted in float64."""
+        as_stored = self._shift is None and self._scale is None
+        dtype = self._dtype if as_stored else np.float64
+        return self._present(self._X[rows, columns], columns, dtype)
 
     def _present_into(self, out: Floats, B: NDArray) -> None:
         """Write some rows, shifted and scaled, to where they are wanted: one copy, not two."""

@@ -19,7 +19,7 @@ _THIN = 24
 def add_cross(Z: NDArray, B: NDArray, ZtB: Floats, squares: Floats | None = None) -> None:
     """Add the products Z'B, (b, n), and the sums of squares of B's columns, (n,), if asked for.
 
-    Z has the dtype of B.
+    Z has the dtype of B; or it is float64, and then so are all products.
     """
     if _by_kernel(B, Z.shape[1]):
         kernels().cross(aligned(Z), aligned(B), ZtB, squares)
