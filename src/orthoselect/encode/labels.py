@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from orthoselect.errors import InputError, MissingValueError
 
 _COUNTED_AT_ONCE = 1 << 20  # since counting copies what it counts
+_CODED_AT_ONCE = 1 << 15  # in a near cache
 
 
 @dataclass(frozen=True)
@@ -26,11 +27,14 @@ class Labels:
         The distinct labels that occur: in the order of the dtype where it has one, else sorted.
     most_frequent : int or None
         Place of the most frequent level in the whole column, if these are only some of its rows.
+    counts : integer array or None
+        How many rows each level has, if that was found on the way.
     """
 
     codes: NDArray[np.intp]
     levels: tuple[Any, ...]
     most_frequent: int | None = field(default=None, repr=False)
+    counts: NDArray[np.intp] | None = field(default=None, repr=False)
 
     @property
     def usual(self) -> int:
@@ -42,7 +46,7 @@ class Labels:
     def small(self) -> Labels:
         """Return the same labels with codes of as few bytes as will do."""
         kind = np.min_scalar_type(max(len(self.levels) - 1, 0))
-        return Labels(self.codes.astype(kind, copy=False), self.levels, self.most_frequent)
+        return replace(self, codes=self.codes.astype(kind, copy=False))
 
     def present(self, rows: NDArray[np.bool_]) -> Labels:
         """Return the same rows with only the levels that occur where `rows` is True."""
@@ -98,17 +102,22 @@ def _find_by_count(values: NDArray, order: Sequence[Any] | None) -> Labels:
         return _find_bytes(values, order)
     low, high = int(values.min()), int(values.max())
     if high - low > max(1000, len(values)):
-        levels, codes = np.unique(values, return_inverse=True)
-        return _reorder(codes.reshape(-1), levels.tolist(), order)
-    wide = values if values.dtype.itemsize == 8 else values.astype(np.int64)
-    codes = (wide - wide.dtype.type(low)).astype(np.intp, copy=False)
-    place = np.flatnonzero(np.bincount(codes))
+        found, codes = np.unique(values, return_inverse=True)
+        return _reorder(codes.reshape(-1), found.tolist(), order)
+    codes, counts = np.empty(len(values), dtype=np.intp), np.zeros(high - low + 1, dtype=np.intp)
+    for start in range(0, len(values), _CODED_AT_ONCE):
+        part = slice(start, start + _CODED_AT_ONCE)
+        wide = values[part] if values.dtype.itemsize == 8 else values[part].astype(np.int64)
+        codes[part] = wide - wide.dtype.type(low)
+        counts += np.bincount(codes[part], minlength=len(counts))
+    place = np.flatnonzero(counts)
     if len(place) <= high - low:  # some numbers in between do not occur
         to_code = np.zeros(high - low + 1, dtype=np.intp)
         to_code[place] = np.arange(len(place))
         codes = to_code.take(codes)
     kind = bool if values.dtype.kind == "b" else int
-    return _reorder(codes, [kind(level + low) for level in place.tolist()], order)
+    levels = [kind(level + low) for level in place.tolist()]
+    return _reorder(codes, levels, order, counts[place])
 
 
 def _find_bytes(values: NDArray, order: Sequence[Any] | None) -> Labels:
@@ -229,10 +238,15 @@ def _find_by_hash(values: list[Any], order: Sequence[Any] | None) -> Labels:
     return _reorder(codes, list(place), order)
 
 
-def _reorder(codes: NDArray[np.intp], levels: list[Any], order: Sequence[Any] | None) -> Labels:
+def _reorder(
+    codes: NDArray[np.intp],
+    levels: list[Any],
+    order: Sequence[Any] | None,
+    counts: NDArray[np.intp] | None = None,
+) -> Labels:
     ranking = _ranking(levels, order)
     if ranking == list(range(len(levels))):
-        return Labels(codes, tuple(levels))
+        return Labels(codes, tuple(levels), counts=counts)
     place = np.empty(len(levels), dtype=np.intp)
     place[ranking] = np.arange(len(levels))
     return Labels(place.take(codes), tuple(levels[k] for k in ranking))

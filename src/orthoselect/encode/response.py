@@ -168,7 +168,10 @@ def class_basis(labels: Labels, encoding: str, weights: Floats | None = None) ->
     weights : array of shape (N,), optional
     """
     c = len(labels.levels)
-    sizes = np.bincount(labels.codes, weights, minlength=c).astype(np.float64)
+    if weights is None and labels.counts is not None:
+        sizes = labels.counts.astype(np.float64)
+    else:
+        sizes = np.bincount(labels.codes, weights, minlength=c).astype(np.float64)
     V = class_rows(labels.levels, encoding, sizes)
     root = None if weights is None else np.sqrt(weights)
     return CodedRows(labels.small().codes, V, root, sizes)
