@@ -16,10 +16,6 @@ enum {
     LEFT = 4, RIGHT = 8, /* products whose sums stay in registers */
 };
 
-#define INLINE __attribute__((always_inline)) static inline
-
-typedef double Four __attribute__((vector_size(32), aligned(1), may_alias));
-
 /* The rows of the buffer are [root, V, root * (B[:, J] - shift) * scale, 0 ...], or without V the
  * last of these alone. */
 typedef struct {

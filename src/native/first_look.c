@@ -15,10 +15,6 @@ enum {
     FEW = 2048,  /* sums that stay in the nearest cache four times */
 };
 
-#define INLINE __attribute__((always_inline)) static inline
-
-typedef double Four __attribute__((vector_size(32), aligned(1), may_alias));
-
 /* Rows of a class, and where their sums belong. Those of a panel, (classes, step), begin with a line
  * of the cache, so that none of them, read and written four at a time, stands in two. */
 typedef struct {

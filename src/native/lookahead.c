@@ -9,8 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define INLINE __attribute__((always_inline)) static inline
-
 typedef struct {
     const double *G, *R;
     double *rows, *C, *d;

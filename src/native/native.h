@@ -20,6 +20,11 @@
 #define FOR_EACH_PROCESSOR
 #endif
 
+#define INLINE __attribute__((always_inline)) static inline
+
+/* Four numbers in a register, from where any number may stand. */
+typedef double Four __attribute__((vector_size(32), aligned(1), may_alias));
+
 /* Arrays of one call, released together. */
 enum { MOST_ARRAYS = 16 };
 typedef struct {

@@ -16,10 +16,6 @@ enum {
     FLOAT_RUN = 64, /* rows whose products are added up in float32 */
 };
 
-#define INLINE __attribute__((always_inline)) static inline
-
-typedef double Four __attribute__((vector_size(32), aligned(1), may_alias));
-
 /* How Z is made from columns of B; all but the weights is padded to a multiple of four columns. */
 typedef struct {
     Py_ssize_t b_padded;

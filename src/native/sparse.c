@@ -93,8 +93,6 @@ static PyObject *table_py(PyObject *Py_UNUSED(self), PyObject *args)
     return capsule;
 }
 
-typedef double Four __attribute__((vector_size(32), aligned(1), may_alias));
-
 /* out = Z'X: each column's numbers meet the rows of Z they stand in. Rows of Z are `quads` times four
  * long; four at a time. Eight columns at a time, so that rows of out are written in pieces. */
 FOR_EACH_PROCESSOR

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-#define INLINE __attribute__((always_inline)) static inline
-
 enum {
     PIECE = 512, /* columns whose numbers stay in the nearest cache */
     SOME = 64,   /* gains that are looked at together */

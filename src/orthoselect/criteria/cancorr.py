@@ -43,12 +43,14 @@ from orthoselect.criteria.candidates import (
     without_empty,
 )
 from orthoselect.criteria.lookahead import likely_winners
+from orthoselect.criteria.products import Factor, GramColumns
 from orthoselect.criteria.steps import leader, remove_row, row_from_gram, score_columns
 from orthoselect.criteria.uncertainty import Uncertainty, block_gains, single_gains
 from orthoselect.encode import Design, Response
 from orthoselect.matrix import CenteredMatrix, NonFiniteColumns, center
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
+from orthoselect.matrix.centered import PRODUCT_ROUNDINGS
 from orthoselect.matrix.rows import Rows
 
 # Gains whose relative uncertainty exceeds this are measured again on the real columns.
@@ -67,9 +69,6 @@ _SHOWN = 1e-5
 _HEALTHY_FLOAT32 = 3e-2
 # With at least this much left of a column its gain is nearly certain, too.
 _PLENTY = 1e-3
-# Usual error of an inner product of unit vectors, in roundings.
-_PRODUCT_ROUNDINGS = 8.0
-_LARGE, _HUGE = 1 << 20, 1 << 22  # bytes
 _NONE = np.zeros(0, dtype=np.intp)
 
 
@@ -126,9 +125,8 @@ class CanonicalState(State):
         self._n_constant = n - int(np.count_nonzero(X.alive))
         alive = X.alive if self._n_constant else slice(None)
         self._columns: list[int] = []  # selected columns, one for each row of L
-        self._product_error = _PRODUCT_ROUNDINGS * X.arithmetic
         self._noise = float(X.noise[alive].max(initial=0.0))
-        self._uncertainty = Uncertainty(_PRODUCT_ROUNDINGS * EPS + X.noise)
+        self._uncertainty = Uncertainty(PRODUCT_ROUNDINGS * EPS + X.noise)
         self._measured = 0
         self._geometry = X.geometry(V)
         candidates = candidates.that_vary(X.alive)
@@ -141,11 +139,9 @@ class CanonicalState(State):
         self._spent = np.zeros(len(self._names), dtype=bool)  # taken, or nothing is left of them
         self._spent_at: list[int] = []
         self._by_rows = plan.rows_pay(X.shape, size, X.matrix)
-        # Rows that are made from real directions are not asked for again.
-        self._L = np.empty((0 if self._by_rows else _rows_at_first(size, n), n))
+        self._L = Factor(0 if self._by_rows else size, n)
         self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
-        self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
-        self._errors: dict[int, float] = {}  # and what that may be off by
+        self._gram = GramColumns(X)
         self._size, self._taken = size, 0  # features
         # In float32 the winners' gains are made exact at the end, where they are single columns.
         self._refinable = X.arithmetic != EPS and not self._wide_columns
@@ -459,30 +455,21 @@ class CanonicalState(State):
 
     def _take_by_gram(self, j: int) -> None:
         self._remove_due()
-        k = len(self._columns)
         left = math.sqrt(self._d[j])
-        r = self._next_row()
-        g = self._fetched[j] if self._X.whole is None else self._X.whole[j]
-        row_from_gram(g, self._L, self._L[:k, j].copy(), left, r)
-        error = (self._errors.get(j, self._product_error) + self._noise) / left
-        self._append_row(r, self._C[:, j] / left, j, error)
+        g, error = self._gram[j]
+        L = self._L.rows
+        r = self._L.next_row()
+        row_from_gram(g, L, L[:, j].copy(), left, r)
+        self._append_row(r, self._C[:, j] / left, j, (error + self._noise) / left)
 
     def _take_by_columns(self, J: Indices) -> None:
-        new = self._geometry.take(self._columns, J, self._L[: len(self._columns)])
-        error = _PRODUCT_ROUNDINGS * self._X.matrix.arithmetic + self._noise
-        for j, row, c in new:
-            if not self._by_rows:
-                kept = self._next_row()
+        error = PRODUCT_ROUNDINGS * self._X.matrix.arithmetic + self._noise
+        for j, row, c in self._geometry.take(self._columns, J, self._L.rows):
+            if not self._by_rows:  # else nobody will ask for it again
+                kept = self._L.next_row()
                 kept[:] = row
                 row = kept
             self._append_row(row, c, j, error)
-
-    def _next_row(self) -> Floats:
-        """Return the row of L that is to be written next."""
-        k = len(self._columns)
-        if k == len(self._L):
-            self._L = np.concatenate([self._L, np.empty_like(self._L)])
-        return self._L[k]
 
     def _append_row(self, r: Floats, c: Floats, j: int, error: float) -> None:
         """Add row r = q'X, the next one of L, with c = V'q; j is the column q was made from."""
@@ -504,14 +491,9 @@ class CanonicalState(State):
 
     def _fetch(self, J: Indices) -> None:
         """Have the Gram columns X'x_j of J, and with them those of the likely next winners."""
-        wanted = [j for j in J.tolist() if j not in self._fetched]
-        if not wanted or self._X.whole is not None:
-            return
-        wanted = sorted(wanted + self._likely(wanted))  # rows are read from left to right
-        fetched = np.array(wanted, dtype=np.intp)
-        columns, errors = self._X.gram_with_errors(fetched)
-        self._fetched.update(zip(wanted, columns))
-        self._errors.update(zip(wanted, errors.tolist()))
+        wanted = self._gram.missing(J)
+        if wanted:
+            self._gram.fetch(wanted + self._likely(wanted))
 
     def _likely(self, wanted: list[int]) -> list[int]:
         """Return columns that have not been fetched and are likely to be taken soon."""
@@ -519,13 +501,13 @@ class CanonicalState(State):
         count = plan.columns_ahead(shape, self._size, self._taken, memory) - len(wanted)
         if count < 1:
             return []
-        alone = len(wanted) == 1 and not self._wide_columns
-        if alone and self._fetched and plan.guessing_pays(shape, self._X.matrix.n_stored, memory):
+        alone, fetched = len(wanted) == 1 and not self._wide_columns, self._gram.fetched
+        if alone and fetched and plan.guessing_pays(shape, self._X.matrix.n_stored, memory):
             gains = np.full(self._X.shape[1], -1.0)
             gains[self._single] = self._gains
-            L = self._L[: len(self._columns)]
-            return likely_winners(gains, self._C, self._d, L, self._fetched, wanted[0], count)
-        known = {*wanted, *self._fetched}
+            L = self._L.rows
+            return likely_winners(gains, self._C, self._d, L, fetched, wanted[0], count)
+        known = {*wanted, *fetched}
         many = min(len(known) + count, len(self._gains))
         leaders = np.argpartition(-self._gains, many - 1)[:many]
         leaders = leaders[np.argsort(-self._gains[leaders], kind="stable")]
@@ -535,13 +517,3 @@ class CanonicalState(State):
                 break
             likely += [j for j in self._columns_of(f).tolist() if j not in known]
         return likely
-
-
-def _rows_at_first(size: int, n: int) -> int:
-    """Return how many rows L begins with; pages that are never written take no memory.
-
-    Where it will be large anyway it is made large enough for NumPy to ask for huge pages, which
-    are quicker to get.
-    """
-    rows = max(8, min(size, 64))
-    return rows if 8 * rows * n < _LARGE else max(rows, 1 + _HUGE // (8 * n))

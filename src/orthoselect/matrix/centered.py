@@ -34,7 +34,7 @@ _SQUARES = 1e-250, 1e250
 _SQUARES_FLOAT32 = 1e-25, 1e30
 _SUM_ROUNDINGS = 4.0  # that a sum of squares is off by
 # Usual error of an inner product of unit vectors, in roundings.
-_PRODUCT_ROUNDINGS = 8.0
+PRODUCT_ROUNDINGS = 8.0
 _PILOT_ROWS = 16
 _BLOCK_NUMBERS = 1 << 13  # numbers worked on at a time, in the nearest cache
 _MAX_LOOKS = 3  # the first, after a scale, after a shift
@@ -147,17 +147,17 @@ class CenteredMatrix:
         where a product was taken both ways. Once seen, it is expected of all columns.
         """
         if self.whole is not None:
-            return self.whole[J], np.full(len(J), _PRODUCT_ROUNDINGS * EPS)
+            return self.whole[J], np.full(len(J), PRODUCT_ROUNDINGS * EPS)
         self._count(len(J))
         with np.errstate(all="ignore"):
             ZtX, sums, errors2 = self.matrix.gram(J, self.means[J], self._factors[J], self.root)
             G = self._reduce(ZtX, sums)
         if self.matrix.arithmetic == EPS:
-            return G, np.full(len(J), _PRODUCT_ROUNDINGS * EPS)
+            return G, np.full(len(J), PRODUCT_ROUNDINGS * EPS)
         among = G[:, J]
         seen = np.abs(among - np.where(np.eye(len(J), dtype=bool), 1.0, among.T)).max(axis=1)
         usual = self.matrix.arithmetic / 2 * self._reach * np.sqrt(errors2)
-        usual += _PRODUCT_ROUNDINGS * EPS
+        usual += PRODUCT_ROUNDINGS * EPS
         self.work.excess = max(self.work.excess, 2.0 * float((seen / usual).max(initial=0.0)))
         return G, self.work.excess * usual
 
