@@ -192,9 +192,10 @@ class SelectionPath(Sequence[SelectionStep]):
         Examples
         --------
         >>> from orthoselect import select
-        >>> print(select([[1, 0], [2, 1], [3, 1]], [0, 0, 1], 1).to_csv(), end="")
-        step,feature,name,gain,total
-        1,0,x0,0.7499999999999999,0.7499999999999999
+        >>> table = select([[1, 0], [2, 1], [3, 1]], [0, 0, 1], 1).to_csv()
+        >>> header, step = table.splitlines()
+        >>> header, step.split(",")[:3]
+        ('step,feature,name,gain,total', ['1', '0', 'x0'])
         """
         header = ["step", "feature", "name", "gain", "total"]
         rows = [[n, s.feature, s.name, s.gain, s.total] for n, s in enumerate(self, start=1)]
