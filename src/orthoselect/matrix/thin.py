@@ -52,7 +52,8 @@ def add_gram(
     Z = B.take(J, axis=1).astype(np.float64, copy=False)
     Z -= means
     Z *= factors
-    np.maximum(errors2, squared_errors(Z, w), out=errors2)
+    if B.dtype == np.float32:
+        np.maximum(errors2, squared_errors(Z, w), out=errors2)
     if w is not None:
         Z *= w[:, None]
     Z = Z.astype(B.dtype, copy=False)
