@@ -156,11 +156,7 @@ static PyObject *look_ahead(PyObject *Py_UNUSED(self), PyObject *args)
     found = search(&to, floor, room, winners->buf, winners->shape[0]);
     Py_END_ALLOW_THREADS;
     free(room);
-    PyObject *done = finish_call(&arrays, NULL);
-    if (done == NULL)
-        return NULL;
-    Py_DECREF(done);
-    return PyLong_FromSsize_t(found);
+    return finish_with(&arrays, PyLong_FromSsize_t(found));
 }
 
 PyMethodDef lookahead_methods[] = {

@@ -75,6 +75,13 @@ PyObject *finish_call(Arrays *arrays, const char *complaint)
     Py_RETURN_NONE;
 }
 
+PyObject *finish_with(Arrays *arrays, PyObject *value)
+{
+    while (arrays->n > 0)
+        PyBuffer_Release(&arrays->views[--arrays->n]);
+    return value;
+}
+
 static PyModuleDef module = {
     PyModuleDef_HEAD_INIT,
     "_native",

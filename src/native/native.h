@@ -40,6 +40,9 @@ Py_buffer *take_array(Arrays *arrays, PyObject *object, const char *format, int 
 /* Release all arrays; raise if an error was set, or a ValueError if there is a complaint. */
 PyObject *finish_call(Arrays *arrays, const char *complaint);
 
+/* Release all arrays; return the value. */
+PyObject *finish_with(Arrays *arrays, PyObject *value);
+
 /* The type of a block: "f" or "d", or NULL with an error set. */
 const char *float_type(PyObject *block);
 

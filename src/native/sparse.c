@@ -308,11 +308,7 @@ static PyObject *direction_py(PyObject *Py_UNUSED(self), PyObject *args)
     one_product(X, &as, (double *)Q->buf + k * (Q->strides[0] / 8), z, r->buf);
     Py_END_ALLOW_THREADS;
     free(z);
-    PyObject *done = finish_call(&arrays, NULL);
-    if (done == NULL)
-        return NULL;
-    Py_DECREF(done);
-    return PyFloat_FromDouble(norm);
+    return finish_with(&arrays, PyFloat_FromDouble(norm));
 }
 
 /* Count the numbers of each column of compressed rows, and tell the row of its last one; 0 if columns
@@ -353,11 +349,7 @@ static PyObject *count_py(PyObject *Py_UNUSED(self), PyObject *args)
     Py_BEGIN_ALLOW_THREADS;
     rising = count(columns->buf, starts->buf, N, counts->shape[0], counts->buf, last->buf);
     Py_END_ALLOW_THREADS;
-    PyObject *done = finish_call(&arrays, NULL);
-    if (done == NULL)
-        return NULL;
-    Py_DECREF(done);
-    return PyBool_FromLong(rising);
+    return finish_with(&arrays, PyBool_FromLong(rising));
 }
 
 enum { LONG = 256 }; /* among longer columns the order does not matter */
@@ -453,11 +445,7 @@ static PyObject *order_py(PyObject *Py_UNUSED(self), PyObject *args)
     Order to = {columns->buf, twins->buf, of->buf, 0, 0};
     order(counts->buf, last ? last->buf : NULL, n, room, first, &to);
     free(room);
-    PyObject *done = finish_call(&arrays, NULL);
-    if (done == NULL)
-        return NULL;
-    Py_DECREF(done);
-    return Py_BuildValue("nn", to.filled, to.n_twins);
+    return finish_with(&arrays, Py_BuildValue("nn", to.filled, to.n_twins));
 }
 
 /* Where the numbers of each of n columns go: next[j] in data and rows, -1 if nowhere. */

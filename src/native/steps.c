@@ -144,11 +144,7 @@ static PyObject *leader_py(PyObject *Py_UNUSED(self), PyObject *args)
         return finish_call(&arrays, NO_FIT);
     double runner_up;
     const Py_ssize_t top = leader(gains->buf, names->buf, open->buf, n, &runner_up);
-    PyObject *done = finish_call(&arrays, NULL);
-    if (done == NULL)
-        return NULL;
-    Py_DECREF(done);
-    return Py_BuildValue("nd", top, runner_up);
+    return finish_with(&arrays, Py_BuildValue("nd", top, runner_up));
 }
 
 static PyObject *row_from_gram_py(PyObject *Py_UNUSED(self), PyObject *args)
@@ -219,11 +215,7 @@ static PyObject *score_columns_py(PyObject *Py_UNUSED(self), PyObject *args)
     scarce = score_columns(removes ? r->buf : NULL, removes ? c->buf : NULL, &of, plenty,
                            scores->buf);
     Py_END_ALLOW_THREADS;
-    PyObject *done = finish_call(&arrays, NULL);
-    if (done == NULL)
-        return NULL;
-    Py_DECREF(done);
-    return PyLong_FromSsize_t(scarce);
+    return finish_with(&arrays, PyLong_FromSsize_t(scarce));
 }
 
 PyMethodDef step_methods[] = {
