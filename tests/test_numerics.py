@@ -311,3 +311,12 @@ def test_gains_of_float32_are_those_of_the_same_numbers_in_float64(seed, strateg
     np.testing.assert_allclose(single.gains[:agreed], double.gains[:agreed], rtol=1e-8, atol=1e-11)
     totals = [step.total for step in single]
     np.testing.assert_allclose(totals, np.cumsum(single.gains), rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::orthoselect.errors.LikelyQuantityWarning")
+@pytest.mark.parametrize("seed", [9, 10, 11])
+def test_columns_much_alike_in_float32_are_measured_whatever_was_measured_before(seed):
+    rng = np.random.default_rng(seed)
+    X = np.cumsum(rng.normal(size=(300, 260)), axis=1).astype(np.float32)
+    y = rng.integers(0, 100, 300)
+    assert select(X, y, 33).features == select(X.astype(float), y, 33).features

@@ -344,10 +344,11 @@ static PyObject *count_py(PyObject *Py_UNUSED(self), PyObject *args)
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
     const Py_ssize_t N = starts->shape[0] - 1;
-    if (!grow(starts->buf, N, columns->shape[0]) || last->shape[0] != counts->shape[0])
+    if (last->shape[0] != counts->shape[0])
         return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
-    rising = count(columns->buf, starts->buf, N, counts->shape[0], counts->buf, last->buf);
+    rising = grow(starts->buf, N, columns->shape[0]) &&
+             count(columns->buf, starts->buf, N, counts->shape[0], counts->buf, last->buf);
     Py_END_ALLOW_THREADS;
     return finish_with(&arrays, PyBool_FromLong(rising));
 }
@@ -575,7 +576,8 @@ PyMethodDef sparse_methods[] = {
      "they had of it; r = q'X for all columns. Returns the norm of what was left of the column."},
     {"sparse_count", count_py, METH_VARARGS,
      "sparse_count(columns, starts, counts, last): how many numbers each column of compressed rows\n"
-     "has, and the row of its last one; False if the columns of some row do not rise."},
+     "has, and the row of its last one; False if starts leave the columns, or the columns of some\n"
+     "row do not rise."},
     {"sparse_order", order_py, METH_VARARGS,
      "sparse_order(counts, last, N, columns, twins, of): the columns that hold anything, the\n"
      "shortest first. Unless last is None, of the columns with one number, in the same row, only\n"

@@ -127,21 +127,21 @@ def select(
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
     data = find_table(data, memory)
     check_blocks(data, chosen)
-    problem = _open(
-        data,
-        target,
-        include=include,
-        exclude=exclude,
-        keep_whole_weights=criterion.keeps_whole_weights,
-        **general,
-    )
-    _check_columns(problem.table, chosen)
-    _check_rows(problem.table, chosen, criterion)
-    design = prepare(criterion, problem)
-    included = design.features.places(problem.include)
-    size = count_to_select(n_features_to_select, len(design.features), len(included))
-    asked = {"n_features_to_select": n_features_to_select, **_asked(general, problem, search)}
     with single_threaded_blas():
+        problem = _open(
+            data,
+            target,
+            include=include,
+            exclude=exclude,
+            keep_whole_weights=criterion.keeps_whole_weights,
+            **general,
+        )
+        _check_columns(problem.table, chosen)
+        _check_rows(problem.table, chosen, criterion)
+        design = prepare(criterion, problem)
+        included = design.features.places(problem.include)
+        size = count_to_select(n_features_to_select, len(design.features), len(included))
+        asked = {"n_features_to_select": n_features_to_select, **_asked(general, problem, search)}
         walk = _Walk(criterion, design, problem.response, {**asked, **options}, progress)
         return walk.run(searcher, start(criterion, design, problem, size), size, included)
 

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 
 import naive
 from orthoselect import native
+from orthoselect.errors import InputError
 from orthoselect.matrix import SparseMatrix
 from orthoselect.matrix.basis import Basis
 from orthoselect.matrix.compressed import CompressedRows, compressed_columns
@@ -158,6 +159,7 @@ def test_kernels_refuse_what_would_leave_their_arrays():
         return kernels.sparse_order(np.int32(counts), np.int32(last), N, *room)
 
     assert order() == (2, 1)
+    assert not kernels.sparse_count(np.int32([0, 1]), np.int32([0, 3]), counts, counts.copy())
     turn(), direction(), sparse()  # as they should be
     for wrong in (
         lambda: sparse(rows=[0, 1, 4]),
@@ -179,7 +181,6 @@ def test_kernels_refuse_what_would_leave_their_arrays():
         lambda: direction(Q=np.empty((2, 3))),
         lambda: direction(r=np.empty(2)),
         lambda: direction(means=np.ones(2)),
-        lambda: kernels.sparse_count(np.int32([0, 1]), np.int32([0, 3]), counts, counts.copy()),
         lambda: kernels.sparse_count(np.int32([0, 1]), np.int32([0, 2]), counts, counts[:2].copy()),
         lambda: order(counts=[1, -1, 1]),
         lambda: order(columns=2),
@@ -203,3 +204,39 @@ def test_kernels_refuse_what_would_leave_their_arrays():
     with pytest.raises(TypeError, match="expected 1 axes"):
         kernels.sparse_turn(np.ones(3, dtype=complex), *(counts,) * 3, np.arange(3), *turned)
     turn(columns=(0, 7, -7), starts=(0, 3))  # counts that are not theirs: nothing is written there
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize("part", ["data", "indices", "indptr"])
+def test_parts_may_stand_apart(form, part):
+    X = table(np.random.default_rng(0), 20, 30, 0.4).asformat(form)
+    expected = X.toarray()
+    setattr(X, part, np.stack([getattr(X, part)] * 2, axis=1)[:, 0])
+    J = np.arange(30)
+    np.testing.assert_array_equal(SparseMatrix(X).columns(J), expected)
+    Z = np.ones((20, 2))
+    np.testing.assert_allclose(SparseMatrix(X).cross(Z), Z.T @ expected)
+
+
+def test_numbers_may_be_big_endian():
+    X = table(np.random.default_rng(0), 20, 30, 0.4)
+    expected = X.toarray()
+    X.data = X.data.astype(">f8")
+    np.testing.assert_array_equal(SparseMatrix(X).columns(np.arange(30)), expected)
+
+
+@pytest.mark.parametrize("form", ["csr", "csc"])
+@pytest.mark.parametrize(
+    ("part", "values", "told"),
+    [
+        ("indices", [0, 4, 1], "from 0 to 3, and hold 4"),
+        ("indices", [0, -1, 1], "hold -1"),
+        ("indptr", [0, 2, 1, 3, 3], "does not grow"),
+        ("indptr", [0, 1, 2, 3, 9], "3 stored numbers"),
+    ],
+)
+def test_a_table_that_is_not_sound_is_told(form, part, values, told):
+    X = sp.csr_array(np.diag([1.0, 2.0, 3.0, 0.0])).asformat(form)
+    setattr(X, part, np.array(values, dtype=np.int32))
+    with pytest.raises(InputError, match=told):
+        SparseMatrix(X)

@@ -121,3 +121,14 @@ def test_pool_is_made_anew_after_a_fork():
     if child == 0:
         os._exit(0 if len(select(X, y, 3)) == 3 else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.parametrize("N", [2000, 12000, 40000])
+def test_numbers_as_response_do_not_depend_on_the_number_of_threads_either(N):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(N, 30)), rng.normal(size=N)
+    gains = []
+    for limit in (1, 2):
+        with threadpool_limits(limit):
+            gains.append(select(X, y, 15).gains)
+    assert gains[0] == gains[1]

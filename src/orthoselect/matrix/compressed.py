@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from orthoselect.errors import InputError
 from orthoselect.matrix.base import Filled, Floats, Indices
 from orthoselect.native import aligned, kernels
 
@@ -33,6 +34,7 @@ class Columns(NamedTuple):
 
 def compressed_columns(X: Any) -> Columns:
     """Return the columns of a sparse table of any format; duplicates are added up."""
+    _check_sound(X)
     if X.format == "csc" and not X.has_canonical_format:
         X = X.copy()  # summing duplicates works in place, and the caller's X is not ours
     X = sp.csc_array(X).astype(np.float64, copy=False)
@@ -41,7 +43,31 @@ def compressed_columns(X: Any) -> Columns:
     rows, starts = X.indices[:stored], X.indptr
     if max(stored, *X.shape) <= np.iinfo(np.int32).max:  # kernels take short ones
         rows, starts = rows.astype(np.int32, copy=False), starts.astype(np.int32, copy=False)
-    return Columns(X.data[:stored], rows, starts)
+    return Columns(*map(np.ascontiguousarray, (X.data[:stored], rows, starts)))
+
+
+def _check_sound(X: Any) -> None:
+    """Raise where indices leave the table: SciPy takes them on trust, and goes astray."""
+    if X.format not in ("csr", "csc"):
+        return
+    room, stored = min(len(X.indices), len(X.data)), int(X.indptr[-1])
+    if X.indptr[0] != 0 or (np.diff(X.indptr) < 0).any() or stored > room:
+        raise InputError(
+            f"X should be a sound sparse table; `indptr` of this {X.format} table does not grow "
+            f"from 0 to its {room} stored numbers. Build it anew."
+        )
+    limit, indices = X.shape[1 if X.format == "csr" else 0], X.indices[:stored]
+    if stored and not 0 <= indices.min() <= indices.max() < limit:
+        worst = int(indices.min()) if indices.min() < 0 else int(indices.max())
+        raise InputError(
+            f"X should be a sound sparse table; `indices` of this {X.format} table should be from "
+            f"0 to {limit - 1}, and hold {worst}. Build it anew."
+        )
+
+
+def _whole(values: NDArray) -> NDArray:
+    """Return values where kernels take them, one behind the other."""
+    return aligned(np.ascontiguousarray(values))
 
 
 class CompressedRows:
@@ -49,18 +75,23 @@ class CompressedRows:
 
     def __init__(self, X: Any, counts: NDArray[np.int32], last: NDArray[np.int32]) -> None:
         stored = int(X.indptr[-1])
-        self._parts = [aligned(a) for a in (X.data[:stored], X.indices[:stored], X.indptr)]
+        self._parts = [_whole(a) for a in (X.data[:stored], X.indices[:stored], X.indptr)]
         self._counts, self._last = counts, last  # of each column, and the row of its last number
 
     @classmethod
     def of(cls, X: Any) -> CompressedRows | None:
         """Return the rows of a sparse table, or None if that is not what it is."""
-        if X.format != "csr" or kernels() is None or X.data.dtype.char not in _TURNED:
+        dtype = X.data.dtype
+        if (
+            X.format != "csr"
+            or kernels() is None
+            or not X.indices.dtype == X.indptr.dtype == np.int32
+        ):
             return None
-        if not X.indices.dtype == X.indptr.dtype == np.int32:
+        if dtype.char not in _TURNED or not dtype.isnative or X.indptr[-1] > len(X.data):
             return None
         counts, last = np.empty(X.shape[1], np.int32), np.empty(X.shape[1], np.int32)
-        rising = kernels().sparse_count(aligned(X.indices), aligned(X.indptr), counts, last)
+        rising = kernels().sparse_count(_whole(X.indices), _whole(X.indptr), counts, last)
         return cls(X, counts, last) if rising else None
 
     def filled(self, *, distinct: bool) -> Filled:

@@ -182,9 +182,11 @@ class RowGeometry(Geometry):
         """Bring the basis up to the columns that were taken without it."""
         if len(S) == self._basis.k:
             return
-        new = np.array(S[self._basis.k :], dtype=np.intp)
-        if len(new) == 1 and int(new[0]) in self._residuals:  # measured just before it was taken
-            self._basis.push(*self._residuals[int(new[0])], self._X.sizes[new[0]])
+        k = self._basis.k
+        new = np.array(S[k:], dtype=np.intp)
+        w, h = self._residuals.get(int(new[0]), (None, None))
+        # Measured just before it was taken, and not when the basis was a smaller one.
+        if len(new) == 1 and w is not None and h is not None and len(h) == k:
+            self._basis.push(w, h, self._X.sizes[new[0]])
             return
-        if len(new):
-            self._basis.extend(self._X.columns(new), self._X.sizes[new])
+        self._basis.extend(self._X.columns(new), self._X.sizes[new])
