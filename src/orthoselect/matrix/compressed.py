@@ -81,14 +81,12 @@ class CompressedRows:
     @classmethod
     def of(cls, X: Any) -> CompressedRows | None:
         """Return the rows of a sparse table, or None if that is not what it is."""
-        dtype = X.data.dtype
-        if (
-            X.format != "csr"
-            or kernels() is None
-            or not X.indices.dtype == X.indptr.dtype == np.int32
-        ):
+        if X.format != "csr" or kernels() is None:
             return None
-        if dtype.char not in _TURNED or not dtype.isnative or X.indptr[-1] > len(X.data):
+        dtype, short = X.data.dtype, X.indices.dtype == X.indptr.dtype == np.int32
+        if dtype.char not in _TURNED or not dtype.isnative or not short:
+            return None
+        if X.indptr[-1] > len(X.data):
             return None
         counts, last = np.empty(X.shape[1], np.int32), np.empty(X.shape[1], np.int32)
         rising = kernels().sparse_count(_whole(X.indices), _whole(X.indptr), counts, last)
