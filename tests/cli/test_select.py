@@ -265,7 +265,9 @@ def test_a_wrong_count(refused):
 
 def test_one_class(refused, tmp_path):
     (tmp_path / "t.csv").write_text("a,b,y\n1,2,x\n2,1,x\n3,5,x\n")
-    assert "at least two classes" in refused("select", "t.csv", "-t", "y")
+    told = refused("select", "t.csv", "-t", "y")
+    assert "at least two classes" in told
+    assert "np." not in told
 
 
 def test_missing_values_name_the_column_and_the_remedy(refused, run, tmp_path):

@@ -319,8 +319,9 @@ def _check_varies(parts: Iterable[Any], name: str) -> None:
                 constant.remove(at)
         if not constant:
             return
-    at = min(constant)
+    held = firsts[min(constant)]
+    held = held.item() if hasattr(held, "item") else held  # a number, not NumPy's name for it
     raise InputError(
         f"the target `{name}` should have at least two classes or unlike numbers; every row has "
-        f"{firsts[at]!r}. Choose another `--target`, or more rows."
+        f"{held!r}. Choose another `--target`, or more rows."
     )
