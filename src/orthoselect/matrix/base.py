@@ -183,12 +183,12 @@ class Matrix(ABC):
         """
         return None
 
-    def block_gram(self, J: Indices, root: Floats | None, V: Floats | None = None) -> Floats:
-        """Return the exact inner products of columns J with each other, rows weighted by root**2.
-
-        With V, (N, m), below them their weighted sums, and their products with root * V.
-        """
-        return block_products(self.columns(J), root, V)
+    def block_gram(self, J: Indices, root: Floats | None) -> Floats:
+        """Return the exact inner products among columns J, rows weighted by root**2."""
+        A = self.columns(J)
+        if root is not None:
+            A *= root[:, None]
+        return A.T @ A
 
     def block_grams(self, blocks: Sequence[Indices], root: Floats | None) -> list[Floats]:
         """Return the exact inner products among the columns of each block."""
@@ -243,19 +243,6 @@ class Matrix(ABC):
         """Cut J so that the columns of one batch take little memory beside X."""
         width = max(1, _BATCH_BYTES // (8 * max(self.shape[0], 1)))
         return [J[start : start + width] for start in range(0, len(J), width)]
-
-
-def block_products(A: Floats, root: Floats | None, V: Floats | None) -> Floats:
-    """Return (root * A)'(root * A), and below it root'(root * A) and V'(root * A), if V is given.
-
-    A may be overwritten.
-    """
-    if root is not None:
-        A *= root[:, None]
-    if V is None:
-        return A.T @ A
-    sums = (np.ones(len(A)) if root is None else root) @ A
-    return np.concatenate([A.T @ A, sums[None], V.T @ A])
 
 
 def squared_errors(Z: Floats, w: Floats | None) -> Floats:

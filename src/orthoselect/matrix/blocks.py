@@ -112,8 +112,8 @@ class BlockMatrix(Matrix):
         ZtX, sums, errors2 = self.total(partial(_gram, J, means, factors), None, [root])
         return ZtX, sums, errors2
 
-    def block_gram(self, J: Indices, root: Rows | None, V: Rows | None = None) -> Floats:
-        return self.total(partial(_block_gram, J), J, [root, V])[0]
+    def block_gram(self, J: Indices, root: Rows | None) -> Floats:
+        return self.total(partial(_block_gram, J), J, [root])[0]
 
     def block_grams(self, blocks: Sequence[Indices], root: Rows | None) -> list[Floats]:
         if not len(blocks):
@@ -215,8 +215,8 @@ class ProjectedMatrix(Matrix):
     def columns_at(self, J: Indices, rows: slice) -> Floats:
         return self._part.columns_at(self._place[J], rows)
 
-    def block_gram(self, J: Indices, root: Floats | None, V: Floats | None = None) -> Floats:
-        return self._part.block_gram(self._place[J], root, V)
+    def block_gram(self, J: Indices, root: Floats | None) -> Floats:
+        return self._part.block_gram(self._place[J], root)
 
     def extremes(self, J: Indices) -> tuple[Floats, Indices, Indices]:
         return self._part.extremes(self._place[J])
@@ -246,16 +246,13 @@ def _cross(block: Matrix, Z: Floats) -> list[Floats]:
 def _scan(gram: bool, block: Matrix, V: Floats, root: Floats | None) -> list[Floats]:
     """Take the first look at a block; and 1 for each column that declines a shift."""
     fixed = (~block.movable()).astype(np.float64)
+    scan = block.scan(V, root, gram=gram and block.has_gram)
+    found = [scan.sums, scan.squares, scan.VtX, fixed]
     if not gram:
-        scan = block.scan(V, root)
-        return [scan.sums, scan.squares, scan.VtX, fixed]
-    if block.has_gram:
-        scan = block.scan(V, root, gram=True)
-        assert scan.gram is not None
-        return [scan.sums, scan.squares, scan.VtX, fixed, scan.gram]
-    n = block.shape[1]  # this kind has no quick way to all inner products
-    products = block.block_gram(np.arange(n), root, V)
-    return [products[n], products[:n].diagonal(), products[n + 1 :], fixed, products[:n]]
+        return found
+    if scan.gram is not None:
+        return [*found, scan.gram]
+    return [*found, block.block_gram(np.arange(block.shape[1]), root)]
 
 
 def _gram(
@@ -264,8 +261,8 @@ def _gram(
     return block.gram(J, means, factors, root)
 
 
-def _block_gram(J: Indices, block: Matrix, root: Floats | None, V: Floats | None) -> list[Floats]:
-    return [block.block_gram(J, root, V)]
+def _block_gram(J: Indices, block: Matrix, root: Floats | None) -> list[Floats]:
+    return [block.block_gram(J, root)]
 
 
 def _block_grams(blocks: Sequence[Indices], block: Matrix, root: Floats | None) -> list[Floats]:

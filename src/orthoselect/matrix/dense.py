@@ -170,21 +170,18 @@ class DenseMatrix(Matrix):
         XtX = np.ascontiguousarray(G[:n, :n])
         return Scan(G[n, :n].copy(), XtX.diagonal().copy(), G[n + 1 :, :n].copy(), XtX)
 
-    def block_gram(self, J: Indices, root: Floats | None, V: Floats | None = None) -> Floats:
+    def block_gram(self, J: Indices, root: Floats | None) -> Floats:
         order = np.argsort(J)  # rows are read from left to right
-        J, t = J[order], len(J)
+        J = J[order]
         shift, scale = (None if a is None else a[J] for a in (self._shift, self._scale))
 
         def work(tile: Tile, total: Total) -> None:
             rows = tile[0]
-            roots, V_rows = cut(root, rows), cut(V, rows)
-            add_inner_products(self._X[rows], J, shift, scale, roots, V_rows, total[0])
+            add_inner_products(self._X[rows], J, shift, scale, cut(root, rows), total[0])
 
-        side = t if V is None else t + 1 + V.shape[1]
-        found = run_tasks(self._row_tasks(), work, Totals((side, t)))[0]
-        products = np.empty_like(found)
-        products[np.ix_(order, order)] = found[:t]
-        products[t:, order] = found[t:]
+        products = np.empty((len(J), len(J)))
+        (found,) = run_tasks(self._row_tasks(), work, Totals(products.shape))
+        products[np.ix_(order, order)] = found
         return products
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.matrix.base import Floats, Indices, block_products
+from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.thin import stands_by_rows, take_columns
 from orthoselect.native import aligned, kernels
 
@@ -20,10 +20,9 @@ def add_inner_products(
     shift: Floats | None,
     scale: Floats | None,
     root: Floats | None,
-    V: Floats | None,
     out: Floats,
 ) -> None:
-    """Add A'A, where A = root * (B[:, J] - shift) * scale; with V below it [root, V]'A.
+    """Add A'A, where A = root * (B[:, J] - shift) * scale.
 
     Parameters
     ----------
@@ -33,12 +32,11 @@ def add_inner_products(
         t columns.
     shift, scale : arrays of shape (t,) or None
     root : array of shape (rows,) or None for ones
-    V : array of shape (rows, m) or None
-    out : array of shape (t, t) or (t + 1 + m, t)
+    out : array of shape (t, t)
     """
     few = len(out) <= _FEW and B.dtype in (np.float32, np.float64)
     if few and stands_by_rows(B) and kernels() is not None:
-        given = (shift, scale, root, V)
+        given = (shift, scale, root)
         others = (None if a is None else aligned(np.ascontiguousarray(a)) for a in given)
         kernels().inner_products(aligned(B), aligned(J), *others, out)
         return
@@ -50,5 +48,6 @@ def add_inner_products(
             A -= shift
         if scale is not None:
             A *= scale
-        roots = None if root is None else root[rows]
-        out += block_products(A, roots, None if V is None else V[rows])
+        if root is not None:
+            A *= root[rows, None]
+        out += A.T @ A

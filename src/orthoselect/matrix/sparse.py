@@ -169,17 +169,13 @@ class SparseMatrix(Matrix):
             return self._with(Columns(data, rows, starts), self.precision[J])
         return self._with(compressed_columns(self._X[:, J]), self.precision[J])
 
-    def block_gram(self, J: Indices, root: Floats | None, V: Floats | None = None) -> Floats:
+    def block_gram(self, J: Indices, root: Floats | None) -> Floats:
         if self.shape[0] * len(J) <= _DENSE:  # quicker than to cut out a sparse part
-            return super().block_gram(J, root, V)
+            return super().block_gram(J, root)
         A = self._X[:, J]
         if root is not None:
             A = sp.csc_array((A.data * root[A.indices], A.indices, A.indptr), shape=A.shape)
-        G = (A.T @ A).toarray()
-        if V is None:
-            return G
-        sums = A.T @ (np.ones(self.shape[0]) if root is None else root)
-        return np.concatenate([G, sums[None], (A.T @ V).T])
+        return (A.T @ A).toarray()
 
     def extremes(self, J: Indices) -> tuple[Floats, Indices, Indices]:
         part = self._X[:, J]
