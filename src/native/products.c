@@ -103,10 +103,11 @@ static Gather gather_from(const Py_buffer *J, const Py_buffer *means, const Py_b
 static PyObject *gram(PyObject *Py_UNUSED(self), PyObject *args)
 {
     PyObject *given[8];
+    int in_double;
     Arrays arrays = {.n = 0};
     const char *type;
-    if (!PyArg_ParseTuple(args, "OOOOOOOO", &given[0], &given[1], &given[2], &given[3], &given[4],
-                          &given[5], &given[6], &given[7]) ||
+    if (!PyArg_ParseTuple(args, "OOOOOOOOp", &given[0], &given[1], &given[2], &given[3], &given[4],
+                          &given[5], &given[6], &given[7], &in_double) ||
         (type = float_type(given[0])) == NULL)
         return NULL;
     Py_buffer *B = take_array(&arrays, given[0], type, 2, 0);
@@ -129,7 +130,7 @@ static PyObject *gram(PyObject *Py_UNUSED(self), PyObject *args)
     double Z[BLOCK * THIN];
     Py_BEGIN_ALLOW_THREADS;
     if (b > 0)
-        multiply(Z, 0, from.b_padded, b, &from, B, out, NULL);
+        multiply(Z, in_double, from.b_padded, b, &from, B, out, NULL);
     Py_END_ALLOW_THREADS;
     for (Py_ssize_t g = 0; g < b; g++) {
         double *error2 = (double *)errors2->buf + g;
@@ -179,10 +180,10 @@ PyMethodDef product_methods[] = {
      "cross(Z, B, out, squares): out += Z'B, and squares += the column sums of B*B unless None. Z\n"
      "is of the type of B, or in double, and then so are all products."},
     {"gram", gram, METH_VARARGS,
-     "gram(B, J, means, factors, weights, out, sums, errors2): out += Z'B and sums += the column\n"
-     "sums of Z = weights * (B[:, J] - means) * factors; weights may be None. Means and factors are\n"
-     "rounded to the type of B, and so is Z. errors2 are raised to the largest sum of Z**2 / weights\n"
-     "over a run of rows, times the rows of a run in float32."},
+     "gram(B, J, means, factors, weights, out, sums, errors2, in_double): out += Z'B and sums += the\n"
+     "column sums of Z = weights * (B[:, J] - means) * factors; weights may be None. Unless in_double,\n"
+     "means and factors are rounded to the type of B, and so is Z. errors2 are raised to the largest\n"
+     "sum of Z**2 / weights over a run of rows, times the rows of a run in float32."},
     {"take", take, METH_VARARGS, "take(B, J, A): A = B[:, J], as double."},
     {NULL, NULL, 0, NULL},
 };

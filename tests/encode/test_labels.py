@@ -27,7 +27,27 @@ def test_codes_point_at_sorted_levels(values):
     assert list(labels.levels) == sorted(set(values.tolist()))
     assert [labels.levels[code] for code in labels.codes] == values.tolist()
     assert labels.codes.shape == values.shape
-    assert labels.codes.dtype.kind == "i"
+    assert labels.codes.dtype.kind in "iu"
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.int16, np.uint8, np.int8])
+@pytest.mark.parametrize("spread", [1, 9, 10, 127, 255, 256, 257, 900])
+def test_whole_numbers_are_counted_whatever_their_range(dtype, spread):
+    """Few levels are counted one by one, up to 256 in codes of a byte, with gaps or without."""
+    rng = np.random.default_rng(spread)
+    info = np.iinfo(dtype)
+    spread = min(spread, info.max - info.min)
+    for low in (info.min, info.max - spread):
+        for offsets in (np.arange(spread + 1), np.array([0, spread])):
+            numbers = [int(low) + int(offset) for offset in rng.choice(offsets, 3 * len(offsets))]
+            levels = sorted(set(numbers))
+            labels = find_labels(np.array(numbers, dtype=dtype))
+            assert list(labels.levels) == levels
+            assert [levels[code] for code in labels.codes] == numbers
+            assert labels.counts.tolist() == [numbers.count(level) for level in levels]
+            backwards = find_labels(np.array(numbers, dtype=dtype), order=levels[::-1])
+            assert [backwards.levels[code] for code in backwards.codes] == numbers
+            assert backwards.counts.tolist() == labels.counts.tolist()[::-1]
 
 
 def test_mixed_types_have_an_order_that_does_not_depend_on_the_rows():

@@ -93,9 +93,11 @@ def test_kernels_refuse_what_would_leave_their_arrays():
         lambda: kernels.cross(Z, B, out[:1], None),
         lambda: kernels.cross(Z, B, out, np.zeros(2)),
         lambda: kernels.cross(np.ones((4, 40)), B, np.zeros((40, 3)), None),
-        lambda: kernels.gram(B, np.array([0, 3]), one, one, None, out, sums, sums.copy()),
-        lambda: kernels.gram(B, np.array([0, -1]), one, one, None, out, sums, sums.copy()),
-        lambda: kernels.gram(B, np.array([0, 1]), one, one, np.ones(3), out, sums, sums.copy()),
+        lambda: kernels.gram(B, np.array([0, 3]), one, one, None, out, sums, sums.copy(), False),
+        lambda: kernels.gram(B, np.array([0, -1]), one, one, None, out, sums, sums.copy(), False),
+        lambda: kernels.gram(
+            B, np.array([0, 1]), one, one, np.ones(3), out, sums, sums.copy(), False
+        ),
         lambda: kernels.take(B, np.array([3]), np.zeros((4, 1))),
         lambda: kernels.take(B, np.array([0]), np.zeros((3, 1))),
     ):
@@ -105,7 +107,9 @@ def test_kernels_refuse_what_would_leave_their_arrays():
         lambda: kernels.cross(Z.astype(np.float32), B, out, None),
         lambda: kernels.cross(Z, B[:, ::2], out[:, :2].copy(), None),
         lambda: kernels.cross(Z, B, out.astype(np.float32), None),
-        lambda: kernels.gram(B, np.array([0.0, 1.0]), one, one, None, out, sums, sums.copy()),
+        lambda: kernels.gram(
+            B, np.array([0.0, 1.0]), one, one, None, out, sums, sums.copy(), False
+        ),
     ):
         with pytest.raises(TypeError):
             wrong()

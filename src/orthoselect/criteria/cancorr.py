@@ -86,6 +86,8 @@ class SquaredCanonicalCorrelations(Criterion):
         kept = without_empty(design)
         matrix = kept.matrix
         whole = plan.whole_gram_pays(matrix.shape, size, matrix.memory)
+        if plan.double_pays(matrix.shape, size):
+            matrix = matrix.in_double()
         try:
             X, VtX = center(matrix, response.V, weights, ignored=kept.unowned, gram=whole)
         except NonFiniteColumns as found:

@@ -28,6 +28,7 @@ _AHEAD, _AHEAD_OF_MANY = 12, 6
 _AHEAD_IN_BLOCKS = 48  # a read is dear, and wrong guesses cheap beside it
 # Gram matrices at a time while blocks are added up: threads', sums', those of rounding.
 _GRAM_COPIES, _COLUMN_COPIES = 16, 64
+_NARROW = 64  # columns of a table whose first guesses mostly last
 _MANY = 20  # columns for each step planned: too many compete for guesses to last
 _FEW_ROWS = 128
 # Below so many numbers a read costs less than good guesses.
@@ -59,6 +60,15 @@ def _gram_fits(N: int, n: int, memory: int | None) -> bool:
     if memory is None:
         return n <= max(N / _GRAM_MEMORY, _SMALL_GRAM)
     return 8 * _GRAM_COPIES * n * n <= memory
+
+
+def double_pays(shape: tuple[int, int], size: int) -> bool:
+    """Whether to multiply float32 numbers in float64.
+
+    It takes longer, but what follows is exact, and in the end no read is needed to make it so. That
+    is worth it where one read with products is all there will be.
+    """
+    return shape[1] <= _NARROW and size <= _AHEAD
 
 
 def rows_pay(shape: tuple[int, int], size: int, matrix: Matrix) -> bool:

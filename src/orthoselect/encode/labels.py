@@ -13,6 +13,7 @@ from orthoselect.errors import InputError, MissingValueError
 
 _COUNTED_AT_ONCE = 1 << 20  # since counting copies what it counts
 _CODED_AT_ONCE = 1 << 15  # in a near cache
+_FEW = 10  # levels that are quicker looked for one by one than counted together
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Labels:
     Attributes
     ----------
     codes : integer array of shape (N,)
-        Position of each row's label in `levels`.
+        Position of each row's label in `levels`; of any integer type.
     levels : tuple
         The distinct labels that occur: in the order of the dtype where it has one, else sorted.
     most_frequent : int or None
@@ -31,7 +32,7 @@ class Labels:
         How many rows each level has, if that was found on the way.
     """
 
-    codes: NDArray[np.intp]
+    codes: NDArray
     levels: tuple[Any, ...]
     most_frequent: int | None = field(default=None, repr=False)
     counts: NDArray[np.intp] | None = field(default=None, repr=False)
@@ -104,15 +105,17 @@ def _find_by_count(values: NDArray, order: Sequence[Any] | None) -> Labels:
     if high - low > max(1000, len(values)):
         found, codes = np.unique(values, return_inverse=True)
         return _reorder(codes.reshape(-1), found.tolist(), order)
-    codes, counts = np.empty(len(values), dtype=np.intp), np.zeros(high - low + 1, dtype=np.intp)
+    # New memory is dear: codes of one byte take an eighth of it.
+    codes = np.empty(len(values), dtype=np.uint8 if high - low < 256 else np.intp)
+    counts = np.zeros(high - low + 1, dtype=np.intp)
     for start in range(0, len(values), _CODED_AT_ONCE):
         part = slice(start, start + _CODED_AT_ONCE)
         wide = values[part] if values.dtype.itemsize == 8 else values[part].astype(np.int64)
-        codes[part] = wide - wide.dtype.type(low)
-        counts += np.bincount(codes[part], minlength=len(counts))
+        np.subtract(wide, wide.dtype.type(low), out=codes[part], casting="unsafe")
+        counts += _count(codes[part], len(counts))
     place = np.flatnonzero(counts)
     if len(place) <= high - low:  # some numbers in between do not occur
-        to_code = np.zeros(high - low + 1, dtype=np.intp)
+        to_code = np.zeros(high - low + 1, dtype=codes.dtype)
         to_code[place] = np.arange(len(place))
         codes = to_code.take(codes)
     kind = bool if values.dtype.kind == "b" else int
@@ -120,17 +123,25 @@ def _find_by_count(values: NDArray, order: Sequence[Any] | None) -> Labels:
     return _reorder(codes, levels, order, counts[place])
 
 
+def _count(codes: NDArray, n_levels: int) -> NDArray[np.intp]:
+    """Return how often each code occurs."""
+    if n_levels <= _FEW and codes.dtype == np.uint8:
+        return np.array([np.count_nonzero(codes == code) for code in range(n_levels)])
+    return np.bincount(codes, minlength=n_levels)
+
+
 def _find_bytes(values: NDArray, order: Sequence[Any] | None) -> Labels:
     """Numbers or truth values of one byte: a table of 256 tells all."""
     stored = np.ascontiguousarray(values).view(np.uint8)
-    parts = (stored[a : a + _COUNTED_AT_ONCE] for a in range(0, len(stored), _COUNTED_AT_ONCE))
-    there = sum(np.bincount(part, minlength=256) for part in parts) > 0
+    counts = np.zeros(256, dtype=np.intp)
+    for start in range(0, len(stored), _COUNTED_AT_ONCE):
+        counts += np.bincount(stored[start : start + _COUNTED_AT_ONCE], minlength=256)
     meaning = np.arange(256, dtype=np.uint8).view(values.dtype)
-    used = np.flatnonzero(there)
+    used = np.flatnonzero(counts)
     used = used[np.argsort(meaning[used], kind="stable")]
-    to_code = np.zeros(256, dtype=np.intp)
+    to_code = np.zeros(256, dtype=np.uint8)
     to_code[used] = np.arange(len(used))
-    return _reorder(to_code.take(stored), meaning[used].tolist(), order)
+    return _reorder(to_code.take(stored), meaning[used].tolist(), order, counts[used])
 
 
 class LevelsSeen:
@@ -239,7 +250,7 @@ def _find_by_hash(values: list[Any], order: Sequence[Any] | None) -> Labels:
 
 
 def _reorder(
-    codes: NDArray[np.intp],
+    codes: NDArray,
     levels: list[Any],
     order: Sequence[Any] | None,
     counts: NDArray[np.intp] | None = None,
@@ -247,9 +258,10 @@ def _reorder(
     ranking = _ranking(levels, order)
     if ranking == list(range(len(levels))):
         return Labels(codes, tuple(levels), counts=counts)
-    place = np.empty(len(levels), dtype=np.intp)
+    place = np.empty(len(levels), dtype=codes.dtype)
     place[ranking] = np.arange(len(levels))
-    return Labels(place.take(codes), tuple(levels[k] for k in ranking))
+    counts = None if counts is None else counts[ranking]
+    return Labels(place.take(codes), tuple(levels[k] for k in ranking), counts=counts)
 
 
 def _ranking(levels: list[Any], order: Sequence[Any] | None) -> list[int]:

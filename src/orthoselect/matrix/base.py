@@ -140,6 +140,10 @@ class Matrix(ABC):
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         """Return the same kind presenting (X - shift) * scale; shift may be declined (sparse)."""
 
+    def in_double(self) -> Matrix:
+        """Return the same columns with products in float64, if the kind has a quick way to them."""
+        return self
+
     def movable(self) -> NDArray[np.bool_]:
         """Return the columns for which `rescaled` does not decline a shift."""
         return np.ones(self.shape[1], dtype=bool)

@@ -18,8 +18,9 @@ from orthoselect.matrix.base import (
 from orthoselect.matrix.classes import MOST_CLASSES, add_class_sums
 from orthoselect.matrix.exact import add_inner_products
 from orthoselect.matrix.rows import CodedRows, Rows, cut
-from orthoselect.matrix.thin import add_cross, add_gram
+from orthoselect.matrix.thin import add_cross, add_gram, stands_by_rows
 from orthoselect.matrix.threads import BUNDLES, Shared, Total, Totals, run_tasks
+from orthoselect.native import kernels
 
 # A tile that has to be converted should stay in a core's own cache; others may be larger.
 _TILE_BYTES = 1 << 20
@@ -40,7 +41,8 @@ class DenseMatrix(Matrix):
     """A two-dimensional NumPy array.
 
     float64 and float32 tiles are views of the array; other dtypes, and shifted or scaled columns,
-    are converted tile by tile. float32 is multiplied in float32 and added up in float64.
+    are converted tile by tile. float32 is multiplied in float32 and added up in float64, unless
+    products are asked for `in_double`.
 
     Parameters
     ----------
@@ -48,21 +50,29 @@ class DenseMatrix(Matrix):
         Real numbers or booleans; it is only ever read.
     shift, scale : arrays of shape (n,), optional
         Present (X - shift) * scale instead of X.
+    in_double : bool
+        Multiply float32 numbers in float64.
     """
 
     has_gram = True
     takes_coded = True
 
     def __init__(
-        self, X: NDArray, *, shift: Floats | None = None, scale: Floats | None = None
+        self,
+        X: NDArray,
+        *,
+        shift: Floats | None = None,
+        scale: Floats | None = None,
+        in_double: bool = False,
     ) -> None:
         self._X = X
         self._shift = shift
         self._scale = scale
         self._dtype = np.float32 if X.dtype == np.float32 and scale is None else np.float64
+        self._in_double = in_double or self._dtype == np.float64
         self.shape = (X.shape[0], X.shape[1])
         self.precision = storage_precision(X.dtype, X.shape[1])
-        self.arithmetic = max(EPS, float(np.finfo(self._dtype).eps))
+        self.arithmetic = EPS if self._in_double else float(np.finfo(np.float32).eps)
 
     @property
     def nbytes(self) -> int:
@@ -75,7 +85,7 @@ class DenseMatrix(Matrix):
         return self._present(self._X[rows][:, J], J, np.float64, copy=True)
 
     def cross(self, Z: Floats) -> Floats:
-        Z = np.ascontiguousarray(Z, dtype=self._dtype)
+        Z = np.ascontiguousarray(Z, dtype=np.float64 if self._in_double else np.float32)
 
         def work(tile: Tile, total: Total) -> None:
             for rows, columns in self._row_tiles(tile):
@@ -90,18 +100,18 @@ class DenseMatrix(Matrix):
             return super().gram(J, means, factors, root)
         n, b = self.shape[1], len(J)
         w = None if root is None else root * root
-        in_float32 = self._dtype == np.float32
-        about = _few_bits(means, _FEW_BITS) if in_float32 else means
-        power = _few_bits(factors, 1) if in_float32 else factors
+        in_double = self._in_double
+        about = means if in_double else _few_bits(means, _FEW_BITS)
+        power = factors if in_double else _few_bits(factors, 1)
 
         def work(tile: Tile, total: Total) -> None:
             for rows, columns in self._row_tiles(tile):
                 B = self._tile(rows, columns)
-                add_gram(B, J, about, power, None if w is None else w[rows], *total)
+                add_gram(B, J, about, power, cut(w, rows), *total, in_double=in_double)
 
         totals = GramTotals((b, n), (b,), (b,))
         ZtX, sums, errors2 = run_tasks(self._row_tasks(), work, totals, self._cost(b))
-        if in_float32:
+        if not in_double:
             left = np.divide(factors, power, out=np.zeros(b), where=power != 0)
             ZtX *= left[:, None]
             sums, errors2 = sums * left, errors2 * left * left
@@ -184,6 +194,13 @@ class DenseMatrix(Matrix):
         products[np.ix_(order, order)] = found
         return products
 
+    def in_double(self) -> Matrix:
+        if self._in_double or kernels() is None or not stands_by_rows(self._X):
+            return self  # BLAS would have to copy the table into float64
+        exact = type(self)(self._X, shift=self._shift, in_double=True)
+        exact.precision = self.precision
+        return exact
+
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         old_shift = 0.0 if self._shift is None else self._shift
         old_scale = np.ones(self.shape[1]) if self._scale is None else self._scale
@@ -195,6 +212,7 @@ class DenseMatrix(Matrix):
             self._X,
             shift=new_shift if new_shift.any() else None,
             scale=new_scale if (new_scale != 1.0).any() else None,
+            in_double=self._in_double,
         )
         moved.precision = self.precision
         return moved
@@ -238,6 +256,8 @@ class DenseMatrix(Matrix):
         return [(slice(i, min(i + height, rows.stop)), columns) for i in starts]
 
     def _tile(self, rows: slice, columns: slice) -> NDArray:
+        if self._in_double:
+            return self._exact_tile(rows, columns)
         return self._present(self._X[rows, columns], columns, self._dtype)
 
     def _exact_tile(self, rows: slice, columns: slice) -> NDArray:

@@ -38,16 +38,18 @@ def add_gram(
     ZtB: Floats,
     sums: Floats,
     errors2: Floats,
+    *,
+    in_double: bool = False,
 ) -> None:
     """Add Z'B, (b, n), and the column sums of Z = w * (B[:, J] - means) * factors, (b,).
 
     Raise errors2 to the squared usual error of products with columns of norm one, in roundings of
-    float32; see `squared_errors`.
+    float32; see `squared_errors`. With `in_double`, products are float64's whatever B is.
     """
     if _by_kernel(B, len(J)):
         w = None if w is None else aligned(w)
         given = (aligned(each) for each in (B, J, means, factors))
-        kernels().gram(*given, w, ZtB, sums, errors2)
+        kernels().gram(*given, w, ZtB, sums, errors2, in_double)
         return
     Z = B.take(J, axis=1).astype(np.float64, copy=False)
     Z -= means
@@ -56,7 +58,8 @@ def add_gram(
         np.maximum(errors2, squared_errors(Z, w), out=errors2)
     if w is not None:
         Z *= w[:, None]
-    Z = Z.astype(B.dtype, copy=False)
+    if not in_double:
+        Z = Z.astype(B.dtype, copy=False)
     _add_by_blas(Z, B, ZtB)
     sums += Z.sum(axis=0, dtype=np.float64)
 
@@ -71,6 +74,7 @@ def take_columns(B: NDArray, J: Indices) -> Floats:
 
 
 def _add_by_blas(Z: NDArray, B: NDArray, ZtB: Floats) -> None:
+    # float32 sums are to be short, and so are copies where B is float32 and Z is not.
     height = FLOAT32_ROWS if B.dtype == np.float32 else max(len(B), 1)
     for start in range(0, len(B), height):
         rows = slice(start, start + height)
