@@ -133,7 +133,7 @@ def numbers(request):
     return Numbers(request.node).below
 
 
-WAYS = ["as planned", "whole gram", "gram columns", "rows"]
+WAYS = ["as planned", "whole gram", "gram columns", "gram columns in double", "rows"]
 
 
 @pytest.fixture(params=[*WAYS, "whole gram, in blocks", "gram columns, in blocks"])
@@ -147,6 +147,7 @@ def strategy(request, monkeypatch):
     if way != "as planned":
         monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: way == "whole gram")
         monkeypatch.setattr(plan, "rows_pay", lambda *_: way == "rows")
+        monkeypatch.setattr(plan, "double_pays", lambda *_: way == "gram columns in double")
         monkeypatch.setattr(plan, "guessing_pays", lambda *_: True)
     return request.param
 

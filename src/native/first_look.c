@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    ROWS = 128,  /* put into order at a time */
+    ROWS = 128,  /* of float put into order at a time, half as many of double */
     PANEL = 512, /* columns of which so many rows stay in a near cache until they are needed */
     LINE = 64,   /* bytes */
     MOST = 4,    /* fours of columns whose sums and squares stay in registers */
@@ -137,14 +137,15 @@ FOR_EACH_PROCESSOR
 static void add_class_sums(const Table *X, double *own, Py_ssize_t own_step, double *sums,
                            Py_ssize_t sums_step, double *squares)
 {
+    const Py_ssize_t height = X->in_float ? ROWS : ROWS / 2; /* as many bytes */
     Block of = {.c = X->c, .sums = own, .squares = own + X->c * own_step, .step = own_step};
     for (Py_ssize_t j = 0; j < X->n; j += PANEL) {
         const Py_ssize_t width = X->n - j < PANEL ? X->n - j : PANEL;
         memset(own, 0, (size_t)((X->c + 1) * own_step) * sizeof(double));
-        for (Py_ssize_t i = 0; i < X->N; i += ROWS) {
+        for (Py_ssize_t i = 0; i < X->N; i += height) {
             of.B = X->B + i * X->step + j * (X->in_float ? 4 : 8);
-            of.ahead = i + 2 * ROWS <= X->N ? ROWS * X->step : 0;
-            sort_rows(X, i, X->N - i < ROWS ? (int)(X->N - i) : ROWS, &of);
+            of.ahead = i + 2 * height <= X->N ? height * X->step : 0;
+            sort_rows(X, i, (int)(X->N - i < height ? X->N - i : height), &of);
             if (X->in_float && X->weights)
                 columns(1, 1, &of, width, X->n < 4);
             else if (X->in_float)
