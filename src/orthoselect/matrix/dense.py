@@ -24,10 +24,10 @@ from orthoselect.native import kernels
 
 # A tile that has to be converted should stay in a core's own cache; others may be larger.
 _TILE_BYTES = 1 << 20
-_VIEW_BYTES = 1 << 22
+_VIEW_BYTES = 1 << 25
 # Rows are cut into tasks of at least so many, or adding up their results would cost too much;
 # tables that are too short for that are cut into slabs of columns, whose results stand apart.
-_MIN_ROWS, _MIN_NUMBERS, _TASKS = 128, 1 << 16, 16
+_MIN_ROWS, _MIN_NUMBERS, _TASKS = 128, 1 << 16, 8
 _SHORT = 2048
 _SLABS, _MIN_WIDTH = 8, 1024
 _READ = 8  # products that reading a number is worth
