@@ -14,6 +14,7 @@ from benchmarks import (
     importtime,
     information,
     information_peers,
+    limits,
     products,
     report,
     scaling,
@@ -108,6 +109,20 @@ def _products(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _limits(options: argparse.Namespace, settings: table.Settings) -> int:
+    try:
+        chosen = limits.choose(options.rows, quick=options.quick)
+    except ValueError as error:
+        _parser().error(str(error))
+    result = _start(options)
+    result["lines"] = []
+    for line in limits.run(chosen, options.threads[0], settings, quick=options.quick):
+        result["lines"].append(line)
+        report.write(options.output, "limits", result, report.limits_markdown(result))
+    print(report.limits_text(result))
+    return 0
+
+
 def _large(options: argparse.Namespace, settings: table.Settings) -> int:
     try:
         chosen = large.choose(options.rows, quick=options.quick)
@@ -128,6 +143,7 @@ PAGES = {
     "scaling": _scaling,
     "information": _information,
     "products": _products,
+    "limits": _limits,
     "large": _large,
 }
 

@@ -132,6 +132,33 @@ def products_markdown(result: dict[str, Any]) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def limits_text(result: dict[str, Any]) -> str:
+    """Return the page of the limits for a terminal."""
+    parts = [
+        _as_text(*_limits_grid(result)),
+        _as_text(*_limit_ratios_grid(result)),
+        _quick_note(result),
+        "\n".join(environment_lines(result["environment"])),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def limits_markdown(result: dict[str, Any]) -> str:
+    """Return the same as a Markdown page."""
+    about = "\n".join(f"- {line}" for line in environment_lines(result["environment"]))
+    parts = [
+        "# Limits\n\nWhat the passes and Gram columns of a selection would take if all threads did "
+        "nothing but read, as quick as they add up numbers, and multiply at the same time, as "
+        "quick as they do in a near cache; beside the time of `fit`, best of several.",
+        _quick_note(result),
+        _as_markdown(*_limits_grid(result)),
+        "## float32 beside float64\n\nHow many times as quick float32 could be, and is.",
+        _as_markdown(*_limit_ratios_grid(result)),
+        f"## Where\n\n{about}",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
 def environment_lines(environment: dict[str, Any]) -> list[str]:
     """Return where a measurement was made, in a few lines."""
     packages = environment["packages"].items()
@@ -331,6 +358,27 @@ def _model_grid(result: dict[str, Any]) -> tuple[list[str], Grid]:
         texts += [_known_text(found[name]) for name in ("least", "median", "most")]
         rows.append([[text] for text in texts])
     return heads, rows
+
+
+def _limits_grid(result: dict[str, Any]) -> tuple[list[str], Grid]:
+    heads = ["table", "dtype", "a read", "products a second", "passes", "Gram columns"]
+    heads += ["limit", "fit", "limit over fit"]
+    rows = []
+    for line in result["lines"]:
+        limit, seconds = line["limit_seconds"], line["seconds"]
+        texts = [line["title"], line["dtype"], seconds_text(line["read_seconds"])]
+        texts += [f"{line['products_per_second']:.2g}", str(line["passes"]), str(line["columns"])]
+        texts += [seconds_text(limit), seconds_text(seconds), f"{100 * limit / seconds:.0f} %"]
+        rows.append([[text] for text in texts])
+    return heads, rows
+
+
+def _limit_ratios_grid(result: dict[str, Any]) -> tuple[list[str], Grid]:
+    rows = []
+    for double, single in zip(result["lines"][::2], result["lines"][1::2]):
+        ratios = [double[of] / single[of] for of in ("limit_seconds", "seconds")]
+        rows.append([[double["title"]], *([number_text(ratio)] for ratio in ratios)])
+    return ["table", "limits", "fits"], rows
 
 
 def _known_text(number: float | None) -> str:

@@ -61,7 +61,9 @@ def likely_winners(
     rows = np.empty((len(L) + steps, len(I)))  # (k + steps, |I|)
     L.take(I, axis=1, out=rows[: len(L)])
     left = np.maximum(d.take(I), _FLOOR)
-    known, open_ = np.isin(I, F), gains.take(I) > 0
+    is_fetched = np.zeros(len(gains), dtype=bool)
+    is_fetched[F] = True
+    known, open_ = is_fetched[I], gains.take(I) > 0
     places = run_ahead(G[:, len(F) :], R, rows, C.take(I, axis=1), left, open_, known, steps, count)
     return I[places].tolist()
 
