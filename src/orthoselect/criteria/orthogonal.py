@@ -48,7 +48,7 @@ from orthoselect.matrix import NormedMatrix, normalize
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
 
-# The first four mean what they mean in cancorr.py; gains are shares of the most there can be.
+# The first four mean what they mean in gains.py; gains are shares of the most there can be.
 _TRUSTED = 1e-10
 _TIE = 1e-9
 _SHOWN = 1e-5  # gains are shown to people no less certain than this

@@ -1,0 +1,386 @@
+"""What each feature would add to those selected, and how far that is known.
+
+`Gains` keeps what all gains follow from, C, d and D, and is handed each row r = q'X that the state
+in cancorr.py makes of a column it takes. The slack of a gain is what it may be off by. A feature
+whose gain is in doubt, and that might win, is measured on its real columns. Notation as in
+cancorr.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.criteria.candidates import Candidates, blocks_by_width, independent_columns
+from orthoselect.criteria.lookahead import likely_winners
+from orthoselect.criteria.steps import leader, remove_row, score_columns
+from orthoselect.criteria.uncertainty import Uncertainty, block_gains, single_gains
+from orthoselect.matrix import CenteredMatrix, Geometry
+from orthoselect.matrix.base import EPS, Floats, Indices
+from orthoselect.matrix.basis import ROUNDINGS
+from orthoselect.matrix.centered import PRODUCT_ROUNDINGS
+
+# Gains whose relative uncertainty exceeds this are measured again on the real columns.
+_TRUSTED = 1e-10
+# Gains closer than this (relatively) are equal, and the lowest index wins.
+_TIE = 1e-9
+# In float32 a gain this certain wins, if no other comes near.
+_CLEAR = 1e-2
+# A column with more left than so many of the largest roundings depends on no others.
+_SURE_ROUNDINGS = 16 * ROUNDINGS
+# A gain below this is nothing: it vanishes in the rounding of the total.
+_NOTHING = 1e-14
+# Gains are shown to people no less certain than this.
+_SHOWN = 1e-5
+# With at least this much left of a column its gain is nearly certain, too.
+_PLENTY = 1e-3
+_NONE = np.zeros(0, dtype=np.intp)
+
+
+class Gains:
+    """What is left of all columns, and what each feature would add.
+
+    A feature is its place among the candidates, and stays in the race until it is taken or turns
+    out to depend on those taken.
+
+    Parameters
+    ----------
+    candidates : Candidates
+        Features that are not constant.
+    X : CenteredMatrix
+        The matrix of their columns, centered and at norm one.
+    VtX : array of shape (m, n)
+        Overwritten if it is contiguous.
+    geometry : Geometry
+        That of X, to measure real columns with.
+    refinable : bool
+        Whether few digits will do to tell a clear winner, as all that is taken gets exact gains in
+        the end.
+
+    Attributes
+    ----------
+    selected : list of int
+        The columns that were removed from all others, one for each row of L.
+    n_measured : int
+        How many gains were measured on real columns so far.
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        X: CenteredMatrix,
+        VtX: Floats,
+        geometry: Geometry,
+        refinable: bool,
+    ) -> None:
+        n, n_features = X.shape[1], len(candidates.names)
+        self.selected: list[int] = []
+        self.n_measured = 0
+        self._geometry, self._refinable = geometry, refinable
+        self._C = np.ascontiguousarray(VtX)
+        self._d = X.alive.astype(np.float64)
+        self._due: tuple[Floats, Floats] | None = None  # a row to be removed yet, and V'q
+        self._n_constant = n - int(np.count_nonzero(X.alive))
+        alive = X.alive if self._n_constant else slice(None)
+        self._noise = float(X.noise[alive].max(initial=0.0))
+        self._surely_independent = (_SURE_ROUNDINGS * X.sizes[alive].max(initial=0.0)) ** 2
+        self._uncertainty = Uncertainty(PRODUCT_ROUNDINGS * EPS + X.noise)
+        blocks = independent_columns(X, geometry, candidates.wide)
+        self._single = candidates.single  # -1 for features of several columns
+        self._wide_columns = {f: J for f, (J, _) in blocks.items()}
+        self._wide = blocks_by_width(blocks)
+        self._scores = np.empty(n)  # gains of single columns
+        # Mostly the features are the columns, and then so are their gains.
+        self._plain = candidates.plain or np.array_equal(self._single, np.arange(n))
+        # -1 for features out of the race
+        self._gains = self._scores if self._plain else np.empty(n_features)
+        self._slack = np.empty(n_features)  # what gains may be off by, where looked at
+        self._slack_is_stale = True  # nobody has looked at any gain of this step
+        self._fresh = np.zeros(n_features, dtype=bool)  # measured in this step
+        self._spent = np.zeros(n_features, dtype=bool)  # taken, or nothing is left of them
+        self._spent_at: list[int] = []
+        self._sure = -1  # a feature whose gain is beyond doubt, if `best` has found one
+        self._score()
+
+    # What the state asks
+
+    def best(self, names: Indices, candidates: NDArray[np.bool_]) -> int | None:
+        """Return the feature that adds most, once every gain that matters is certain.
+
+        Of equals it is the one with the lowest name.
+
+        Parameters
+        ----------
+        names : integer array of shape (features,)
+        candidates : boolean array
+            Whether a feature may be returned, by its name.
+        """
+        top, runner_up = leader(self._gains, names, candidates)
+        if top < 0:
+            return None
+        if self._stands_out(top, runner_up):
+            return top
+        return self._best_of_many(candidates[names], names)
+
+    def of(self, f: int) -> float | None:
+        """Return what feature f adds, beyond doubt; None if it depends on the selected ones."""
+        if f != self._sure:
+            only = np.array([f])
+            self._look_at(only)
+            if not self._spent[f] and not self._trusted(only)[0]:
+                self._measure(only)
+            if self._spent[f]:
+                return None
+        return float(self._gains[f])
+
+    def shown(self) -> Floats:
+        """Return all gains, nan for features out of the race; digits that are gone are measured."""
+        self._look_at(np.flatnonzero(~self._spent))
+        doubtful = np.flatnonzero(~self._spent & ~self._fresh & (self._slack > _SHOWN))
+        if doubtful.size:
+            self._measure(doubtful)
+        return np.where(self._spent, np.nan, self._gains)
+
+    def none_left(self) -> bool:
+        """Whether all features are out of the race."""
+        return bool(self._spent.all())
+
+    def columns_of(self, f: int) -> Indices:
+        """Return the columns of feature f, without those that depend on others of it."""
+        if f in self._wide_columns:
+            return self._wide_columns[f]
+        return self._single[f : f + 1]
+
+    def left_of(self, f: int) -> float:
+        """Return the least that is left of any direction of feature f, between 0 and 1."""
+        if f in self._wide_columns:
+            return float(np.linalg.eigvalsh(self._block_of(f)).min())
+        return float(self._d[self._single[f]])
+
+    def _block_of(self, f: int) -> Floats:
+        block = next(block for block in self._wide if f in block.features)
+        return block.D[np.flatnonzero(block.features == f)[0]]
+
+    def leading_columns(self, count: int, known: set[int]) -> list[int]:
+        """Return about so many columns of the features that add most now, those known left out."""
+        many = min(len(known) + count, len(self._gains))
+        leaders = np.argpartition(-self._gains, many - 1)[:many]
+        leaders = leaders[np.argsort(-self._gains[leaders], kind="stable")]
+        found: list[int] = []
+        for f in leaders[self._gains[leaders] > 0].tolist():
+            if len(found) >= count:
+                break
+            found += [j for j in self.columns_of(f).tolist() if j not in known]
+        return found
+
+    def winners_ahead(
+        self, count: int, L: Floats, fetched: dict[int, Floats], wanted: int
+    ) -> list[int]:
+        """Return columns likely to be taken after `wanted`; see lookahead.py."""
+        gains = np.full(len(self._d), -1.0)
+        gains[self._single] = self._gains
+        return likely_winners(gains, self._C, self._d, L, fetched, wanted, count)
+
+    # Directions taken out of all columns
+
+    def residual(self, j: int) -> tuple[Floats, float]:
+        """Return V'w, (m,), and w'w of what is left of column j."""
+        self._remove_due()
+        return self._C[:, j], float(self._d[j])
+
+    def remove(self, r: Floats, c: Floats, j: int, error: float, left: float = 1.0) -> None:
+        """Take direction q out of all columns.
+
+        Parameters
+        ----------
+        r : array of shape (n,)
+            q'X, which is kept until the next row or score.
+        c : array of shape (m,)
+            V'q.
+        j : int
+            The column that q was made from.
+        error : float
+            What the products may be off by that r was made from.
+        left : float
+            What these were divided by.
+        """
+        self.selected.append(j)
+        self._remove_due()
+        self._due = r, c
+        self._uncertainty.grow((error + self._noise) / left)
+        for block in self._wide:
+            R = r[block.columns]
+            block.D -= R[:, :, None] * R[:, None, :]
+
+    def score_without(self, f: int) -> None:
+        """Compute all gains anew, once the directions of feature f, which is taken, are removed."""
+        self._spend([f])
+        self._score()
+
+    # Which gain is the largest
+
+    def _best_of_many(self, open_: NDArray[np.bool_], names: Indices) -> int | None:
+        """Return the place of the open feature that adds most, where several may."""
+        while True:
+            gains = np.where(open_, self._gains, -1.0)
+            top = int(gains.argmax())
+            if gains[top] < 0:
+                return None
+            rivals = self._rivals(gains, top)
+            if len(rivals) == 1 and self._good_enough(top, float(self._slack[top])):
+                self._sure = top
+                return top
+            doubtful = rivals[~self._trusted(rivals)]
+            if doubtful.size:
+                self._measure(doubtful)
+                continue
+            if gains[top] <= _NOTHING:
+                return None
+            equal = rivals[gains[rivals] >= (1 - _TIE) * gains[top]]
+            return int(equal[names[equal].argmin()])
+
+    def _stands_out(self, top: int, runner_up: float) -> bool:
+        """Whether a single column has won beyond doubt, the usual case; False if unsure."""
+        if self._unsure.size or not self._slack_is_stale:
+            return False
+        gain, j = float(self._gains[top]), int(self._single[top])
+        left = float(self._d[j])
+        if left < _PLENTY:
+            return False
+        slack = self._uncertainty.slack(gain, j, left)
+        if not self._good_enough(top, slack) or runner_up >= self._threshold(gain, slack):
+            return False
+        self._sure = top
+        return True
+
+    def _good_enough(self, f: int, slack: float) -> bool:
+        """Whether a gain that no other comes near is known well enough to take feature f.
+
+        Gains in float32 have few digits. They do to tell a clear winner that does not depend on
+        those selected; the state gives all taken their digits back in one go.
+        """
+        gain, j = float(self._gains[f]), int(self._single[f])
+        clear = self._refinable and j >= 0 and self._d[j] >= self._surely_independent
+        return slack <= (_CLEAR if clear else _TRUSTED) * gain and gain > _NOTHING
+
+    def _threshold(self, gain: float, slack: float) -> float:
+        """Return the least gain that may be as good as the leading one, where enough is left."""
+        within_reach = (1 - _TIE) * gain - slack
+        return max(within_reach - self._uncertainty.spread(within_reach, _PLENTY), 0.0)
+
+    def _rivals(self, gains: Floats, top: int) -> Indices:
+        """Return the features that may be as good as the leading one, itself included.
+
+        Slack is worked out only where it can matter: gains of columns of which enough is left
+        are nearly certain, so that only those close to the top are looked at.
+        """
+        self._look_at(np.array([top]))
+        gain, slack = float(gains[top]), float(self._slack[top])
+        within_reach = (1 - _TIE) * gain - slack
+        close = np.flatnonzero(gains >= self._threshold(gain, slack))
+        self._look_at(close)
+        rivals = close
+        if self._unsure.size:
+            unsure = self._unsure[gains[self._unsure] >= 0]
+            rivals = np.union1d(close, unsure)
+        return rivals[gains[rivals] + self._slack[rivals] >= within_reach]
+
+    def _trusted(self, features: Indices) -> NDArray[np.bool_]:
+        gains, slack = self._gains[features], self._slack[features]
+        return self._fresh[features] | (slack <= _TRUSTED * gains) | (gains + slack <= _NOTHING)
+
+    def _look_at(self, features: Indices) -> None:
+        """Work out the slack of gains that `_score` has left open."""
+        self._open_slack()
+        open_ = features[np.isnan(self._slack[features])]
+        if not open_.size:
+            return
+        J = self._single[open_]
+        d = self._d[J]
+        slack = single_gains(self._gains[open_] * d, d, *self._uncertainty.of(J, d))[1]
+        self._slack[open_] = slack
+
+    # Gains and their slack
+
+    def _score(self) -> None:
+        """Compute every feature's gain from C, d and D, and the slack of the doubtful ones."""
+        n_scarce = score_columns(self._C, self._d, _PLENTY, self._scores, self._due)
+        self._due = None
+        if not self._plain:
+            # What stands at the end is for features of several columns: their `single` is -1.
+            self._gains[:] = np.append(self._scores, 0.0)[self._single]
+        self._slack_is_stale, self._sure = True, -1
+        scarce = _NONE
+        if n_scarce > self._n_constant + len(self.selected):
+            scarce = np.flatnonzero(~np.append(self._d >= _PLENTY, True)[self._single])
+            scarce = scarce[~self._spent[scarce]]
+        if scarce.size:
+            self._open_slack()
+            J = self._single[scarce]
+            squares = np.einsum("ij,ij->j", self._C[:, J], self._C[:, J])
+            self._gains[scarce], self._slack[scarce] = single_gains(
+                squares, self._d[J], *self._uncertainty.of(J, self._d[J])
+            )
+        for block in self._wide:
+            self._open_slack()
+            errors = self._uncertainty.of(block.columns, self._d[block.columns])
+            self._gains[block.features], self._slack[block.features] = block_gains(
+                self._C[:, block.columns], block.D, *(error.max(axis=1) for error in errors)
+            )
+        self._unsure = scarce
+        if self._wide:
+            self._unsure = np.concatenate([scarce, *(block.features for block in self._wide)])
+        self._gains[self._spent_at] = -1.0
+        if self.n_measured:
+            self._fresh[:] = False
+
+    def _open_slack(self) -> None:
+        """Forget the slack of the last step, which mostly nobody has to."""
+        if self._slack_is_stale:
+            self._slack.fill(np.nan)
+            self._slack[self._spent_at] = 0.0
+            self._slack_is_stale = False
+
+    def _remove_due(self) -> None:
+        """Take the last row out of all columns, which `_score` does in the same go as scoring."""
+        if self._due is not None:
+            remove_row(*self._due, self._C, self._d)
+            self._due = None
+
+    # Measuring on real columns
+
+    def _measure(self, features: Indices) -> None:
+        """Replace what is known of these features by what their real columns say."""
+        self.n_measured += len(features)
+        alone = features[self._single[features] >= 0]
+        if alone.size:
+            self._measure_single(alone)
+        for f in features[self._single[features] < 0]:
+            self._measure_wide(int(f))
+
+    def _measure_single(self, features: Indices) -> None:
+        J = self._single[features]
+        found = self._geometry.measure(self.selected, J)
+        self._spend(features[found.depends].tolist())
+        self._C[:, J], self._d[J] = found.C, found.d
+        self._uncertainty.measured(J, found.d)
+        gain = (found.C**2).sum(axis=0) / np.maximum(found.d, EPS**3)
+        self._set_measured(features, np.minimum(gain, 1.0))
+
+    def _measure_wide(self, f: int) -> None:
+        rank, gain = self._geometry.block_gain(self.selected, self.columns_of(f))
+        if rank == 0:
+            self._spend([f])
+        self._set_measured(np.array([f]), np.array([gain]))
+
+    def _spend(self, features: list[int]) -> None:
+        """Put features out of the race for good."""
+        for f in features:
+            self._spent[f] = True
+        self._spent_at += features
+
+    def _set_measured(self, features: Indices, gains: Floats) -> None:
+        self._open_slack()
+        self._gains[features] = np.where(self._spent[features], -1.0, gains)
+        self._slack[features] = 0.0
+        self._fresh[features] = True
