@@ -115,9 +115,10 @@ def _limits(options: argparse.Namespace, settings: table.Settings) -> int:
     except ValueError as error:
         _parser().error(str(error))
     result = _start(options)
-    result["lines"] = []
+    lines: list[dict[str, Any]] = []
     for line in limits.run(chosen, options.threads[0], settings, quick=options.quick):
-        result["lines"].append(line)
+        lines.append(line)
+        result["lines"] = limits.with_limits(lines)
         report.write(options.output, "limits", result, report.limits_markdown(result))
     print(report.limits_text(result))
     return 0

@@ -11,12 +11,21 @@ import sys
 import textwrap
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import PeakMemory, limit, read_seconds, seconds_of, size_of, times
-from benchmarks.methods import BY_NAME, Problem, canonical_total, response_basis
+from benchmarks.measure import (
+    PeakMemory,
+    limit,
+    read_seconds,
+    seconds_of,
+    size_of,
+    times,
+    times_side_by_side,
+)
+from benchmarks.methods import BY_NAME, Method, Problem, canonical_total, response_basis
 from benchmarks.shapes import Data
 
 
@@ -26,7 +35,7 @@ def measure(spec: dict[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     spec : dict
-        data, folder, method, steps, threads, repeats, limit; see `benchmarks.runner.Cell`.
+        data, folder, method, steps, threads, repeats, limit, beside; see `benchmarks.runner.Cell`.
     """
     X, y = Data(**spec["data"]).load(spec["folder"])
     result: dict[str, Any] = {"read_seconds": read_seconds(X), "x_bytes": size_of(X)}
@@ -39,6 +48,8 @@ def measure(spec: dict[str, Any]) -> dict[str, Any]:
         first = seconds_of(lambda: kept.append(fit()))
     seconds, cores = times(fit, spec["repeats"], first)
     selection = kept[0]
+    if spec["beside"]:
+        seconds, result["beside"] = _beside(method, problem, fit, spec)
     return result | {
         "seconds": min(seconds),
         "times": seconds,
@@ -48,6 +59,19 @@ def measure(spec: dict[str, Any]) -> dict[str, Any]:
         "stats": selection.stats,
         "total": _total(problem, selection.selected),
     }
+
+
+def _beside(
+    method: Method, problem: Problem, fit: Callable[[], Any], spec: dict[str, Any]
+) -> tuple[list[float], dict[str, Any]]:
+    """Fit the same numbers in another dtype too, in turns; return our times, and all of the other."""
+    theirs = replace(problem, X=problem.X.astype(spec["beside"]))
+    other = method.prepare(theirs)
+    selected = other().selected
+    ours, seconds = times_side_by_side([fit, other], spec["repeats"])
+    total = _total(theirs, selected)
+    best = {"status": "ok", "seconds": min(seconds), "times": seconds}
+    return ours, best | {"selected": selected, "total": total}
 
 
 def _warm_up(X: Any, threads: int) -> Problem:

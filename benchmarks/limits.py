@@ -50,27 +50,47 @@ def run(
     from threadpoolctl import threadpool_limits
 
     with threadpool_limits(threads), ThreadPoolExecutor(threads) as pool:
-        rates = {
-            (stored, used): _products_per_second(pool, threads, stored, used, quick)
-            for stored, used in (("f4", "f4"), ("f4", "f8"), ("f8", "f8"))
-        }
         for row in rows:
             for dtype in ("float64", "float32"):
                 print(f"{row.title}, {dtype} ...", end=" ", file=sys.stderr, flush=True)
                 made = replace(row, data=replace(row.data, dtype=dtype))
-                line = _line(made, pool, threads, rates, settings.repeats)
+                line = _line(made, settings.repeats)
+                stored, used = line["arithmetic"]
+                X = made.data.load()[0]
+                line["read_seconds"] = _read_seconds(X, pool, threads, settings.repeats)
+                rate = _products_per_second(pool, threads, stored, used, quick)
+                line["products_per_second"] = rate
                 print(f"{1000 * line['seconds']:.4g} ms", file=sys.stderr)
                 yield line
 
 
-def _line(
-    row: Row,
-    pool: ThreadPoolExecutor,
-    threads: int,
-    rates: dict[tuple[str, str], float],
-    repeats: int,
-) -> dict[str, Any]:
-    """Fit one table, and work out what its passes and products would take at least."""
+def with_limits(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the lines with what they would take at least, by the best rates of the whole run.
+
+    Neighbors may slow a machine down for a while; a limit is what it does at its best.
+    """
+    best: dict[tuple[str, str], float] = {}
+    for line in lines:
+        kind = tuple(line["arithmetic"])
+        best[kind] = max(best.get(kind, 0.0), line["products_per_second"])
+    quickest = max(line["bytes"] / line["read_seconds"] for line in lines)
+    return [_with_limit(line, best[tuple(line["arithmetic"])], quickest) for line in lines]
+
+
+def _with_limit(line: dict[str, Any], rate: float, bytes_per_second: float) -> dict[str, Any]:
+    read = line["bytes"] / bytes_per_second
+    multiplying = line["columns"] * line["numbers"] / rate
+    passes_with_products = line["passes"] - 1 - line["made_exact"]
+    apart = (1 + line["made_exact"]) * read
+    return line | {
+        "read_seconds": read,
+        "products_per_second": rate,
+        "limit_seconds": apart + max(passes_with_products * read, multiplying),
+    }
+
+
+def _line(row: Row, repeats: int) -> dict[str, Any]:
+    """Fit one table; return its time, and what its passes and products were."""
     from orthoselect import OrthogonalSelector, native
     from orthoselect.criteria import plan
 
@@ -78,29 +98,28 @@ def _line(
     selector = OrthogonalSelector(n_features_to_select=row.t)
     seconds = measure.best_seconds(lambda: selector.fit(X, y), repeats)
     stats = selector.path_.stats
-    read = _read_seconds(X, pool, threads, repeats)
-    single = row.data.dtype == "float32"
-    in_double = single and native.available() and plan.double_pays(X.shape, row.t)
-    rate = rates["f4" if single else "f8", "f4" if single and not in_double else "f8"]
-    columns = stats["products"] - row.data.classes  # the first look has one and those of classes
-    multiplying = columns * X.size / rate
-    made_exact = single and not in_double and stats["columns_read"] > 0
+    in_double = X.itemsize == 8 or (native.available() and plan.double_pays(X.shape, row.t))
+    made_exact = not in_double and stats["columns_read"] > 0
     return {
         "name": row.name,
         "title": row.title,
         "dtype": row.data.dtype,
+        "arithmetic": [f"f{X.itemsize}", "f8" if in_double else "f4"],
         "seconds": seconds,
-        "read_seconds": read,
-        "products_per_second": rate,
+        "bytes": X.nbytes,
+        "numbers": X.size,
+        "made_exact": made_exact,
         "passes": stats["passes"] + made_exact,
-        "columns": columns,
-        "limit_seconds": (1 + made_exact) * read + max((stats["passes"] - 1) * read, multiplying),
+        "columns": stats["products"] - row.data.classes,  # without those of the first look
     }
 
 
 def _read_seconds(X: np.ndarray, pool: ThreadPoolExecutor, threads: int, repeats: int) -> float:
-    """Return the best time in which all threads together add up the numbers of a table."""
-    parts = np.array_split(X, threads)
+    """Return the best time in which all threads together read a table.
+
+    They add it up as whole numbers of eight bytes, whatever it holds: that costs least.
+    """
+    parts = np.array_split(X.reshape(-1).view(np.int64), threads)
     return measure.best_seconds(lambda: list(pool.map(np.sum, parts)), repeats)
 
 

@@ -65,6 +65,17 @@ def times(fit: Callable[[], Any], repeats: int, first: float) -> tuple[list[floa
     return seconds, (time.process_time() - cpu) / wall if again else 0.0
 
 
+def times_side_by_side(fits: list[Callable[[], Any]], repeats: int) -> list[list[float]]:
+    """Time several fits in turns: what slows the machine down for a while meets them all."""
+    seconds: list[list[float]] = [[] for _ in fits]
+    spent, enough = 0.0, ENOUGH_SECONDS * len(fits) if repeats > 1 else 0.0
+    while len(seconds[0]) < repeats or spent < enough:
+        for fit, mine in zip(fits, seconds):
+            mine.append(seconds_of(fit))
+            spent += mine[-1]
+    return seconds
+
+
 def best_seconds(work: Callable[[], Any], repeats: int) -> float:
     """Return the best of several times of a call; see `times`."""
     return min(times(work, repeats, seconds_of(work))[0])

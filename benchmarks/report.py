@@ -148,8 +148,8 @@ def limits_markdown(result: dict[str, Any]) -> str:
     about = "\n".join(f"- {line}" for line in environment_lines(result["environment"]))
     parts = [
         "# Limits\n\nWhat the passes and Gram columns of a selection would take if all threads did "
-        "nothing but read, as quick as they add up numbers, and multiply at the same time, as "
-        "quick as they do in a near cache; beside the time of `fit`, best of several.",
+        "nothing but read, as quick as they add up whole numbers, and multiply at the same time, "
+        "as quick as they do in a near cache; beside the time of `fit`, best of several.",
         _quick_note(result),
         _as_markdown(*_limits_grid(result)),
         "## float32 beside float64\n\nHow many times as quick float32 could be, and is.",

@@ -42,6 +42,8 @@ class Cell:
         How often to fit, if a fit is short enough.
     limit : float
         Seconds after which the first fit is given up.
+    beside : str or None
+        A dtype in which the same numbers are fitted too, in turns.
     """
 
     data: Data
@@ -51,6 +53,7 @@ class Cell:
     threads: int
     repeats: int
     limit: float
+    beside: str | None = None
 
 
 def run(cell: Cell) -> dict[str, Any]:

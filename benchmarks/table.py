@@ -63,10 +63,13 @@ def _run_line(
 
 
 def _reference(row: Row, threads: int, settings: Settings) -> dict[str, Any] | None:
-    """Measure what our own fit is compared with: float64, or the quiet machine."""
-    if row.kind == "peers":
+    """Measure what our own fit is compared with on a quiet machine.
+
+    What float32 is compared with, float64, is measured in its own cell, in turns.
+    """
+    if row.kind != "busy":
         return None
-    reference = replace(row, kind="peers", data=replace(row.data, dtype="float64"))
+    reference = replace(row, kind="peers")
     return _run_cell(reference, METHODS[0], threads, _patient(row, settings))
 
 
@@ -75,9 +78,9 @@ def _run_cell(row: Row, method: Method, threads: int, settings: Settings) -> dic
         return {"status": "skipped", "why": refusal}
     settings = _patient(row, settings)
     steps = method.steps(row)
-    cell = runner.Cell(
-        row.data, settings.folder, method.name, steps, threads, settings.repeats, settings.limit
-    )
+    beside = "float64" if row.kind == "float32" else None
+    measured = threads, settings.repeats, settings.limit, beside
+    cell = runner.Cell(row.data, settings.folder, method.name, steps, *measured)
     what = f"{row.name}, {threads} threads, {method.title}"
     print(what, end=" ... ", file=sys.stderr, flush=True)
     if row.kind == "busy":
@@ -113,6 +116,7 @@ def _with_figures(line: dict[str, Any]) -> dict[str, Any]:
     ours = line["cells"][OURS]
     if ours["status"] != "ok":
         return line
+    line["reference"] = line["reference"] or ours.pop("beside", None)
     for method in METHODS:
         cell = line["cells"].get(method.name)
         if cell and cell["status"] == "ok":
