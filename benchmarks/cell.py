@@ -64,7 +64,7 @@ def measure(spec: dict[str, Any]) -> dict[str, Any]:
 def _beside(
     method: Method, problem: Problem, fit: Callable[[], Any], spec: dict[str, Any]
 ) -> tuple[list[float], dict[str, Any]]:
-    """Fit the same numbers in another dtype too, in turns; return our times, and all of the other."""
+    """Fit the same numbers in another dtype too, in turns; return our times, and its result."""
     theirs = replace(problem, X=problem.X.astype(spec["beside"]))
     other = method.prepare(theirs)
     selected = other().selected

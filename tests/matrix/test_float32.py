@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from orthoselect import native
+from orthoselect import native, select
 from orthoselect.encode.labels import Labels
 from orthoselect.encode.response import class_basis
 from orthoselect.matrix import DenseMatrix, center
@@ -126,3 +126,45 @@ def test_numbers_as_response_are_looked_at_in_float64():
     V = ((y - y.mean()) / np.linalg.norm(y - y.mean()))[:, None]
     VtX = center(DenseMatrix(X), V)[1]
     np.testing.assert_allclose(VtX, (V.T @ unit_columns(X, None)).astype(float), atol=1e-13)
+
+
+@pytest.mark.skipif(not native.available(), reason="there is no quick way without kernels")
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("problem", PROBLEMS)
+def test_products_in_double_are_those_of_float64(problem, weighted):
+    rng = np.random.default_rng(2)
+    X = table(problem, rng)
+    V, w = classes(rng, weighted)
+    matrix = DenseMatrix(X).in_double()
+    assert matrix.arithmetic == np.finfo(float).eps
+    np.testing.assert_array_equal(matrix.precision, DenseMatrix(X).precision)
+    centered, _ = center(matrix, V, w)
+    A = unit_columns(X, w)
+    for J in (np.arange(12), np.array([5]), rng.permutation(n)[:30]):
+        G, errors = centered.gram_with_errors(J)
+        np.testing.assert_allclose(G, (A[:, J].T @ A).astype(float), rtol=0, atol=1e-12)
+        assert errors.max() < 1e-14
+    Z = rng.normal(size=(N, 3))
+    exact = Z.astype(np.longdouble).T @ A
+    np.testing.assert_allclose(centered.cross(Z), exact.astype(float), rtol=0, atol=1e-10)
+
+
+def test_products_in_double_are_left_where_they_would_take_a_copy(monkeypatch):
+    X = np.ones((5, 3), dtype=np.float32)
+    for matrix in (DenseMatrix(np.asfortranarray(X)), DenseMatrix(X.astype(float))):
+        assert matrix.in_double() is matrix
+    monkeypatch.setattr(native, "_kernels", None)
+    without = DenseMatrix(X)
+    assert without.in_double() is without
+
+
+def test_narrow_tables_take_no_read_in_the_end():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 90)).astype(np.float32)
+    y = (X[:, 3] - X[:, 7] + rng.normal(size=4000) > 0).astype(int)
+    wide, narrow = select(X, y, 2), select(np.ascontiguousarray(X[:, :30]), y, 2)
+    assert wide.stats["strategy"] == narrow.stats["strategy"] == "gram columns"
+    assert wide.stats["columns_read"] == 2
+    assert narrow.stats["columns_read"] == (0 if native.available() else 2)
+    assert sorted(wide.features) == sorted(narrow.features) == [3, 7]
+    np.testing.assert_allclose(narrow.gains, wide.gains, rtol=1e-12)

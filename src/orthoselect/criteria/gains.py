@@ -14,24 +14,24 @@ from numpy.typing import NDArray
 from orthoselect.criteria.candidates import Candidates, blocks_by_width, independent_columns
 from orthoselect.criteria.lookahead import likely_winners
 from orthoselect.criteria.steps import leader, remove_row, score_columns
-from orthoselect.criteria.uncertainty import Uncertainty, block_gains, single_gains
+from orthoselect.criteria.uncertainty import (
+    NOTHING,
+    SHOWN,
+    TIE,
+    TRUSTED,
+    Uncertainty,
+    block_gains,
+    single_gains,
+)
 from orthoselect.matrix import CenteredMatrix, Geometry
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.centered import PRODUCT_ROUNDINGS
 
-# Gains whose relative uncertainty exceeds this are measured again on the real columns.
-_TRUSTED = 1e-10
-# Gains closer than this (relatively) are equal, and the lowest index wins.
-_TIE = 1e-9
 # In float32 a gain this certain wins, if no other comes near.
 _CLEAR = 1e-2
 # A column with more left than so many of the largest roundings depends on no others.
 _SURE_ROUNDINGS = 16 * ROUNDINGS
-# A gain below this is nothing: it vanishes in the rounding of the total.
-_NOTHING = 1e-14
-# Gains are shown to people no less certain than this.
-_SHOWN = 1e-5
 # With at least this much left of a column its gain is nearly certain, too.
 _PLENTY = 1e-3
 _NONE = np.zeros(0, dtype=np.intp)
@@ -136,7 +136,7 @@ class Gains:
     def shown(self) -> Floats:
         """Return all gains, nan for features out of the race; digits that are gone are measured."""
         self._look_at(np.flatnonzero(~self._spent))
-        doubtful = np.flatnonzero(~self._spent & ~self._fresh & (self._slack > _SHOWN))
+        doubtful = np.flatnonzero(~self._spent & ~self._fresh & (self._slack > SHOWN))
         if doubtful.size:
             self._measure(doubtful)
         return np.where(self._spent, np.nan, self._gains)
@@ -234,9 +234,9 @@ class Gains:
             if doubtful.size:
                 self._measure(doubtful)
                 continue
-            if gains[top] <= _NOTHING:
+            if gains[top] <= NOTHING:
                 return None
-            equal = rivals[gains[rivals] >= (1 - _TIE) * gains[top]]
+            equal = rivals[gains[rivals] >= (1 - TIE) * gains[top]]
             return int(equal[names[equal].argmin()])
 
     def _stands_out(self, top: int, runner_up: float) -> bool:
@@ -261,11 +261,11 @@ class Gains:
         """
         gain, j = float(self._gains[f]), int(self._single[f])
         clear = self._refinable and j >= 0 and self._d[j] >= self._surely_independent
-        return slack <= (_CLEAR if clear else _TRUSTED) * gain and gain > _NOTHING
+        return slack <= (_CLEAR if clear else TRUSTED) * gain and gain > NOTHING
 
     def _threshold(self, gain: float, slack: float) -> float:
         """Return the least gain that may be as good as the leading one, where enough is left."""
-        within_reach = (1 - _TIE) * gain - slack
+        within_reach = (1 - TIE) * gain - slack
         return max(within_reach - self._uncertainty.spread(within_reach, _PLENTY), 0.0)
 
     def _rivals(self, gains: Floats, top: int) -> Indices:
@@ -276,7 +276,7 @@ class Gains:
         """
         self._look_at(np.array([top]))
         gain, slack = float(gains[top]), float(self._slack[top])
-        within_reach = (1 - _TIE) * gain - slack
+        within_reach = (1 - TIE) * gain - slack
         close = np.flatnonzero(gains >= self._threshold(gain, slack))
         self._look_at(close)
         rivals = close
@@ -287,7 +287,7 @@ class Gains:
 
     def _trusted(self, features: Indices) -> NDArray[np.bool_]:
         gains, slack = self._gains[features], self._slack[features]
-        return self._fresh[features] | (slack <= _TRUSTED * gains) | (gains + slack <= _NOTHING)
+        return self._fresh[features] | (slack <= TRUSTED * gains) | (gains + slack <= NOTHING)
 
     def _look_at(self, features: Indices) -> None:
         """Work out the slack of gains that `_score` has left open."""

@@ -40,20 +40,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.criteria.base import Criterion, State
-from orthoselect.criteria.uncertainty import Uncertainty, single_gains
+from orthoselect.criteria.uncertainty import (
+    NOTHING,
+    SHOWN,
+    TIE,
+    TRUSTED,
+    Uncertainty,
+    single_gains,
+)
 from orthoselect.encode import Design, Labels, Response
 from orthoselect.encode.response import centered_columns
 from orthoselect.errors import InputError
 from orthoselect.matrix import NormedMatrix, normalize
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
+from orthoselect.matrix.centered import PRODUCT_ROUNDINGS
 
-# The first four mean what they mean in gains.py; gains are shares of the most there can be.
-_TRUSTED = 1e-10
-_TIE = 1e-9
-_SHOWN = 1e-5  # gains are shown to people no less certain than this
-_NOTHING = 1e-14
-_PRODUCT_ROUNDINGS = 8.0
 _SUM_ROUNDINGS_FLOAT32 = 32.0
 # With more than this left of a column once centered, products show that it is not constant.
 _VARIES = 1e-2
@@ -212,7 +214,7 @@ class OrthogonalState(State):
         self._centered = centered
         arithmetic = X.matrix.arithmetic
         noise = (4.0 if arithmetic == EPS else _SUM_ROUNDINGS_FLOAT32) * arithmetic
-        self._row_error = _PRODUCT_ROUNDINGS * arithmetic
+        self._row_error = PRODUCT_ROUNDINGS * arithmetic
         self._uncertainty = Uncertainty(np.full(X.shape[1], self._row_error + noise))
         # Features without a chance: zero or constant, dependent on those taken, or taken.
         self._spent = ~X.alive[single]
@@ -230,15 +232,15 @@ class OrthogonalState(State):
         while True:
             gains = np.where(candidates, self._gains, -1.0)
             top = int(gains.argmax())
-            within_reach = (1 - _TIE) * gains[top] - self._slack[top]
+            within_reach = (1 - TIE) * gains[top] - self._slack[top]
             rivals = np.flatnonzero((gains >= 0) & (gains + self._slack >= within_reach))
             doubtful = rivals[~self._trusted(rivals)]
             if doubtful.size:
                 self._measure(doubtful)
                 continue
-            if gains[top] <= _NOTHING:
+            if gains[top] <= NOTHING:
                 return None
-            return int(rivals[gains[rivals] >= (1 - _TIE) * gains[top]].min())
+            return int(rivals[gains[rivals] >= (1 - TIE) * gains[top]].min())
 
     def add(self, f: int) -> float:
         """Take feature f; a feature that depends on the selected ones adds nothing."""
@@ -255,7 +257,7 @@ class OrthogonalState(State):
     def gains(self) -> Floats:
         """Return what each feature would add; where the digits are gone it is measured first."""
         self._settle()
-        self._measure(np.flatnonzero(~self._spent & (self._slack > _SHOWN)))
+        self._measure(np.flatnonzero(~self._spent & (self._slack > SHOWN)))
         return np.where(self._spent, np.nan, self._gains * self._most)
 
     def stats(self) -> dict[str, Any]:
@@ -295,7 +297,7 @@ class OrthogonalState(State):
 
     def _trusted(self, features: Indices) -> NDArray[np.bool_]:
         gains, slack = self._gains[features], self._slack[features]
-        return self._fresh[features] | (slack <= _TRUSTED * gains) | (gains + slack <= _NOTHING)
+        return self._fresh[features] | (slack <= TRUSTED * gains) | (gains + slack <= NOTHING)
 
     def _measure(self, features: Indices) -> None:
         """Replace what the state knows of these features by what their real columns say."""

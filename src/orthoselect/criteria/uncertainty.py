@@ -13,6 +13,15 @@ import numpy as np
 
 from orthoselect.matrix.base import EPS, Floats, Indices
 
+# Gains whose relative uncertainty exceeds this are measured again on the real columns.
+TRUSTED = 1e-10
+# Gains closer than this (relatively) are equal, and the lowest index wins.
+TIE = 1e-9
+# A gain below this is nothing: it vanishes in the rounding of the total.
+NOTHING = 1e-14
+# Gains are shown to people no less certain than this.
+SHOWN = 1e-5
+
 
 class Uncertainty:
     """Errors of C and d that grow with each row taken.
