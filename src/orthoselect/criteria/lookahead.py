@@ -18,7 +18,7 @@ from scipy.linalg import cholesky, solve_triangular
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.native import kernels
 
-_LEADERS = 512
+_LEADERS = 128
 _RIDGE = 1e-3  # columns fetched may be nearly dependent
 _FLOOR = 0.05  # little is left of such columns, and the guess of it is rough
 
