@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,17 +52,15 @@ def run(
 
     with threadpool_limits(threads), ThreadPoolExecutor(threads) as pool:
         for row in rows:
-            for dtype in ("float64", "float32"):
-                print(f"{row.title}, {dtype} ...", end=" ", file=sys.stderr, flush=True)
-                made = replace(row, data=replace(row.data, dtype=dtype))
-                line = _line(made, settings.repeats)
-                stored, used = line["arithmetic"]
-                X = made.data.load()[0]
+            print(f"{row.title} ...", end=" ", file=sys.stderr, flush=True)
+            for X, line in _fit_both(row, settings.repeats):
                 line["read_seconds"] = _read_seconds(X, pool, threads, settings.repeats)
+                stored, used = line["arithmetic"]
                 rate = _products_per_second(pool, threads, stored, used, quick)
                 line["products_per_second"] = rate
-                print(f"{1000 * line['seconds']:.4g} ms", file=sys.stderr)
+                print(f"{1000 * line['seconds']:.4g} ms", end=" ", file=sys.stderr, flush=True)
                 yield line
+            print(file=sys.stderr)
 
 
 def with_limits(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
@@ -69,12 +68,12 @@ def with_limits(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
     Neighbors may slow a machine down for a while; a limit is what it does at its best.
     """
-    best: dict[tuple[str, str], float] = {}
+    best: dict[str, float] = {}  # by the type that is multiplied in
     for line in lines:
-        kind = tuple(line["arithmetic"])
-        best[kind] = max(best.get(kind, 0.0), line["products_per_second"])
+        used = line["arithmetic"][1]
+        best[used] = max(best.get(used, 0.0), line["products_per_second"])
     quickest = max(line["bytes"] / line["read_seconds"] for line in lines)
-    return [_with_limit(line, best[tuple(line["arithmetic"])], quickest) for line in lines]
+    return [_with_limit(line, best[line["arithmetic"][1]], quickest) for line in lines]
 
 
 def _with_limit(line: dict[str, Any], rate: float, bytes_per_second: float) -> dict[str, Any]:
@@ -89,21 +88,32 @@ def _with_limit(line: dict[str, Any], rate: float, bytes_per_second: float) -> d
     }
 
 
-def _line(row: Row, repeats: int) -> dict[str, Any]:
-    """Fit one table; return its time, and what its passes and products were."""
-    from orthoselect import OrthogonalSelector, native
+def _fit_both(row: Row, repeats: int) -> list[tuple[np.ndarray, dict[str, Any]]]:
+    """Fit the same numbers in float64 and in float32, in turns."""
+    from orthoselect import OrthogonalSelector
+
+    single, y = replace(row.data, dtype="float32").load()
+    tables = [single.astype(np.float64), single]
+    selectors = [OrthogonalSelector(n_features_to_select=row.t).fit(X, y) for X in tables]
+    fits = [partial(s.fit, X, y) for s, X in zip(selectors, tables)]
+    best = [min(seconds) for seconds in measure.times_side_by_side(fits, repeats)]
+    return [
+        (X, _line(row, X, seconds, selector.path_.stats))
+        for X, seconds, selector in zip(tables, best, selectors)
+    ]
+
+
+def _line(row: Row, X: np.ndarray, seconds: float, stats: dict[str, Any]) -> dict[str, Any]:
+    """Return the time of a fit, and what its passes and products were."""
+    from orthoselect import native
     from orthoselect.criteria import plan
 
-    X, y = row.data.load()
-    selector = OrthogonalSelector(n_features_to_select=row.t)
-    seconds = measure.best_seconds(lambda: selector.fit(X, y), repeats)
-    stats = selector.path_.stats
     in_double = X.itemsize == 8 or (native.available() and plan.double_pays(X.shape, row.t))
     made_exact = not in_double and stats["columns_read"] > 0
     return {
         "name": row.name,
         "title": row.title,
-        "dtype": row.data.dtype,
+        "dtype": str(X.dtype),
         "arithmetic": [f"f{X.itemsize}", "f8" if in_double else "f4"],
         "seconds": seconds,
         "bytes": X.nbytes,

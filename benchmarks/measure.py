@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -65,7 +65,7 @@ def times(fit: Callable[[], Any], repeats: int, first: float) -> tuple[list[floa
     return seconds, (time.process_time() - cpu) / wall if again else 0.0
 
 
-def times_side_by_side(fits: list[Callable[[], Any]], repeats: int) -> list[list[float]]:
+def times_side_by_side(fits: Sequence[Callable[[], Any]], repeats: int) -> list[list[float]]:
     """Time several fits in turns: what slows the machine down for a while meets them all."""
     seconds: list[list[float]] = [[] for _ in fits]
     spent, enough = 0.0, ENOUGH_SECONDS * len(fits) if repeats > 1 else 0.0
