@@ -15,7 +15,7 @@ from orthoselect.native import aligned, kernels
 
 # Sums of more classes leave the nearest cache, and then products are as quick.
 MOST_CLASSES = 64
-_ROWS = 512  # converted at a time
+_NUMBERS = 1 << 17  # converted at a time
 
 
 def add_class_sums(
@@ -38,8 +38,9 @@ def add_class_sums(
         kernels().class_sums(aligned(B), codes, w, sums, squares)
         return
     indicators = np.eye(len(sums))
-    for start in range(0, len(B), _ROWS):
-        rows = slice(start, start + _ROWS)
+    height = max(16, _NUMBERS // max(B.shape[1], 1))
+    for start in range(0, len(B), height):
+        rows = slice(start, start + height)
         A = B[rows].astype(np.float64)
         Z = indicators[codes[rows]]
         if w is not None:

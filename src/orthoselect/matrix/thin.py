@@ -51,7 +51,7 @@ def add_gram(
         given = (aligned(each) for each in (B, J, means, factors))
         kernels().gram(*given, w, ZtB, sums, errors2, in_double)
         return
-    Z = B.take(J, axis=1).astype(np.float64, copy=False)
+    Z = _some_columns(B, J)
     Z -= means
     Z *= factors
     if B.dtype == np.float32:
@@ -67,10 +67,16 @@ def add_gram(
 def take_columns(B: NDArray, J: Indices) -> Floats:
     """Return B[:, J] as a new float64 array, rows in one piece."""
     if B.dtype not in (np.float32, np.float64) or not _by_kernel(B, 1):
-        return B.take(J, axis=1).astype(np.float64, copy=False)
+        return _some_columns(B, J)
     A = np.empty((len(B), len(J)))
     kernels().take(aligned(B), aligned(J), A)
     return A
+
+
+def _some_columns(B: NDArray, J: Indices) -> Floats:
+    # `take` is the quicker one, but copies all of a block that does not stand in one piece.
+    columns = B.take(J, axis=1) if B.flags.c_contiguous else B[:, J]
+    return np.ascontiguousarray(columns, dtype=np.float64)
 
 
 def _add_by_blas(Z: NDArray, B: NDArray, ZtB: Floats) -> None:
