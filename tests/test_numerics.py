@@ -320,3 +320,22 @@ def test_columns_much_alike_in_float32_are_measured_whatever_was_measured_before
     X = np.cumsum(rng.normal(size=(300, 260)), axis=1).astype(np.float32)
     y = rng.integers(0, 100, 300)
     assert select(X, y, 33).features == select(X.astype(float), y, 33).features
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("noise", [0.1, 0.01, 1e-4])
+def test_float32_columns_far_from_zero_depend_on_each_other_however_they_are_multiplied(
+    seed, noise
+):
+    """Plenty is left of a column, and yet no more than the roundings of its stored numbers."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 3, 300)
+    B = rng.normal(size=(300, 6))
+    B[:, 0] += y
+    X = B @ rng.normal(size=(6, 60)) + noise * rng.normal(size=(300, 60)) + 1e4
+    X = X.astype(np.float32)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        few, more, turned = select(X, y, 10), select(X, y, 13), select(np.asfortranarray(X), y, 10)
+    assert few.features == turned.features == more.features[:10]
+    assert few.gains == pytest.approx(turned.gains, rel=1e-6)

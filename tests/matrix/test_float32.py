@@ -162,7 +162,7 @@ def test_narrow_tables_take_no_read_in_the_end():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(4000, 90)).astype(np.float32)
     y = (X[:, 3] - X[:, 7] + rng.normal(size=4000) > 0).astype(int)
-    wide, narrow = select(X, y, 2), select(np.ascontiguousarray(X[:, :30]), y, 2)
+    wide, narrow = select(X, y, 2), select(np.ascontiguousarray(X[:, :60]), y, 2)
     assert wide.stats["strategy"] == narrow.stats["strategy"] == "gram columns"
     assert wide.stats["columns_read"] == 2
     assert narrow.stats["columns_read"] == (0 if native.available() else 2)

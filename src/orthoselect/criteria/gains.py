@@ -257,11 +257,13 @@ class Gains:
         """Whether a gain that no other comes near is known well enough to take feature f.
 
         Gains in float32 have few digits. They do to tell a clear winner that does not depend on
-        those selected; the state gives all taken their digits back in one go.
+        those selected; the state gives all taken their digits back in one go. Whether a column
+        depends on others is told by its real numbers, where that is possible at all.
         """
         gain, j = float(self._gains[f]), int(self._single[f])
-        clear = self._refinable and j >= 0 and self._d[j] >= self._surely_independent
-        return slack <= (_CLEAR if clear else TRUSTED) * gain and gain > NOTHING
+        if j >= 0 and self._d[j] < self._surely_independent:
+            return False
+        return slack <= (_CLEAR if self._refinable else TRUSTED) * gain and gain > NOTHING
 
     def _threshold(self, gain: float, slack: float) -> float:
         """Return the least gain that may be as good as the leading one, where enough is left."""
@@ -287,7 +289,10 @@ class Gains:
 
     def _trusted(self, features: Indices) -> NDArray[np.bool_]:
         gains, slack = self._gains[features], self._slack[features]
-        return self._fresh[features] | (slack <= TRUSTED * gains) | (gains + slack <= NOTHING)
+        J = self._single[features]
+        independent = (J < 0) | (self._d[J] >= self._surely_independent)
+        certain = independent & (slack <= TRUSTED * gains)
+        return self._fresh[features] | certain | (gains + slack <= NOTHING)
 
     def _look_at(self, features: Indices) -> None:
         """Work out the slack of gains that `_score` has left open."""
