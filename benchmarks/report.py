@@ -149,7 +149,8 @@ def limits_markdown(result: dict[str, Any]) -> str:
     parts = [
         "# Limits\n\nWhat the passes and Gram columns of a selection would take if all threads did "
         "nothing but read, as quick as they add up whole numbers, and multiply at the same time, "
-        "as quick as they do in a near cache; beside the time of `fit`, best of several.",
+        "as quick as they do in a near cache; beside the time of `fit`, best of several. The read "
+        "in which gains of float32 tables are made exact counts as a pass.",
         _quick_note(result),
         _as_markdown(*_limits_grid(result)),
         "## float32 beside float64\n\nHow many times as quick float32 could be, and is.",
