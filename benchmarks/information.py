@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import measure
-from benchmarks.shapes import Data
+from benchmarks.shapes import Data, check_names
 from benchmarks.table import Settings
 
 TERMS = 208  # sums that a selection of 50 features adds up
@@ -75,9 +75,7 @@ def choose(names: list[str] | None, *, with_files: bool, quick: bool) -> list[Ca
         If a name is no case's.
     """
     cases = QUICK if quick else (*MADE, *(FILES if with_files else ()))
-    known = [case.name for case in cases]
-    if unknown := set(names or []) - set(known):
-        raise ValueError(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    check_names(names, [case.name for case in cases])
     return [case for case in cases if not names or case.name in names]
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import measure
-from benchmarks.shapes import MADE, Row
+from benchmarks.shapes import MADE, Row, check_names
 from benchmarks.table import Settings
 
 COLUMNS = 12  # as many as a pass multiplies with
@@ -37,9 +37,7 @@ def choose(names: list[str] | None, *, quick: bool) -> list[Row]:
         If a name is no shape's.
     """
     rows = [row for row in MADE if row.data.large]
-    known = [row.name for row in rows]
-    if unknown := set(names or []) - set(known):
-        raise ValueError(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    check_names(names, [row.name for row in rows])
     chosen = [row for row in rows if not names or row.name in names]
     return [row.quick() for row in chosen] if quick else chosen
 

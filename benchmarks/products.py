@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import measure
+from benchmarks.shapes import check_names
 from benchmarks.table import Settings
 
 WIDTHS = (1, 6, 12, 18, 24)  # columns of the Gram matrix taken at a time
@@ -62,9 +63,7 @@ def choose(names: list[str] | None, *, quick: bool) -> list[Shape]:
         If a name is no shape's.
     """
     shapes = QUICK if quick else SHAPES
-    known = [shape.name for shape in shapes]
-    if unknown := set(names or []) - set(known):
-        raise ValueError(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    check_names(names, [shape.name for shape in shapes])
     return [shape for shape in shapes if not names or shape.name in names]
 
 

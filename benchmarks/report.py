@@ -106,18 +106,11 @@ def information_markdown(result: dict[str, Any]) -> str:
 
 def products_text(result: dict[str, Any]) -> str:
     """Return the page of the products for a terminal."""
-    parts = [
-        _as_text(*_products_grid(result)),
-        _as_text(*_model_grid(result)),
-        _quick_note(result),
-        "\n".join(environment_lines(result["environment"])),
-    ]
-    return "\n\n".join(part for part in parts if part)
+    return _text_page(result, _products_grid(result), _model_grid(result))
 
 
 def products_markdown(result: dict[str, Any]) -> str:
     """Return the same as a Markdown page."""
-    about = "\n".join(f"- {line}" for line in environment_lines(result["environment"]))
     parts = [
         "# Products\n\nBest times in reads of X (`X.sum()`): of a scan with m response columns, of "
         "b columns of the Gram matrix, and of all of it. From a line through the times of b "
@@ -127,25 +120,17 @@ def products_markdown(result: dict[str, Any]) -> str:
         _as_markdown(*_products_grid(result)),
         "## The model in criteria/plan.py",
         _as_markdown(*_model_grid(result)),
-        f"## Where\n\n{about}",
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return _markdown_page(result, parts)
 
 
 def limits_text(result: dict[str, Any]) -> str:
     """Return the page of the limits for a terminal."""
-    parts = [
-        _as_text(*_limits_grid(result)),
-        _as_text(*_limit_ratios_grid(result)),
-        _quick_note(result),
-        "\n".join(environment_lines(result["environment"])),
-    ]
-    return "\n\n".join(part for part in parts if part)
+    return _text_page(result, _limits_grid(result), _limit_ratios_grid(result))
 
 
 def limits_markdown(result: dict[str, Any]) -> str:
     """Return the same as a Markdown page."""
-    about = "\n".join(f"- {line}" for line in environment_lines(result["environment"]))
     parts = [
         "# Limits\n\nWhat the passes and Gram columns of a selection would take if all threads did "
         "nothing but read, as quick as they add up whole numbers, and multiply at the same time, "
@@ -155,9 +140,21 @@ def limits_markdown(result: dict[str, Any]) -> str:
         _as_markdown(*_limits_grid(result)),
         "## float32 beside float64\n\nHow many times as quick float32 could be, and is.",
         _as_markdown(*_limit_ratios_grid(result)),
-        f"## Where\n\n{about}",
     ]
-    return "\n\n".join(part for part in parts if part) + "\n"
+    return _markdown_page(result, parts)
+
+
+def _text_page(result: dict[str, Any], *grids: tuple[list[str], Grid]) -> str:
+    """Return tables for a terminal, and where they were measured."""
+    about = "\n".join(environment_lines(result["environment"]))
+    parts = [*(_as_text(*grid) for grid in grids), _quick_note(result), about]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _markdown_page(result: dict[str, Any], parts: list[str]) -> str:
+    """Return the parts of a page, and where it was measured."""
+    about = "\n".join(f"- {line}" for line in environment_lines(result["environment"]))
+    return "\n\n".join(part for part in [*parts, f"## Where\n\n{about}"] if part) + "\n"
 
 
 def environment_lines(environment: dict[str, Any]) -> list[str]:

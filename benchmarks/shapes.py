@@ -206,6 +206,12 @@ ROWS = (*BUNDLED, *FILES, *MADE, *FLOAT32, *BUSY)
 QUICK = ("breast_cancer", "6000x5000", "6000x5000_float32", "busy_neighbor")
 
 
+def check_names(names: list[str] | None, known: list[str]) -> None:
+    """Raise a ValueError if a name is none of those known."""
+    if unknown := set(names or []) - set(known):
+        raise ValueError(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+
+
 def choose(names: list[str] | None, *, with_files: bool, quick: bool) -> list[Row]:
     """Return the rows to measure, in the table's order.
 
@@ -214,9 +220,7 @@ def choose(names: list[str] | None, *, with_files: bool, quick: bool) -> list[Ro
     ValueError
         If a name is no row's.
     """
-    known = [row.name for row in ROWS]
-    if unknown := set(names or []) - set(known):
-        raise ValueError(f"no such row: {', '.join(sorted(unknown))}; there are {', '.join(known)}")
+    check_names(names, [row.name for row in ROWS])
     if not names:
         names = list(QUICK) if quick else [r.name for r in ROWS if with_files or r not in FILES]
     rows = [row for row in ROWS if row.name in names]
