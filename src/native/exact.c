@@ -10,19 +10,22 @@
 
 enum {
     WIDEST = 512,  /* the most columns */
-    BUFFER = 2048, /* numbers in the buffer, unless eight rows take more */
-    MOST_ROWS = 128,
+    BUFFER = 256,  /* numbers in the buffer, unless so few rows take more */
+    FEWEST_ROWS = 12,
+    AHEAD = 1 << 16, /* bytes that memory is asked for ahead of their use, or a block of rows */
     LINE = 64, /* bytes; a buffer that begins with a line has no four in two of them */
 };
 
-/* The rows of the buffer are [root * (B[:, J] - shift) * scale, 0 ...]. */
+/* The rows of the buffer are [root * (B[:, J] - shift) * scale], J padded with columns that nobody
+ * asks for to `width`, a multiple of four. */
 typedef struct {
     const char *B;
-    Py_ssize_t B_step, N; /* B_step in bytes */
-    int in_float;
-    const int64_t *J;
-    Py_ssize_t t;
-    const double *shift, *scale, *root; /* each may be NULL */
+    Py_ssize_t step, N; /* step in bytes */
+    int in_float, plain; /* plain: nothing to subtract or to multiply with */
+    Py_ssize_t t, width;
+    int64_t J[WIDEST];
+    double shift[WIDEST], scale[WIDEST];
+    const double *root; /* or NULL */
 } Columns;
 
 /* Lines of some rows that will be gathered next. They are asked for while others are multiplied:
@@ -33,36 +36,48 @@ typedef struct {
     const int64_t *at; /* n places in a row, in bytes */
 } Lines;
 
-INLINE void gather_row(const Columns *from, Py_ssize_t i, double *to)
+/* Four columns of some rows; `in_float` and `plain` are constants. */
+INLINE void gather_four(const int in_float, const int plain, const Columns *from, Py_ssize_t start,
+                        Py_ssize_t rows, Py_ssize_t g, double *to)
 {
-    const char *row = from->B + i * from->B_step;
-    if (from->in_float)
-        for (Py_ssize_t g = 0; g < from->t; g++)
-            to[g] = ((const float *)row)[from->J[g]];
-    else
-        for (Py_ssize_t g = 0; g < from->t; g++)
-            to[g] = ((const double *)row)[from->J[g]];
-    if (from->shift)
-        for (Py_ssize_t g = 0; g < from->t; g++)
-            to[g] -= from->shift[g];
-    if (from->scale)
-        for (Py_ssize_t g = 0; g < from->t; g++)
-            to[g] *= from->scale[g];
-    if (from->root)
-        for (Py_ssize_t g = 0; g < from->t; g++)
-            to[g] *= from->root[i];
+    const int64_t *J = from->J + g, a = J[0], b = J[1], c = J[2], d = J[3];
+    const Four shift = *(const Four *)(from->shift + g), scale = *(const Four *)(from->scale + g);
+    const char *row = from->B + start * from->step;
+    for (Py_ssize_t i = 0; i < rows; i++, row += from->step, to += from->width) {
+        const float *f = (const float *)row;
+        const double *x = (const double *)row;
+        Four four = in_float ? (Four){f[a], f[b], f[c], f[d]} : (Four){x[a], x[b], x[c], x[d]};
+        if (!plain)
+            four = (four - shift) * scale * (from->root ? from->root[start + i] : 1.0);
+        *(Four *)to = four;
+    }
 }
 
-/* Add the products of four columns of the buffer with `fours` times four, a constant up to three. */
-INLINE void multiply(const int fours, const double *left, const double *right, Py_ssize_t step,
-                     Py_ssize_t rows, double *sums, Lines next)
+INLINE void gather(const Columns *from, Py_ssize_t start, Py_ssize_t rows, double *to)
+{
+    for (Py_ssize_t g = 0; g < from->width; g += 4)
+        if (from->in_float && from->plain)
+            gather_four(1, 1, from, start, rows, g, to + g);
+        else if (from->in_float)
+            gather_four(1, 0, from, start, rows, g, to + g);
+        else if (from->plain)
+            gather_four(0, 1, from, start, rows, g, to + g);
+        else
+            gather_four(0, 0, from, start, rows, g, to + g);
+}
+
+/* Add the products of four columns of the buffer with `fours` times four, a constant up to three,
+ * while asking for `lines` lines of each of the next rows, a constant too. */
+INLINE void multiply(const int fours, const Py_ssize_t lines, const double *left,
+                     const double *right, Py_ssize_t step, Py_ssize_t rows, double *sums,
+                     Lines next)
 {
     Four sum[4][3], x[3];
     for (int a = 0; a < 4; a++)
         for (int at = 0; at < fours; at++)
             sum[a][at] = (Four){0};
     for (Py_ssize_t i = 0; i < rows; i++, left += step, right += step, next.row += next.step) {
-        for (Py_ssize_t line = 0; line < next.n; line++)
+        for (Py_ssize_t line = 0; line < lines; line++)
             __builtin_prefetch(next.row + next.at[line], 0, 2);
         for (int at = 0; at < fours; at++)
             x[at] = ((const Four *)right)[at];
@@ -73,6 +88,20 @@ INLINE void multiply(const int fours, const double *left, const double *right, P
     for (int a = 0; a < 4; a++, sums += step)
         for (int at = 0; at < fours; at++)
             ((Four *)sums)[at] += sum[a][at];
+}
+
+/* The same, however many lines. */
+INLINE void multiply_some(const int fours, const double *left, const double *right,
+                          Py_ssize_t step, Py_ssize_t rows, double *sums, Lines next)
+{
+    if (next.n == 0)
+        multiply(fours, 0, left, right, step, rows, sums, next);
+    else if (next.n == 1)
+        multiply(fours, 1, left, right, step, rows, sums, next);
+    else if (next.n == 2)
+        multiply(fours, 2, left, right, step, rows, sums, next);
+    else
+        multiply(fours, next.n, left, right, step, rows, sums, next);
 }
 
 /* Take the next few lines, `share` of them or what is left. */
@@ -95,29 +124,31 @@ INLINE void multiply_all(const double *buffer, Py_ssize_t width, Py_ssize_t rows
         const double *left = buffer + g;
         Py_ssize_t j = 0;
         for (; j + 8 <= g; j += 12)
-            multiply(3, left, buffer + j, width, rows, sums + j, some_of(&next, share));
+            multiply_some(3, left, buffer + j, width, rows, sums + j, some_of(&next, share));
         if (j + 4 <= g)
-            multiply(2, left, buffer + j, width, rows, sums + j, some_of(&next, share));
+            multiply_some(2, left, buffer + j, width, rows, sums + j, some_of(&next, share));
         else if (j <= g)
-            multiply(1, left, buffer + j, width, rows, sums + j, some_of(&next, share));
+            multiply_some(1, left, buffer + j, width, rows, sums + j, some_of(&next, share));
     }
 }
 
 FOR_EACH_PROCESSOR
-static void add_products(const Columns *from, Lines lines, Py_ssize_t width, Py_ssize_t height,
-                         double *buffer, double *sums)
+static void add_products(const Columns *from, Lines lines, Py_ssize_t height, double *buffer,
+                         double *sums)
 {
+    const Py_ssize_t width = from->width;
     Py_ssize_t calls = 0;
     for (Py_ssize_t fours = 1; fours <= width / 4; fours++)
         calls += (fours + 2) / 3;
+    const Py_ssize_t blocks = AHEAD / (height * lines.n * LINE);
+    const Py_ssize_t ahead = (blocks > 1 ? blocks : 1) * height;
     for (Py_ssize_t start = 0; start < from->N; start += height) {
         const Py_ssize_t rows = from->N - start < height ? from->N - start : height;
         Lines next = lines;
-        next.row += (start + height) * next.step;
-        if (start + 2 * height > from->N)
+        next.row += (start + ahead) * next.step;
+        if (start + ahead + height > from->N)
             next.n = 0;
-        for (Py_ssize_t i = 0; i < rows; i++)
-            gather_row(from, start + i, buffer + i * width);
+        gather(from, start, rows, buffer);
         multiply_all(buffer, width, rows, sums, next, (next.n + calls - 1) / calls);
     }
 }
@@ -156,20 +187,35 @@ static void put_products(const double *sums, Py_ssize_t width, Py_ssize_t t, dou
 
 static const char *work_on(const Columns *from, double *out, Py_ssize_t out_step)
 {
-    const Py_ssize_t t = from->t, width = (t + 3) / 4 * 4;
-    Py_ssize_t height = BUFFER / (width + 1);
-    height = height < 8 ? 8 : height < MOST_ROWS ? height : MOST_ROWS;
+    const Py_ssize_t width = from->width;
+    const Py_ssize_t height = BUFFER / width < FEWEST_ROWS ? FEWEST_ROWS : BUFFER / width;
     char *room = calloc((size_t)((height + width) * width) * sizeof(double) + LINE, 1);
     if (room == NULL)
         return "out of memory";
     double *buffer = (double *)(room + (LINE - (uintptr_t)room % LINE) % LINE);
     double *sums = buffer + height * width;
     int64_t places[WIDEST];
-    const Lines lines = {from->B, from->B_step, find_lines(from, places), places};
-    add_products(from, lines, width, height, buffer, sums);
-    put_products(sums, width, t, out, out_step);
+    const Lines lines = {from->B, from->step, find_lines(from, places), places};
+    add_products(from, lines, height, buffer, sums);
+    put_products(sums, width, from->t, out, out_step);
     free(room);
     return NULL;
+}
+
+static Columns columns_from(const Py_buffer *B, const Py_buffer *J, const Py_buffer *shift,
+                            const Py_buffer *scale, const Py_buffer *root)
+{
+    const Py_ssize_t t = J->shape[0];
+    Columns from = {.B = B->buf, .step = B->strides[0], .N = B->shape[0],
+                    .in_float = B->itemsize == 4, .plain = !shift && !scale && !root, .t = t,
+                    .width = (t + 3) / 4 * 4, .root = root ? root->buf : NULL};
+    for (Py_ssize_t g = 0; g < from.width; g++) {
+        const Py_ssize_t of = g < t ? g : 0;
+        from.J[g] = ((const int64_t *)J->buf)[of];
+        from.shift[g] = shift ? ((const double *)shift->buf)[of] : 0.0;
+        from.scale[g] = scale ? ((const double *)scale->buf)[of] : 1.0;
+    }
+    return from;
 }
 
 static Py_buffer *maybe(Arrays *arrays, PyObject *object)
@@ -198,10 +244,7 @@ static PyObject *inner_products(PyObject *Py_UNUSED(self), PyObject *args)
         (root && root->shape[0] != N) || out->shape[0] != t || out->shape[1] != t ||
         !are_columns(J, B))
         return finish_call(&arrays, NO_FIT);
-    const Columns from = {
-        .B = B->buf, .B_step = B->strides[0], .N = N, .in_float = B->itemsize == 4, .J = J->buf,
-        .t = t, .shift = shift ? shift->buf : NULL, .scale = scale ? scale->buf : NULL,
-        .root = root ? root->buf : NULL};
+    const Columns from = columns_from(B, J, shift, scale, root);
     Py_BEGIN_ALLOW_THREADS;
     if (t > 0)
         complaint = work_on(&from, out->buf, out->strides[0] / 8);
