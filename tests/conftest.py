@@ -149,6 +149,7 @@ def strategy(request, monkeypatch):
         monkeypatch.setattr(plan, "rows_pay", lambda *_: way == "rows")
         monkeypatch.setattr(plan, "double_pays", lambda *_: way == "gram columns in double")
         monkeypatch.setattr(plan, "guessing_pays", lambda *_: True)
+        monkeypatch.setattr(plan, "sampling_pays", lambda *_: not blocks)
     return request.param
 
 

@@ -3,7 +3,7 @@ import pytest
 from scipy.linalg import cholesky
 
 from orthoselect import native
-from orthoselect.criteria.lookahead import likely_winners, run_ahead
+from orthoselect.criteria.lookahead import likely_winners, run_ahead, winners_in_sample
 
 needs_kernels = pytest.mark.skipif(not native.available(), reason="there are no kernels")
 
@@ -64,6 +64,38 @@ def test_winners_are_guessed_right_where_products_tell_all(kernels, monkeypatch)
     scores = ((V.T @ W) ** 2).sum(axis=0) / np.maximum((W * W).sum(axis=0), 0.05)
     scores[[first, *range(20, 30)]] = -1.0
     assert found[0] == scores.argmax()
+
+
+@pytest.mark.parametrize("kernels", [True, False])
+def test_winners_are_guessed_right_where_all_rows_are_in_the_sample(kernels, monkeypatch):
+    if not kernels:
+        monkeypatch.setattr(native, "_kernels", None)
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(60, 8)) @ rng.normal(size=(8, 30)) + rng.normal(size=(60, 30))
+    X -= X.mean(axis=0)
+    X /= np.linalg.norm(X, axis=0)
+    V = np.linalg.qr(rng.normal(size=(60, 2)))[0]
+    C = V.T @ X
+    gains = (C**2).sum(axis=0)
+    taken = [int(gains.argmax())]
+    for _ in range(4):
+        Q = np.linalg.qr(X[:, taken])[0]
+        W = X - Q @ (Q.T @ X)
+        scores = ((V.T @ W) ** 2).sum(axis=0) / np.maximum((W * W).sum(axis=0), 0.05)
+        scores[taken] = -1.0
+        taken.append(int(scores.argmax()))
+
+    def gram(J):
+        return X[:, J].T @ X[:, J]
+
+    assert winners_in_sample(gains, C, gram, taken[0], 4) == taken[1:]
+    assert winners_in_sample(gains, C, lambda J: None, taken[0], 4) == []
+
+
+def test_a_sample_that_tells_nothing_does_no_harm():
+    gains = np.array([0.5, 0.4, 0.3])
+    C = np.sqrt(gains)[None]
+    assert sorted(winners_in_sample(gains, C, lambda J: np.zeros((3, 3)), 0, 5)) == [1, 2]
 
 
 @needs_kernels

@@ -37,6 +37,30 @@ def test_some_rows_of_columns(matrix, X, rows):
     np.testing.assert_allclose(matrix.columns_at(J, rows), X[rows][:, J], atol=1e-14)
 
 
+@pytest.mark.parametrize("step", [1, 4, 100])
+def test_each_so_many_rows_where_that_takes_no_time(matrix, X, step):
+    some = matrix.every(step)
+    if some is None:
+        assert not isinstance(matrix, DenseMatrix)
+        return
+    np.testing.assert_allclose(some.columns(np.arange(9)), X[::step], atol=1e-14)
+
+
+def test_products_of_some_rows_are_correlations(X):
+    X = np.column_stack([X, np.ones(70), np.eye(70)[1], 1e6 + X[:, 0]])
+    centered = center(DenseMatrix(X), np.ones((70, 1)))[0]
+    J = np.array([4, 0, 9, 10, 11])
+    G = centered.gram_of_some_rows(J, 2)
+    expected = np.corrcoef(X[::2][:, [4, 0, 11]].T)
+    np.testing.assert_allclose(G[np.ix_([0, 1, 4], [0, 1, 4])], expected, atol=0.15)
+    np.testing.assert_allclose(G[1, 4], 1.0, atol=1e-8)
+    assert np.isfinite(G).all()
+    assert not G[2].any()  # a constant has nothing in common with anything
+    assert (
+        center(SparseMatrix(sp.csc_array(X)), np.ones((70, 1)))[0].gram_of_some_rows(J, 2) is None
+    )
+
+
 def test_tiles_of_columns(matrix, X, monkeypatch):
     monkeypatch.setattr(base, "_MIN_ROWS", 8)
     monkeypatch.setattr(base, "_BATCH_BYTES", 1)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orthoselect import select
-from orthoselect.criteria import State
+from orthoselect.criteria import State, plan
 from orthoselect.errors import SelectionInterrupted
 from orthoselect.search import ForwardSearch
 
@@ -75,6 +75,22 @@ def test_tall_table_is_read_once():
     path = select(X, y, 10)
     assert path.stats["strategy"] == "whole gram"
     assert path.stats["passes"] == 1
+
+
+def test_a_sample_of_the_rows_saves_a_pass(monkeypatch):
+    """Columns that share factors: those that lead at first are much alike, and few of them win."""
+    rng = np.random.default_rng(1)
+    factors = rng.normal(size=(20000, 10))
+    X = factors @ rng.normal(size=(10, 60)) + rng.normal(size=(20000, 60))
+    y = (factors[:, :3] + rng.normal(size=(20000, 3))).argmax(axis=1)
+    monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: False)
+    assert not plan.sampling_pays(X.shape, 10, None)  # too small for it to pay
+    without = select(X, y, 10)
+    monkeypatch.setattr(plan, "_SMALL_FOR_SAMPLE", X.size)
+    path = select(X, y, 10)
+    assert path.stats["passes"] < without.stats["passes"]
+    assert path.features == without.features
+    np.testing.assert_allclose(path.gains, without.gains, rtol=1e-10)
 
 
 def test_one_feature_of_a_wide_table_takes_one_pass():

@@ -27,6 +27,7 @@ classification", Pattern Recognition 123, 2022. https://doi.org/10.1016/j.patcog
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -245,7 +246,11 @@ class CanonicalState(State):
         if count < 1:
             return []
         fetched = self._gram.fetched
-        alone = len(wanted) == 1 and not self._candidates.wide
-        if alone and fetched and plan.guessing_pays(shape, self._X.matrix.n_stored, memory):
-            return self._gains.winners_ahead(count, self._L.rows, fetched, wanted[0])
-        return self._gains.leading_columns(count, {*wanted, *fetched})
+        found: list[int] = []
+        if len(wanted) == 1 and not self._candidates.wide:
+            if fetched and plan.guessing_pays(shape, self._X.matrix.n_stored, memory):
+                return self._gains.winners_ahead(count, self._L.rows, fetched, wanted[0])
+            if not self._taken and plan.sampling_pays(shape, self._size, memory):
+                gram = partial(self._X.gram_of_some_rows, step=plan.sample_step(shape[0]))
+                found = self._gains.winners_in_sample(count, gram, wanted[0])
+        return found or self._gains.leading_columns(count, {*wanted, *fetched})

@@ -8,11 +8,13 @@ cancorr.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.criteria.candidates import Candidates, blocks_by_width, independent_columns
-from orthoselect.criteria.lookahead import likely_winners
+from orthoselect.criteria.lookahead import likely_winners, winners_in_sample
 from orthoselect.criteria.steps import leader, remove_row, score_columns
 from orthoselect.criteria.uncertainty import (
     NOTHING,
@@ -177,9 +179,19 @@ class Gains:
         self, count: int, L: Floats, fetched: dict[int, Floats], wanted: int
     ) -> list[int]:
         """Return columns likely to be taken after `wanted`; see lookahead.py."""
+        gains = self._by_column()
+        return likely_winners(gains, self._C, self._d, L, fetched, wanted, count)
+
+    def winners_in_sample(
+        self, count: int, gram: Callable[[Indices], Floats | None], wanted: int
+    ) -> list[int]:
+        """Return columns likely to be taken after `wanted`, the first; see lookahead.py."""
+        return winners_in_sample(self._by_column(), self._C, gram, wanted, count)
+
+    def _by_column(self) -> Floats:
         gains = np.full(len(self._d), -1.0)
         gains[self._single] = self._gains
-        return likely_winners(gains, self._C, self._d, L, fetched, wanted, count)
+        return gains
 
     # Directions taken out of all columns
 

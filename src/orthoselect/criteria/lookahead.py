@@ -2,14 +2,15 @@
 
 A greedy search is run ahead on the leading candidates. It would need their inner products, which
 nobody has yet; but the Gram columns fetched so far, G_F (|F|, n), tell most of them:
-G ~ G_F' G_FF^{-1} G_F (Nystrom's approximation). Guesses cost nothing but time when wrong.
+G ~ G_F' G_FF^{-1} G_F (Nystrom's approximation). Before any was fetched, some rows of the table
+tell what the products are about. Guesses cost nothing but time when wrong.
 
 Notation: as in cancorr.py; I the leading candidates, F the columns fetched so far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +19,7 @@ from scipy.linalg import cholesky, solve_triangular
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.native import kernels
 
-_LEADERS = 128
+_LEADERS, _LEADERS_IN_SAMPLE = 128, 64
 _RIDGE = 1e-3  # columns fetched may be nearly dependent
 _FLOOR = 0.05  # little is left of such columns, and the guess of it is rough
 
@@ -47,7 +48,7 @@ def likely_winners(
     count : int
         How many to guess.
     """
-    I = _leaders(gains, first)  # noqa: E741  (the notation's letter)
+    I = _leaders(gains, first, _LEADERS)  # noqa: E741  (the notation's letter)
     F = np.fromiter(fetched, dtype=np.intp)
     both = np.concatenate([F, I])
     G = np.empty((len(F), len(both)))
@@ -65,6 +66,37 @@ def likely_winners(
     is_fetched[F] = True
     known, open_ = is_fetched[I], gains.take(I) > 0
     places = run_ahead(G[:, len(F) :], R, rows, C.take(I, axis=1), left, open_, known, steps, count)
+    return I[places].tolist()
+
+
+def winners_in_sample(
+    gains: Floats, C: Floats, gram: Callable[[Indices], Floats | None], first: int, count: int
+) -> list[int]:
+    """Return up to `count` columns that are likely to be taken after `first`, before all others.
+
+    What columns have to do with the response is known; what they have in common, about.
+
+    Parameters
+    ----------
+    gains, C : arrays of shapes (n,) and (m, n)
+        As above, when nothing was taken.
+    gram : callable
+        Return about what the inner products among columns J are; None if that takes long.
+    first, count : int
+        As above.
+    """
+    I = _leaders(gains, first, _LEADERS_IN_SAMPLE)  # noqa: E741
+    G = gram(I)
+    if G is None:
+        return []
+    q = len(I)
+    try:
+        R = cholesky(G + _RIDGE * np.eye(q), lower=True, check_finite=False)
+    except np.linalg.LinAlgError:
+        return []
+    open_, known = gains.take(I) > 0, np.zeros(q, dtype=bool)
+    rows = np.empty((count, q))
+    places = run_ahead(G, R, rows, C.take(I, axis=1), np.ones(q), open_, known, count, count)
     return I[places].tolist()
 
 
@@ -129,8 +161,8 @@ def run_ahead(
     return np.array(winners, dtype=np.intp)
 
 
-def _leaders(gains: Floats, first: int) -> Indices:
+def _leaders(gains: Floats, first: int, count: int) -> Indices:
     """Return `first`, then the columns with the largest gains."""
-    count = min(_LEADERS, len(gains))
+    count = min(count, len(gains))
     I = np.argpartition(-gains, count - 1)[:count]  # noqa: E741
     return np.concatenate([[first], I[(first != I) & (gains[I] > 0)]])

@@ -31,8 +31,9 @@ _GRAM_COPIES, _COLUMN_COPIES = 16, 64
 _NARROW = 64  # columns of a table whose first guesses mostly last
 _MANY = 20  # columns for each step planned: too many compete for guesses to last
 _FEW_ROWS = 128
-# Below so many numbers a read costs less than good guesses.
-_SMALL = 2_000_000
+# Below so many numbers a read costs less than good guesses, or than a look at a sample.
+_SMALL, _SMALL_FOR_SAMPLE = 2_000_000, 10_000_000
+_SAMPLE = 4096  # rows
 
 
 def whole_gram_pays(shape: tuple[int, int], size: int, memory: int | None) -> bool:
@@ -119,3 +120,26 @@ def guessing_pays(shape: tuple[int, int], n_stored: int, memory: int | None) -> 
     """
     N, n = shape
     return memory is not None or (n_stored > _SMALL and n <= N)
+
+
+def sampling_pays(shape: tuple[int, int], size: int, memory: int | None) -> bool:
+    """Whether to look at a sample of the rows for the first guess.
+
+    It is worth it where one read might bring all that will be needed.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Rows N and columns n.
+    size : int
+        Steps planned.
+    memory : int or None
+        Bytes that products may take, if the table comes in blocks.
+    """
+    N, n = shape
+    return memory is None and n <= N and size <= _AHEAD and N * n >= _SMALL_FOR_SAMPLE
+
+
+def sample_step(N: int) -> int:
+    """Return each how many-th row to look at."""
+    return max(1, N // _SAMPLE)

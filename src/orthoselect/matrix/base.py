@@ -117,6 +117,10 @@ class Matrix(ABC):
     def columns(self, J: Indices) -> Floats:
         """Return the columns X[:, J] as a new array of shape (N, len(J))."""
 
+    def every(self, step: int) -> Matrix | None:
+        """Return a matrix of the first of each so many rows; None if they would have to be read."""
+        return None
+
     def columns_at(self, J: Indices, rows: slice) -> Floats:
         """Return some rows of the columns J as a new array."""
         return self.columns(J)[rows]

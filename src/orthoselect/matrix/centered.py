@@ -194,6 +194,20 @@ class CenteredMatrix:
         inverse = self._factors[J]
         return G * inverse[:, None] * inverse
 
+    def gram_of_some_rows(self, J: Indices, step: int) -> Floats | None:
+        """Return about what the inner products among columns J are, by each so many-th row.
+
+        Columns are at norm one in these rows, or zero. Weights are left out. None if it takes long.
+        """
+        some = self.matrix.every(step)
+        if some is None:
+            return None
+        with np.errstate(all="ignore"):
+            G = some.rescaled(self.means, self._factors).block_gram(J, None)
+            G /= np.sqrt(np.outer(G.diagonal(), G.diagonal()))
+        G[~np.isfinite(G)] = 0.0
+        return G
+
     def geometry(self, V: Rows) -> Geometry:
         """Return what can ask the real columns, and those of the response basis V, (N, m)."""
         return RowGeometry(self, V) if self.matrix.memory is None else StreamedGeometry(self, V)

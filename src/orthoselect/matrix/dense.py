@@ -78,6 +78,9 @@ class DenseMatrix(Matrix):
     def nbytes(self) -> int:
         return self._X.nbytes
 
+    def every(self, step: int) -> Matrix:
+        return type(self)(self._X[::step], shift=self._shift, scale=self._scale)
+
     def columns(self, J: Indices) -> Floats:
         return self._present(self._X[:, J], J, np.float64, copy=True)
 

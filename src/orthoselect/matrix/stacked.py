@@ -40,6 +40,10 @@ class StackedMatrix(Matrix):
     def nbytes(self) -> int:
         return sum(part.nbytes for part in self._parts)
 
+    def every(self, step: int) -> Matrix | None:
+        parts = [some for part in self._parts if (some := part.every(step)) is not None]
+        return StackedMatrix(parts) if len(parts) == len(self._parts) else None
+
     def columns(self, J: Indices) -> Floats:
         return self._gather(J, self.shape[0], lambda part, at: part.columns(at))
 
