@@ -1,20 +1,20 @@
 /* A greedy search run ahead on a few hundred columns; see criteria/lookahead.py.
  *
- * Notation as there: G (f, q) are the rows of Gram columns fetched, at the q leading columns;
- * R (f, f) with RR' = G_FF, lower triangular; rows (k, q) those of the factor, followed by room for
- * one row a step; C (m, q), d (q,).
+ * Notation as there: G (q, q) are about the inner products of the q leading columns; rows (k, q)
+ * those of the factor, followed by room for one row a step; C (m, q), d (q,).
  */
 #include "native.h"
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct {
-    const double *G, *R;
+    const double *G;
     double *rows, *C, *d;
     uint8_t *open;
     const uint8_t *known;
-    Py_ssize_t f, q, m, k, steps, G_step, R_step, rows_step, C_step;
+    Py_ssize_t q, m, k, steps, G_step, rows_step, C_step;
 } Ahead;
 
 /* r += a0 x0 + a1 x1 + ... over `count` rows x. */
@@ -31,34 +31,13 @@ INLINE void add_rows(const double *x, Py_ssize_t step, const double *a, Py_ssize
             r[j] += a[s] * x[j];
 }
 
-/* a = (RR')^-1 G[:, p] */
-INLINE void solve(const Ahead *to, Py_ssize_t p, double *a)
-{
-    for (Py_ssize_t i = 0; i < to->f; i++) {
-        const double *row = to->R + i * to->R_step;
-        double left = to->G[i * to->G_step + p];
-        for (Py_ssize_t s = 0; s < i; s++)
-            left -= row[s] * a[s];
-        a[i] = left / row[i];
-    }
-    for (Py_ssize_t i = to->f - 1; i >= 0; i--) {
-        const double *row = to->R + i * to->R_step;
-        a[i] /= row[i];
-        for (Py_ssize_t s = 0; s < i; s++)
-            a[s] -= row[s] * a[i];
-    }
-}
-
 /* Take column p: write its row r, and update C and d. */
 INLINE void take_column(const Ahead *to, Py_ssize_t p, Py_ssize_t k, double floor, double *a,
                         double *restrict r)
 {
     const Py_ssize_t q = to->q;
     const double left = sqrt(to->d[p] > floor ? to->d[p] : floor), own = sqrt(to->d[p]);
-    for (Py_ssize_t j = 0; j < q; j++)
-        r[j] = 0.0;
-    solve(to, p, a);
-    add_rows(to->G, to->G_step, a, to->f, q, r);
+    memcpy(r, to->G + p * to->G_step, (size_t)q * sizeof *r);
     for (Py_ssize_t s = 0; s < k; s++)
         a[s] = -to->rows[s * to->rows_step + p];
     add_rows(to->rows, to->rows_step, a, k, q, r);
@@ -106,7 +85,7 @@ static Py_ssize_t search(const Ahead *to, double floor, double *room, int64_t *w
                          Py_ssize_t count)
 {
     Py_ssize_t found = 0, p = 0;
-    double *a = room, *scores = room + to->f + to->k + to->steps;
+    double *a = room, *scores = room + to->k + to->steps;
     for (Py_ssize_t k = to->k; k < to->k + to->steps && found < count; k++) {
         to->open[p] = 0;
         take_column(to, p, k, floor, a, to->rows + k * to->rows_step);
@@ -121,33 +100,32 @@ static Py_ssize_t search(const Ahead *to, double floor, double *room, int64_t *w
 
 static PyObject *look_ahead(PyObject *Py_UNUSED(self), PyObject *args)
 {
-    PyObject *given[8];
+    PyObject *given[7];
     Arrays arrays = {.n = 0};
     Py_ssize_t steps, found = 0;
     double floor;
-    if (!PyArg_ParseTuple(args, "OOOOOOOndO", &given[0], &given[1], &given[2], &given[3], &given[4],
-                          &given[5], &given[6], &steps, &floor, &given[7]))
+    if (!PyArg_ParseTuple(args, "OOOOOOndO", &given[0], &given[1], &given[2], &given[3], &given[4],
+                          &given[5], &steps, &floor, &given[6]))
         return NULL;
     Py_buffer *G = take_array(&arrays, given[0], "d", 2, 0);
-    Py_buffer *R = take_array(&arrays, given[1], "d", 2, 0);
-    Py_buffer *rows = take_array(&arrays, given[2], "d", 2, 1);
-    Py_buffer *C = take_array(&arrays, given[3], "d", 2, 1);
-    Py_buffer *d = take_array(&arrays, given[4], "d", 1, 1);
-    Py_buffer *open = take_array(&arrays, given[5], "B", 1, 1);
-    Py_buffer *known = take_array(&arrays, given[6], "B", 1, 0);
-    Py_buffer *winners = take_array(&arrays, given[7], "q", 1, 1);
+    Py_buffer *rows = take_array(&arrays, given[1], "d", 2, 1);
+    Py_buffer *C = take_array(&arrays, given[2], "d", 2, 1);
+    Py_buffer *d = take_array(&arrays, given[3], "d", 1, 1);
+    Py_buffer *open = take_array(&arrays, given[4], "B", 1, 1);
+    Py_buffer *known = take_array(&arrays, given[5], "B", 1, 0);
+    Py_buffer *winners = take_array(&arrays, given[6], "q", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
-    const Py_ssize_t f = G->shape[0], q = G->shape[1], k = rows->shape[0] - steps;
-    if (q < 1 || steps < 0 || k < 0 || R->shape[0] != f || R->shape[1] != f || rows->shape[1] != q ||
+    const Py_ssize_t q = G->shape[1], k = rows->shape[0] - steps;
+    if (q < 1 || steps < 0 || k < 0 || G->shape[0] != q || rows->shape[1] != q ||
         C->shape[1] != q || d->shape[0] != q || open->shape[0] != q || known->shape[0] != q)
         return finish_call(&arrays, NO_FIT);
     const Ahead to = {
-        .G = G->buf, .R = R->buf, .rows = rows->buf, .C = C->buf, .d = d->buf, .open = open->buf,
-        .known = known->buf, .f = f, .q = q, .m = C->shape[0], .k = k, .steps = steps,
-        .G_step = G->strides[0] / 8, .R_step = R->strides[0] / 8,
-        .rows_step = rows->strides[0] / 8, .C_step = C->strides[0] / 8};
-    double *room = malloc((size_t)(f + k + steps + q) * sizeof(double));
+        .G = G->buf, .rows = rows->buf, .C = C->buf, .d = d->buf, .open = open->buf,
+        .known = known->buf, .q = q, .m = C->shape[0], .k = k, .steps = steps,
+        .G_step = G->strides[0] / 8, .rows_step = rows->strides[0] / 8,
+        .C_step = C->strides[0] / 8};
+    double *room = malloc((size_t)(k + steps + q) * sizeof(double));
     if (room == NULL) {
         PyErr_NoMemory();
         return finish_call(&arrays, NULL);
@@ -161,7 +139,7 @@ static PyObject *look_ahead(PyObject *Py_UNUSED(self), PyObject *args)
 
 PyMethodDef lookahead_methods[] = {
     {"look_ahead", look_ahead, METH_VARARGS,
-     "look_ahead(G, R, rows, C, d, open, known, steps, floor, winners): run a greedy search ahead on\n"
+     "look_ahead(G, rows, C, d, open, known, steps, floor, winners): run a greedy search ahead on\n"
      "q columns, the first of which is taken first; returns how many winners it has written."},
     {NULL, NULL, 0, NULL},
 };

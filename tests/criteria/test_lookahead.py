@@ -1,9 +1,8 @@
 import numpy as np
 import pytest
-from scipy.linalg import cholesky
 
 from orthoselect import native
-from orthoselect.criteria.lookahead import likely_winners, run_ahead, winners_in_sample
+from orthoselect.criteria.lookahead import leading, likely_winners, run_ahead
 
 needs_kernels = pytest.mark.skipif(not native.available(), reason="there are no kernels")
 
@@ -23,13 +22,12 @@ def state(seed, f=6, q=40, k=4, m=3):
 
 def arguments(seed, **sizes):
     X, F, L, C, d = state(seed, **sizes)
-    G = X[:, F].T @ X
-    R = cholesky(G[:, F] + 1e-3 * np.eye(len(F)), lower=True) if len(F) else np.empty((0, 0))
+    M = np.linalg.qr(X[:, F])[0].T @ X
     rows = np.concatenate([L, np.full((10, L.shape[1]), np.nan)])
     known = np.zeros(L.shape[1], dtype=bool)
     known[F] = True
     open_ = np.random.default_rng(seed).random(L.shape[1]) < 0.9
-    return [G, R, rows, C, np.maximum(d, 0.05), open_, known, 10, 5]
+    return [M.T @ M, rows, C, np.maximum(d, 0.05), open_, known, 10, 5]
 
 
 @needs_kernels
@@ -40,7 +38,7 @@ def test_kernel_finds_the_winners_that_numpy_finds(seed, sizes, monkeypatch):
     found = run_ahead(*quick)
     monkeypatch.setattr(native, "_kernels", None)
     assert found.tolist() == run_ahead(*slow).tolist()
-    assert not slow[6][found].any()
+    assert not slow[5][found].any()
     assert len(found) <= 5
 
 
@@ -58,7 +56,8 @@ def test_winners_are_guessed_right_where_products_tell_all(kernels, monkeypatch)
     gains = (C**2).sum(axis=0)
     gains[20:] = -1.0
     first = int(gains.argmax())
-    found = likely_winners(gains, C, np.ones(30), np.empty((0, 30)), fetched, first, 2)
+    I = leading(gains, 30, first)  # noqa: E741  (the notation's letter)
+    found = likely_winners(I, gains, C, np.ones(30), np.empty((0, 30)), fetched, 2)
     x = X[:, first]
     W = X - np.outer(x, x @ X)
     scores = ((V.T @ W) ** 2).sum(axis=0) / np.maximum((W * W).sum(axis=0), 0.05)
@@ -67,7 +66,10 @@ def test_winners_are_guessed_right_where_products_tell_all(kernels, monkeypatch)
 
 
 @pytest.mark.parametrize("kernels", [True, False])
-def test_winners_are_guessed_right_where_all_rows_are_in_the_sample(kernels, monkeypatch):
+@pytest.mark.parametrize("n_fetched", [0, 3])
+def test_winners_are_guessed_right_where_all_rows_are_in_the_sample(
+    n_fetched, kernels, monkeypatch
+):
     if not kernels:
         monkeypatch.setattr(native, "_kernels", None)
     rng = np.random.default_rng(5)
@@ -84,35 +86,39 @@ def test_winners_are_guessed_right_where_all_rows_are_in_the_sample(kernels, mon
         scores = ((V.T @ W) ** 2).sum(axis=0) / np.maximum((W * W).sum(axis=0), 0.05)
         scores[taken] = -1.0
         taken.append(int(scores.argmax()))
+    others = [j for j in range(30) if j not in taken][:n_fetched]
+    fetched = {j: X[:, j] @ X for j in others}
 
     def gram(J):
         return X[:, J].T @ X[:, J]
 
-    assert winners_in_sample(gains, C, gram, taken[0], 4) == taken[1:]
-    assert winners_in_sample(gains, C, lambda J: None, taken[0], 4) == []
+    I = leading(gains, 30, taken[0])  # noqa: E741
+    state = gains, C, np.ones(30), np.empty((0, 30)), fetched
+    assert likely_winners(I, *state, 4, gram) == taken[1:]
 
 
 def test_a_sample_that_tells_nothing_does_no_harm():
     gains = np.array([0.5, 0.4, 0.3])
-    C = np.sqrt(gains)[None]
-    assert sorted(winners_in_sample(gains, C, lambda J: np.zeros((3, 3)), 0, 5)) == [1, 2]
+    state = gains, np.sqrt(gains)[None], np.ones(3), np.empty((0, 3)), {}
+    found = likely_winners(np.arange(3), *state, 5, lambda J: np.zeros((3, 3)))
+    assert sorted(found) == [1, 2]
+    assert likely_winners(np.arange(3), *state, 5) == []
 
 
 @needs_kernels
 def test_kernel_refuses_what_would_leave_its_arrays():
-    G, R, rows, C, d, open_, known, steps, _ = arguments(0)
-    R = np.ascontiguousarray(R)
+    G, rows, C, d, open_, known, steps, _ = arguments(0)
     flags = open_.view(np.uint8), known.view(np.uint8)
     found = np.empty(5, dtype=np.int64)
     look_ahead = native.kernels().look_ahead
     for wrong in (
-        lambda: look_ahead(G, R[:5], rows, C, d, *flags, steps, 0.05, found),
-        lambda: look_ahead(G, R, rows[:, :9], C, d, *flags, steps, 0.05, found),
-        lambda: look_ahead(G, R, rows, C[:, :9], d, *flags, steps, 0.05, found),
-        lambda: look_ahead(G, R, rows, C, d[:9], *flags, steps, 0.05, found),
-        lambda: look_ahead(G, R, rows, C, d, flags[0][:9], flags[1], steps, 0.05, found),
-        lambda: look_ahead(G, R, rows, C, d, flags[0], flags[1][:9], steps, 0.05, found),
-        lambda: look_ahead(G, R, rows, C, d, *flags, len(rows) + 1, 0.05, found),
+        lambda: look_ahead(G[:5], rows, C, d, *flags, steps, 0.05, found),
+        lambda: look_ahead(G, rows[:, :9], C, d, *flags, steps, 0.05, found),
+        lambda: look_ahead(G, rows, C[:, :9], d, *flags, steps, 0.05, found),
+        lambda: look_ahead(G, rows, C, d[:9], *flags, steps, 0.05, found),
+        lambda: look_ahead(G, rows, C, d, flags[0][:9], flags[1], steps, 0.05, found),
+        lambda: look_ahead(G, rows, C, d, flags[0], flags[1][:9], steps, 0.05, found),
+        lambda: look_ahead(G, rows, C, d, *flags, len(rows) + 1, 0.05, found),
     ):
         with pytest.raises(ValueError, match="shapes do not fit"):
             wrong()

@@ -27,7 +27,6 @@ classification", Pattern Recognition 123, 2022. https://doi.org/10.1016/j.patcog
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -246,11 +245,20 @@ class CanonicalState(State):
         if count < 1:
             return []
         fetched = self._gram.fetched
-        found: list[int] = []
         if len(wanted) == 1 and not self._candidates.wide:
-            if fetched and plan.guessing_pays(shape, self._X.matrix.n_stored, memory):
-                return self._gains.winners_ahead(count, self._L.rows, fetched, wanted[0])
-            if not self._taken and plan.sampling_pays(shape, self._size, memory):
-                gram = partial(self._X.gram_of_some_rows, step=plan.sample_step(shape[0]))
-                found = self._gains.winners_in_sample(count, gram, wanted[0])
-        return found or self._gains.leading_columns(count, {*wanted, *fetched})
+            found = self._guess(count, wanted[0])
+            if found:
+                return found
+        return self._gains.leading_columns(count, {*wanted, *fetched})
+
+    def _guess(self, count: int, wanted: int) -> list[int]:
+        """Return columns that are likely to be taken after `wanted`; none if it is not worth it."""
+        shape, memory, fetched = self._X.shape, self._X.matrix.memory, self._gram.fetched
+        leaders, gram = plan.LEADERS_IN_SAMPLE, None
+        if plan.sampling_pays(shape, len(fetched) + leaders, memory):
+            gram = self._X.every(plan.sample_step(shape[0]))
+        if gram is None:
+            if not fetched or not plan.guessing_pays(shape, self._X.matrix.n_stored, memory):
+                return []
+            leaders = plan.LEADERS
+        return self._gains.winners_ahead(count, leaders, self._L.rows, fetched, wanted, gram)

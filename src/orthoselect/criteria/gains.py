@@ -8,13 +8,11 @@ cancorr.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.criteria.candidates import Candidates, blocks_by_width, independent_columns
-from orthoselect.criteria.lookahead import likely_winners, winners_in_sample
+from orthoselect.criteria.lookahead import RoughGram, leading, likely_winners
 from orthoselect.criteria.steps import leader, remove_row, score_columns
 from orthoselect.criteria.uncertainty import (
     NOTHING,
@@ -176,22 +174,19 @@ class Gains:
         return found
 
     def winners_ahead(
-        self, count: int, L: Floats, fetched: dict[int, Floats], wanted: int
+        self,
+        count: int,
+        leaders: int,
+        L: Floats,
+        fetched: dict[int, Floats],
+        wanted: int,
+        gram: RoughGram | None,
     ) -> list[int]:
         """Return columns likely to be taken after `wanted`; see lookahead.py."""
-        gains = self._by_column()
-        return likely_winners(gains, self._C, self._d, L, fetched, wanted, count)
-
-    def winners_in_sample(
-        self, count: int, gram: Callable[[Indices], Floats | None], wanted: int
-    ) -> list[int]:
-        """Return columns likely to be taken after `wanted`, the first; see lookahead.py."""
-        return winners_in_sample(self._by_column(), self._C, gram, wanted, count)
-
-    def _by_column(self) -> Floats:
         gains = np.full(len(self._d), -1.0)
         gains[self._single] = self._gains
-        return gains
+        I = leading(gains, leaders, wanted)  # noqa: E741  (the notation's letter)
+        return likely_winners(I, gains, self._C, self._d, L, fetched, count, gram)
 
     # Directions taken out of all columns
 

@@ -31,9 +31,13 @@ _GRAM_COPIES, _COLUMN_COPIES = 16, 64
 _NARROW = 64  # columns of a table whose first guesses mostly last
 _MANY = 20  # columns for each step planned: too many compete for guesses to last
 _FEW_ROWS = 128
-# Below so many numbers a read costs less than good guesses, or than a look at a sample.
-_SMALL, _SMALL_FOR_SAMPLE = 2_000_000, 10_000_000
-_SAMPLE = 4096  # rows
+# Below so many numbers a read costs less than good guesses.
+_SMALL = 2_000_000
+# Candidates among which the next winners are looked for; in a sample they cost their square.
+LEADERS, LEADERS_IN_SAMPLE = 128, 64
+_FEWEST_SAMPLED, _MOST_SAMPLED, _SAMPLED_SHARE = 2048, 8192, 64  # rows; each how many-th
+_SAMPLES_IN_A_PASS = 30  # by their products; gathering takes longer than these
+_WIDE_FOR_SAMPLE = 1024  # with more columns so few leaders are too few
 
 
 def whole_gram_pays(shape: tuple[int, int], size: int, memory: int | None) -> bool:
@@ -122,24 +126,25 @@ def guessing_pays(shape: tuple[int, int], n_stored: int, memory: int | None) -> 
     return memory is not None or (n_stored > _SMALL and n <= N)
 
 
-def sampling_pays(shape: tuple[int, int], size: int, memory: int | None) -> bool:
-    """Whether to look at a sample of the rows for the first guess.
-
-    It is worth it where one read might bring all that will be needed.
+def sampling_pays(shape: tuple[int, int], columns: int, memory: int | None) -> bool:
+    """Whether to look at a sample of the rows for a guess: it should cost little beside a pass.
 
     Parameters
     ----------
     shape : tuple of int
         Rows N and columns n.
-    size : int
-        Steps planned.
+    columns : int
+        How many columns of the sample would be multiplied with each other.
     memory : int or None
         Bytes that products may take, if the table comes in blocks.
     """
     N, n = shape
-    return memory is None and n <= N and size <= _AHEAD and N * n >= _SMALL_FOR_SAMPLE
+    products = N / sample_step(N) * columns**2 / 2
+    small = _SAMPLES_IN_A_PASS * products <= N * n * _AHEAD
+    return memory is None and n <= min(N, _WIDE_FOR_SAMPLE) and small
 
 
 def sample_step(N: int) -> int:
     """Return each how many-th row to look at."""
-    return max(1, N // _SAMPLE)
+    rows = min(max(N // _SAMPLED_SHARE, _FEWEST_SAMPLED), _MOST_SAMPLED)
+    return max(1, -(-N // rows))

@@ -194,19 +194,13 @@ class CenteredMatrix:
         inverse = self._factors[J]
         return G * inverse[:, None] * inverse
 
-    def gram_of_some_rows(self, J: Indices, step: int) -> Floats | None:
-        """Return about what the inner products among columns J are, by each so many-th row.
+    def every(self, step: int) -> Callable[[Indices], Floats] | None:
+        """Return what tells about the inner products of columns, by each so many-th row.
 
         Columns are at norm one in these rows, or zero. Weights are left out. None if it takes long.
         """
         some = self.matrix.every(step)
-        if some is None:
-            return None
-        with np.errstate(all="ignore"):
-            G = some.rescaled(self.means, self._factors).block_gram(J, None)
-            G /= np.sqrt(np.outer(G.diagonal(), G.diagonal()))
-        G[~np.isfinite(G)] = 0.0
-        return G
+        return None if some is None else partial(_gram, some.rescaled(self.means, self._factors))
 
     def geometry(self, V: Rows) -> Geometry:
         """Return what can ask the real columns, and those of the response basis V, (N, m)."""
@@ -490,3 +484,12 @@ def _in_range(matrix: Matrix, scan: Scan) -> NDArray[np.bool_]:
     """Return which columns have squares that have lost no digits; those of NaN have."""
     low, high = _SQUARES if matrix.arithmetic == EPS else _SQUARES_FLOAT32
     return (scan.squares > low) & (scan.squares < high)
+
+
+def _gram(rows: Matrix, J: Indices) -> Floats:
+    """Return the inner products of columns J, at norm one; zero if there is nothing of a column."""
+    with np.errstate(all="ignore"):
+        G = rows.block_gram(J, None)
+        G /= np.sqrt(np.outer(G.diagonal(), G.diagonal()))
+    G[~np.isfinite(G)] = 0.0
+    return G
