@@ -104,6 +104,60 @@ def test_selections_side_by_side_agree_and_leave_blas_as_it_was():
     assert blas_limits() == before
 
 
+def in_a_thread(work):
+    found = []
+    worker = threading.Thread(target=lambda: found.append(work()))
+    worker.start()
+    worker.join()
+    return found[0]
+
+
+def limits_while_held():
+    with threads.single_threaded_blas():
+        return blas_limits()
+
+
+def test_blas_is_held_to_one_thread_from_whichever_thread():
+    before = blas_limits()
+    assert set(limits_while_held()) == {1}
+    assert set(in_a_thread(limits_while_held)) == {1}
+    assert set(limits_while_held()) == {1}
+    with threadpool_limits(max(before)):  # which only this thread may change, by threadpoolctl
+        assert set(in_a_thread(limits_while_held)) == {1}
+    assert blas_limits() == before == in_a_thread(blas_limits)
+
+
+def test_others_may_set_limits_afterwards():
+    def limits():
+        with threadpool_limits(1):
+            return blas_limits()
+
+    limits_while_held()
+    assert set(in_a_thread(limits)) == {1}
+    in_a_thread(limits_while_held)
+    assert set(limits()) == {1}
+
+
+def test_the_last_holder_gives_back_what_the_first_has_taken():
+    before, first_is_in, last_is_in = blas_limits(), threading.Event(), threading.Event()
+
+    def hold_last():
+        first_is_in.wait(10)
+        with threads.single_threaded_blas():
+            last_is_in.set()
+            first_is_out.wait(10)
+
+    first_is_out = threading.Event()
+    last = threading.Thread(target=hold_last)
+    last.start()
+    with threads.single_threaded_blas():
+        first_is_in.set()
+        assert last_is_in.wait(10)
+    first_is_out.set()
+    last.join()
+    assert blas_limits() == before
+
+
 def test_works_in_a_forked_child():
     joblib = pytest.importorskip("joblib")
     X, y = table(1000, 50)

@@ -22,6 +22,11 @@ from typing import TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+try:  # 3.2 or later
+    from threadpoolctl import OpenBLASController
+except ImportError:
+    OpenBLASController = None
+
 from orthoselect.matrix.base import Floats
 
 BUNDLES = 8  # few enough to add up, many enough for a slow thread not to be waited for long
@@ -47,8 +52,8 @@ class _Blas:
 
     def forget(self) -> None:
         """Start anew, with whatever limit BLAS had when nobody held it."""
-        for lib, limit in self._before if self._holders else []:
-            lib.set_num_threads(limit)
+        if self._holders:
+            _set_limits(self._before)
         self._lock, self._holders = threading.Lock(), 0
 
     def _limit(self) -> int:
@@ -61,9 +66,9 @@ class _Blas:
         with self._lock:
             if not self._holders:
                 self._allowed = self._limit()
-                self._before = [(lib, lib.num_threads) for lib in _blas_libraries()]
-                for lib, _ in self._before:
-                    lib.set_num_threads(1)
+                limits = [(lib, lib.num_threads) for lib in _blas_libraries()]
+                self._before = [(lib, limit) for lib, limit in limits if limit != 1]
+                _set_limits([(lib, 1) for lib, _ in self._before])
             self._holders += 1
         try:
             yield
@@ -71,13 +76,28 @@ class _Blas:
             with self._lock:
                 self._holders -= 1
                 if not self._holders:
-                    for lib, limit in self._before:
-                        lib.set_num_threads(limit)
+                    _set_limits(self._before)
 
 
 @cache
 def _blas_libraries() -> list:
     return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+def _set_limits(limits: list) -> None:
+    """Set the limit of each library, whichever thread has set limits before.
+
+    Since 3.8 threadpoolctl does what one thread says, and nothing of what others say, until the
+    first lets go. The last holder may be in another thread than the first; and nobody should be
+    kept from setting limits of their own afterwards.
+    """
+    let_go = getattr(OpenBLASController, "clear_controlling_thread", None) if limits else None
+    if let_go is not None:
+        let_go(force=True)
+    for lib, limit in limits:
+        lib.set_num_threads(limit)
+    if let_go is not None:
+        let_go(force=True)
 
 
 @cache
