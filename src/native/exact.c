@@ -6,7 +6,6 @@
 #include "native.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 enum {
     WIDEST = 512,  /* the most columns */
@@ -67,7 +66,7 @@ INLINE void gather(const Columns *from, Py_ssize_t start, Py_ssize_t rows, doubl
 }
 
 /* Add the products of four columns of the buffer with `fours` times four, a constant up to three,
- * while asking for `lines` lines of each of the next rows, a constant too. */
+ * while asking for `lines` lines of each of the next rows, mostly a constant too. */
 INLINE void multiply(const int fours, const Py_ssize_t lines, const double *left,
                      const double *right, Py_ssize_t step, Py_ssize_t rows, double *sums,
                      Lines next)

@@ -50,13 +50,23 @@ def test_products_of_some_rows_are_correlations(X):
     X = np.column_stack([X, np.ones(70), np.eye(70)[1], 1e6 + X[:, 0]])
     centered = center(DenseMatrix(X), np.ones((70, 1)))[0]
     J = np.array([4, 0, 9, 10, 11])
-    G = centered.every(2)(J)
+    G = centered.rough_gram(2)(J)
     expected = np.corrcoef(X[::2][:, [4, 0, 11]].T)
     np.testing.assert_allclose(G[np.ix_([0, 1, 4], [0, 1, 4])], expected, atol=0.15)
     np.testing.assert_allclose(G[1, 4], 1.0, atol=1e-8)
     assert np.isfinite(G).all()
     assert not G[2].any()  # a constant has nothing in common with anything
-    assert center(SparseMatrix(sp.csc_array(X)), np.ones((70, 1)))[0].every(2) is None
+    sparse = center(SparseMatrix(sp.csc_array(X)), np.ones((70, 1)))[0]
+    assert sparse.rough_gram(2) is None
+    weighted = center(DenseMatrix(X), np.ones((70, 1)), np.arange(70.0))[0]
+    assert weighted.rough_gram(2) is None
+
+
+def test_rough_products_of_the_smallest_numbers_are_quiet(X):
+    centered = center(DenseMatrix(X * 1e-318), np.ones((70, 1)))[0]
+    with np.errstate(all="raise"):
+        G = centered.rough_gram(3)(np.arange(9))
+    assert np.isfinite(G).all()
 
 
 def test_tiles_of_columns(matrix, X, monkeypatch):

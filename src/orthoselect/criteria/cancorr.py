@@ -255,8 +255,8 @@ class CanonicalState(State):
         """Return columns that are likely to be taken after `wanted`; none if it is not worth it."""
         shape, memory, fetched = self._X.shape, self._X.matrix.memory, self._gram.fetched
         leaders, gram = plan.LEADERS_IN_SAMPLE, None
-        if plan.sampling_pays(shape, len(fetched) + leaders, memory):
-            gram = self._X.every(plan.sample_step(shape[0]))
+        if plan.sampling_pays(shape, len(fetched), memory):
+            gram = self._X.rough_gram(plan.sample_step(shape[0]))
         if gram is None:
             if not fetched or not plan.guessing_pays(shape, self._X.matrix.n_stored, memory):
                 return []

@@ -116,15 +116,15 @@ def run_ahead(
     G : array of shape (q, q)
         Their inner products, about.
     rows : array of shape (k + steps, q)
-        The rows of L, and room for those of the steps.
+        The rows of L, and room for those of the steps, which are written to it.
     C, d : arrays of shapes (m, q) and (q,)
-        The state; overwritten.
+        The state; may be overwritten.
     open_, known : boolean arrays of shape (q,)
         Columns in the race, which is overwritten, and those fetched.
     steps : int
         How many columns to take at most.
     count : int
-        How many to return at most.
+        How many to return at most; at least one.
     """
     native = kernels()
     if native is not None:

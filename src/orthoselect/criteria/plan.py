@@ -38,6 +38,7 @@ LEADERS, LEADERS_IN_SAMPLE = 128, 64
 _FEWEST_SAMPLED, _MOST_SAMPLED, _SAMPLED_SHARE = 2048, 8192, 64  # rows; each how many-th
 _SAMPLES_IN_A_PASS = 30  # by their products; gathering takes longer than these
 _WIDE_FOR_SAMPLE = 1024  # with more columns so few leaders are too few
+_FETCHED_TELL = 24  # with more Gram columns these tell as much as a sample
 
 
 def whole_gram_pays(shape: tuple[int, int], size: int, memory: int | None) -> bool:
@@ -126,22 +127,23 @@ def guessing_pays(shape: tuple[int, int], n_stored: int, memory: int | None) -> 
     return memory is not None or (n_stored > _SMALL and n <= N)
 
 
-def sampling_pays(shape: tuple[int, int], columns: int, memory: int | None) -> bool:
+def sampling_pays(shape: tuple[int, int], fetched: int, memory: int | None) -> bool:
     """Whether to look at a sample of the rows for a guess: it should cost little beside a pass.
 
     Parameters
     ----------
     shape : tuple of int
         Rows N and columns n.
-    columns : int
-        How many columns of the sample would be multiplied with each other.
+    fetched : int
+        How many Gram columns there are.
     memory : int or None
         Bytes that products may take, if the table comes in blocks.
     """
     N, n = shape
-    products = N / sample_step(N) * columns**2 / 2
-    small = _SAMPLES_IN_A_PASS * products <= N * n * _AHEAD
-    return memory is None and n <= min(N, _WIDE_FOR_SAMPLE) and small
+    if memory is not None or n > min(N, _WIDE_FOR_SAMPLE) or fetched > _FETCHED_TELL:
+        return False
+    products = N / sample_step(N) * (fetched + LEADERS_IN_SAMPLE) ** 2 / 2
+    return _SAMPLES_IN_A_PASS * products <= N * n * _AHEAD
 
 
 def sample_step(N: int) -> int:

@@ -194,13 +194,17 @@ class CenteredMatrix:
         inverse = self._factors[J]
         return G * inverse[:, None] * inverse
 
-    def every(self, step: int) -> Callable[[Indices], Floats] | None:
-        """Return what tells about the inner products of columns, by each so many-th row.
+    def rough_gram(self, step: int) -> Callable[[Indices], Floats] | None:
+        """Return a function that tells what inner products of columns J are about, (|J|, |J|).
 
-        Columns are at norm one in these rows, or zero. Weights are left out. None if it takes long.
+        It looks at each so many-th row. None if that takes long, or rows have weights: those that
+        count may not be among them.
         """
-        some = self.matrix.every(step)
-        return None if some is None else partial(_gram, some.rescaled(self.means, self._factors))
+        some = self.matrix.every(step) if self.root is None else None
+        if some is None:
+            return None
+        with np.errstate(all="ignore"):
+            return partial(_correlations, some.rescaled(self.means, self._factors))
 
     def geometry(self, V: Rows) -> Geometry:
         """Return what can ask the real columns, and those of the response basis V, (N, m)."""
@@ -486,7 +490,7 @@ def _in_range(matrix: Matrix, scan: Scan) -> NDArray[np.bool_]:
     return (scan.squares > low) & (scan.squares < high)
 
 
-def _gram(rows: Matrix, J: Indices) -> Floats:
+def _correlations(rows: Matrix, J: Indices) -> Floats:
     """Return the inner products of columns J, at norm one; zero if there is nothing of a column."""
     with np.errstate(all="ignore"):
         G = rows.block_gram(J, None)
