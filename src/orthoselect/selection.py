@@ -251,15 +251,19 @@ class _Walk:
                 if self._progress is not None:
                     self._progress(self._steps[-1], len(self._steps), size)
         except KeyboardInterrupt:
-            raise SelectionInterrupted(self._path(state, "interrupted.")) from None
+            raise SelectionInterrupted(self._path(state, lambda: "interrupted.")) from None
         if len(self._steps) == size:
             return self._path(state, None)
-        warn(SearchStoppedWarning(len(self._steps), size, state.exhausted()))
-        return self._path(state, state.exhausted())
+        path = self._path(state, state.exhausted)
+        warn(SearchStoppedWarning(len(self._steps), size, str(path.stopped)))
+        return path
 
-    def _path(self, state: State, stopped: str | None) -> SelectionPath:
+    def _path(self, state: State, why_stopped: Callable[[], str] | None) -> SelectionPath:
+        # Exact gains come first: why the search has stopped may hang on their last digits.
+        steps = _with_gains(self._steps, state.known_gains())
+        stopped = None if why_stopped is None else why_stopped()
         return SelectionPath(
-            _with_gains(self._steps, state.known_gains()),
+            steps,
             method=self._criterion.name,
             ceiling=self._criterion.ceiling(self._response),
             n_candidates=len(self._design.features),

@@ -5,7 +5,7 @@ import pytest
 
 from orthoselect import select
 from orthoselect.criteria import State, plan
-from orthoselect.errors import SelectionInterrupted
+from orthoselect.errors import SearchStoppedWarning, SelectionInterrupted
 from orthoselect.search import ForwardSearch
 
 
@@ -96,6 +96,22 @@ def test_a_sample_of_the_rows_saves_a_pass(monkeypatch):
 def test_one_feature_of_a_wide_table_takes_one_pass():
     X, y = mnist_like(500, 784, 3)
     assert select(X, y, 1).stats["passes"] == 1
+
+
+def test_why_it_stopped_does_not_hang_on_what_was_fetched(monkeypatch):
+    """With ten rows nothing is left of any column when the response is explained."""
+    monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: False)
+    monkeypatch.setattr(plan, "rows_pay", lambda *_: False)
+    for seed in range(10):
+        X = np.random.default_rng(seed).normal(size=(12, 10)).astype(np.float32).T
+        reasons = set()
+        for ahead in (1, 2, 6, 12):
+            monkeypatch.setattr(plan, "columns_ahead", lambda *_, ahead=ahead: ahead)
+            with pytest.warns(SearchStoppedWarning) as caught:
+                path = select(X, np.arange(10) % 2, 12)
+            assert path.stopped in str(caught[0].message)
+            reasons.add(path.stopped)
+        assert len(reasons) == 1
 
 
 def test_interruption_keeps_the_steps_made(monkeypatch):
