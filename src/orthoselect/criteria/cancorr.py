@@ -254,7 +254,7 @@ class CanonicalState(State):
     def _guess(self, count: int, wanted: int) -> list[int]:
         """Return columns that are likely to be taken after `wanted`; none if it is not worth it."""
         shape, memory, fetched = self._X.shape, self._X.matrix.memory, self._gram.fetched
-        leaders, gram = plan.LEADERS_IN_SAMPLE, None
+        leaders, gram = plan.leaders_in_sample(shape[1]), None
         if plan.sampling_pays(shape, len(fetched), memory):
             gram = self._X.rough_gram(plan.sample_step(shape[0]))
         if gram is None:

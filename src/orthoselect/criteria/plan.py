@@ -33,12 +33,13 @@ _MANY = 20  # columns for each step planned: too many compete for guesses to las
 _FEW_ROWS = 128
 # Below so many numbers a read costs less than good guesses.
 _SMALL = 2_000_000
-# Candidates among which the next winners are looked for; in a sample they cost their square.
-LEADERS, LEADERS_IN_SAMPLE = 128, 64
+# Candidates among which the next winners are looked for. In a sample they cost their square, but
+# with many columns few are too few.
+LEADERS, _LEADERS_OF_FEW, _FEW = 128, 64, 1024
 _FEWEST_SAMPLED, _MOST_SAMPLED, _SAMPLED_SHARE = 2048, 8192, 64  # rows; each how many-th
-_SAMPLES_IN_A_PASS = 30  # by their products; gathering takes longer than these
-_WIDE_FOR_SAMPLE = 1024  # with more columns so few leaders are too few
-_FETCHED_TELL = 24  # with more Gram columns these tell as much as a sample
+_GATHERED = 64  # products that gathering a number is worth: rows of a sample stand far apart
+_SAMPLES_IN_A_PASS = 6
+_FETCHED_TELL = 3 / 8  # as many Gram columns for each leader tell as much as a sample
 
 
 def whole_gram_pays(shape: tuple[int, int], size: int, memory: int | None) -> bool:
@@ -127,6 +128,11 @@ def guessing_pays(shape: tuple[int, int], n_stored: int, memory: int | None) -> 
     return memory is not None or (n_stored > _SMALL and n <= N)
 
 
+def leaders_in_sample(n: int) -> int:
+    """How many candidates to compare in a sample of the rows."""
+    return _LEADERS_OF_FEW if n <= _FEW else LEADERS
+
+
 def sampling_pays(shape: tuple[int, int], fetched: int, memory: int | None) -> bool:
     """Whether to look at a sample of the rows for a guess: it should cost little beside a pass.
 
@@ -140,10 +146,12 @@ def sampling_pays(shape: tuple[int, int], fetched: int, memory: int | None) -> b
         Bytes that products may take, if the table comes in blocks.
     """
     N, n = shape
-    if memory is not None or n > min(N, _WIDE_FOR_SAMPLE) or fetched > _FETCHED_TELL:
+    leaders = leaders_in_sample(n)
+    if memory is not None or n > N or fetched > _FETCHED_TELL * leaders:
         return False
-    products = N / sample_step(N) * (fetched + LEADERS_IN_SAMPLE) ** 2 / 2
-    return _SAMPLES_IN_A_PASS * products <= N * n * _AHEAD
+    columns = fetched + leaders
+    cost = N / sample_step(N) * columns * (columns / 2 + _GATHERED)
+    return _SAMPLES_IN_A_PASS * cost <= N * n * _AHEAD
 
 
 def sample_step(N: int) -> int:
