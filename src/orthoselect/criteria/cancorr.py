@@ -255,7 +255,7 @@ class CanonicalState(State):
         """Return columns that are likely to be taken after `wanted`; none if it is not worth it."""
         shape, memory, fetched = self._X.shape, self._X.matrix.memory, self._gram.fetched
         leaders, gram = plan.leaders_in_sample(shape[1]), None
-        if plan.sampling_pays(shape, len(fetched), memory):
+        if plan.sampling_pays(shape, self._size, len(fetched), memory):
             gram = self._X.rough_gram(plan.sample_step(shape[0]))
         if gram is None:
             if not fetched or not plan.guessing_pays(shape, self._X.matrix.n_stored, memory):

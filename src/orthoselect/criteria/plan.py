@@ -39,6 +39,7 @@ LEADERS, _LEADERS_OF_FEW, _FEW = 128, 64, 1024
 _FEWEST_SAMPLED, _MOST_SAMPLED, _SAMPLED_SHARE = 2048, 8192, 64  # rows; each how many-th
 _GATHERED = 64  # products that gathering a number is worth: rows of a sample stand far apart
 _SAMPLES_IN_A_PASS = 6
+_MANY_STEPS = 40  # with more, the first few reads are few of many
 _FETCHED_TELL = 3 / 8  # as many Gram columns for each leader tell as much as a sample
 
 
@@ -133,13 +134,15 @@ def leaders_in_sample(n: int) -> int:
     return _LEADERS_OF_FEW if n <= _FEW else LEADERS
 
 
-def sampling_pays(shape: tuple[int, int], fetched: int, memory: int | None) -> bool:
+def sampling_pays(shape: tuple[int, int], size: int, fetched: int, memory: int | None) -> bool:
     """Whether to look at a sample of the rows for a guess: it should cost little beside a pass.
 
     Parameters
     ----------
     shape : tuple of int
         Rows N and columns n.
+    size : int
+        Steps planned.
     fetched : int
         How many Gram columns there are.
     memory : int or None
@@ -147,7 +150,7 @@ def sampling_pays(shape: tuple[int, int], fetched: int, memory: int | None) -> b
     """
     N, n = shape
     leaders = leaders_in_sample(n)
-    if memory is not None or n > N or fetched > _FETCHED_TELL * leaders:
+    if memory is not None or n > N or size > _MANY_STEPS or fetched > _FETCHED_TELL * leaders:
         return False
     columns = fetched + leaders
     cost = N / sample_step(N) * columns * (columns / 2 + _GATHERED)
