@@ -22,11 +22,6 @@ from typing import TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-try:  # 3.2 or later
-    from threadpoolctl import OpenBLASController
-except ImportError:
-    OpenBLASController = None
-
 from orthoselect.matrix.base import Floats
 
 BUNDLES = 8  # few enough to add up, many enough for a slow thread not to be waited for long
@@ -88,16 +83,12 @@ def _set_limits(limits: list) -> None:
     """Set the limit of each library, whichever thread has set limits before.
 
     Since 3.8 threadpoolctl does what one thread says, and nothing of what others say, until the
-    first lets go. The last holder may be in another thread than the first; and nobody should be
-    kept from setting limits of their own afterwards.
+    first lets go. The last holder may be in another thread than the first, nobody should be kept
+    from setting limits of their own, and the lock behind that rule may be held when a process forks;
+    so libraries are asked past it.
     """
-    let_go = getattr(OpenBLASController, "clear_controlling_thread", None) if limits else None
-    if let_go is not None:
-        let_go(force=True)
     for lib, limit in limits:
-        lib.set_num_threads(limit)
-    if let_go is not None:
-        let_go(force=True)
+        getattr(lib, "_real_set_num_threads", lib.set_num_threads)(limit)
 
 
 @cache
