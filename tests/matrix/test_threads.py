@@ -127,17 +127,6 @@ def test_blas_is_held_to_one_thread_from_whichever_thread():
     assert blas_limits() == before == in_a_thread(blas_limits)
 
 
-def test_others_may_set_limits_afterwards():
-    def limits():
-        with threadpool_limits(1):
-            return blas_limits()
-
-    limits_while_held()
-    assert set(in_a_thread(limits)) == {1}
-    in_a_thread(limits_while_held)
-    assert set(limits()) == {1}
-
-
 def test_the_last_holder_gives_back_what_the_first_has_taken():
     before, first_is_in, last_is_in = blas_limits(), threading.Event(), threading.Event()
 

@@ -84,8 +84,8 @@ def _set_limits(limits: list) -> None:
 
     Since 3.8 threadpoolctl does what one thread says, and nothing of what others say, until the
     first lets go. The last holder may be in another thread than the first, nobody should be kept
-    from setting limits of their own, and the lock behind that rule may be held when a process forks;
-    so libraries are asked past it.
+    from setting limits of their own, and the lock behind that rule may be held when a process
+    forks; so libraries are asked past it.
     """
     for lib, limit in limits:
         getattr(lib, "_real_set_num_threads", lib.set_num_threads)(limit)
