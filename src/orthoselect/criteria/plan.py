@@ -39,7 +39,7 @@ LEADERS, _LEADERS_OF_FEW, _FEW = 128, 64, 1024
 _FEWEST_SAMPLED, _MOST_SAMPLED, _SAMPLED_SHARE = 2048, 8192, 64  # rows; each how many-th
 _GATHERED = 64  # products that gathering a number is worth: rows of a sample stand far apart
 _SAMPLES_IN_A_PASS = 6
-_MANY_STEPS = 40  # with more, the first few reads are few of many
+_MANY_STEPS = 64  # with more, what samples save in the first few reads is lost among many
 _FETCHED_TELL = 3 / 8  # as many Gram columns for each leader tell as much as a sample
 
 
