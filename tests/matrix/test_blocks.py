@@ -1,5 +1,6 @@
 """Tables in blocks of rows: how they are read, added up and reduced."""
 
+import concurrent.futures.thread
 import gc
 import threading
 import weakref
@@ -10,11 +11,18 @@ import scipy.sparse as sp
 
 from matrices import blocks, edges
 from orthoselect.errors import InputError
-from orthoselect.matrix import BlockMatrix, DenseMatrix, NonFiniteColumns, SparseMatrix, center
+from orthoselect.matrix import (
+    BlockMatrix,
+    DenseMatrix,
+    NonFiniteColumns,
+    SparseMatrix,
+    center,
+    reading,
+)
 from orthoselect.matrix.blocks import ProjectedMatrix
 from orthoselect.matrix.factor import Factor
 from orthoselect.matrix.passes import LocalPasses
-from orthoselect.matrix.reading import Reading, read_ahead
+from orthoselect.matrix.reading import ReadAhead, Reading, map_forgetting
 from orthoselect.matrix.rows import CodedRows
 from orthoselect.matrix.sums import Sum, pairwise
 
@@ -56,7 +64,7 @@ def test_the_next_block_is_read_while_this_one_is_worked_on():
         asked.set()
         yield 2
 
-    for _ in read_ahead(items()):
+    for _ in ReadAhead(items()):
         assert asked.wait(10)
 
 
@@ -66,29 +74,80 @@ def test_an_error_in_a_block_reaches_the_one_who_reads():
         raise OSError("disk")
 
     with pytest.raises(OSError, match="disk"):
-        list(read_ahead(items()))
+        list(ReadAhead(items()))
 
 
-def test_who_stops_early_lets_the_source_close():
-    closed = threading.Event()
+class Source:
+    """Items that tell whether they are being made, and whether they were closed."""
 
-    def items():
+    def __init__(self):
+        self.at_work, self.go_on, self.closed = (threading.Event() for _ in range(3))
+
+    def __iter__(self):
         try:
-            yield from range(10)
+            yield 0
+            self.at_work.set()
+            assert self.go_on.wait(10)
+            yield 1
         finally:
-            closed.set()
+            self.closed.set()
 
-    walk = read_ahead(items())
-    next(walk)
-    walk.close()
-    assert closed.wait(10)
+
+def test_who_stops_early_waits_for_the_item_in_the_making():
+    source = Source()
+    with ReadAhead(source) as ahead:
+        next(ahead)
+        assert source.at_work.wait(10)
+        threading.Timer(0.1, source.go_on.set).start()
+    assert source.go_on.is_set()
+    assert list(ahead) == []
+
+
+def test_a_pass_that_fails_leaves_its_source_closed_and_no_thread(monkeypatch):
+    monkeypatch.setattr(reading, "_WORTH_A_THREAD", 0.0)
+    closed = []
+
+    def source(J):
+        try:
+            yield from (DenseMatrix(np.ones((5, 2))) for _ in range(4))
+        finally:
+            closed.append(J)
+
+    def fail(total, block):
+        raise OSError("disk")
+
+    threads = threading.active_count()
+    passes = LocalPasses(source, 20)
+    for prepare in (None, lambda block: block):
+        with pytest.raises(OSError, match="disk") as kept:
+            passes.run(list, fail, list.__add__, prepare=prepare)
+        assert kept.traceback  # which holds the frames of the pass
+        assert closed.pop() is None
+        assert threading.active_count() == threads
+
+
+def test_what_is_left_to_the_garbage_collector_waits_for_no_lock_and_no_thread():
+    """It may run inside an executor's `submit`, whose lock other threads want too."""
+    source = Source()
+    cycle = [ReadAhead(map_forgetting(str, ReadAhead(source)))]
+    assert next(cycle[0]) == "0"
+    assert source.at_work.wait(10)
+    cycle.append(cycle)
+    del cycle
+    collector = threading.Thread(target=gc.collect, daemon=True)
+    with concurrent.futures.thread._global_shutdown_lock:
+        collector.start()
+        collector.join(10)
+        assert not collector.is_alive()
+    source.go_on.set()
+    assert source.closed.wait(10)
 
 
 def test_passes_bytes_and_progress_are_told():
     told = []
-    reading = Reading(progress=lambda number, size: told.append((number, size)))
+    told_reading = Reading(progress=lambda number, size: told.append((number, size)))
     X = np.ones((10, 3))
-    passes = LocalPasses(lambda J: (DenseMatrix(X[a : a + 5]) for a in (0, 5)), 10, reading)
+    passes = LocalPasses(lambda J: (DenseMatrix(X[a : a + 5]) for a in (0, 5)), 10, told_reading)
     matrix = BlockMatrix(passes, DenseMatrix(X[:0]))
     matrix.cross(np.ones((10, 1)))
     matrix.cross(np.ones((10, 1)))

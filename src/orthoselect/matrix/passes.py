@@ -153,25 +153,28 @@ class LocalPasses(Passes):
         along: Sequence[Rows | None] = (),
     ) -> Total:
         total = start()
-        for number, (rows, block) in enumerate(self._walk(columns, prepare)):
-            with naming(partial(self.place, number, rows)):
-                add(total, block, *(cut(each, rows) for each in along))
+        with self.reading.walk(self._blocks(columns), prepare) as blocks:
+            for number, rows, block in self._numbered(blocks):
+                with naming(partial(self.place, number, rows)):
+                    add(total, block, *(cut(each, rows) for each in along))
+                del block  # before the next one is asked for
         return total
 
     def place(self, number: int, rows: slice) -> str:
         return self._place(number, rows)
 
-    def _walk(self, columns: Columns, prepare: Prepare | None) -> Iterator[tuple[slice, Any]]:
-        """Yield each block, prepared, and which rows of the table it holds."""
-        blocks = self._blocks(columns)
-        start = 0
-        for block in self.reading.walk(blocks, prepare):
+    def _numbered(self, blocks: Iterable[Any]) -> Iterator[tuple[int, slice, Any]]:
+        """Yield the number of each block that has rows, which of the table's they are, and it."""
+        number = start = 0
+        for block in blocks:
             stop = start + rows_of(block)
             if self.n_rows is not None and stop > self.n_rows:
                 raise changed(self.n_rows, f"at least {stop}")
             if stop > start:
-                yield slice(start, stop), block
+                yield number, slice(start, stop), block
+                number += 1
             start = stop
+            del block
         if self.n_rows is not None and start < self.n_rows:
             raise changed(self.n_rows, str(start))
 
