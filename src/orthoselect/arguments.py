@@ -103,6 +103,19 @@ def _any_names(items: list[Any]) -> bool:
     return any(not isinstance(item, numbers.Integral) for item in items)
 
 
+def target_in_code(names: Sequence[str]) -> str:
+    """Return what to write for a response in a call of `select`; none are given values.
+
+    Examples
+    --------
+    >>> target_in_code(["a"]), target_in_code(["a", "b"]), target_in_code([])
+    ("'a'", "['a', 'b']", 'target')
+    """
+    if not names:
+        return "target"
+    return repr(names[0] if len(names) == 1 else list(names))
+
+
 def find_groups(groups: Any, names: Sequence[str]) -> dict[str, list[int]]:
     """Turn a mapping of names to columns, or a label per column, into disjoint groups.
 

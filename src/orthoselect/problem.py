@@ -31,6 +31,7 @@ from orthoselect.read import (
     Source,
     WithMemory,
     gathered,
+    gathered_columns,
     is_block_source,
     is_dask,
     is_path,
@@ -38,6 +39,7 @@ from orthoselect.read import (
     open_source,
     read_table,
     read_target,
+    response_columns,
     sift,
 )
 
@@ -86,10 +88,10 @@ class Opened:
     data : Dataset, array, SciPy sparse or dataframe
     source : Source
         The same, for reading.
-    target : str or array-like
-        The response: the name of its column, or its values.
+    target : str, list of str or array-like
+        The response: the names of its columns, or its values.
     taken : list of int
-        Its column, if the table has it.
+        Its columns, if the table has them.
     weighting : list of int
         The column of the row weights, if the table has it.
     task : str
@@ -112,7 +114,11 @@ class Opened:
     @property
     def values(self) -> Any:
         """The response's values; a table in blocks has them once it was read."""
-        return self.source.column(self.taken[0]) if self.taken else self.target
+        if not self.taken:
+            return self.target
+        if isinstance(self.source, DaskSource):
+            return self.source.columns(self.taken)
+        return _read_columns(self.source, names_in_errors(self.taken, self.source.names))
 
     @property
     def skip(self) -> set[int]:
@@ -177,28 +183,52 @@ def names_of(data: Any) -> Sequence[str]:
     return data.names if data.names is not None else BlockSource(data).names
 
 
-def take_out(data: Any, columns: Mapping[str, str]) -> tuple[Any, list[Any]]:
+def take_out(data: Any, target: list[str], weights: list[str]) -> tuple[Any, Any, Any]:
     """Return a table without some columns, and these columns whole.
 
     Parameters
     ----------
     data : Dataset, source of blocks, or Dask collection
-    columns : mapping of str to str
-        Their names, each by what to call it in an error.
+    target : list of str
+        The columns of the response; none if it is not in the table.
+    weights : list of str
+        That of the row weights, or none.
     """
+    names = names_of(data)
+    taken, weighting = (
+        find_columns(target, names, "y"),
+        find_columns(weights, names, "sample_weight"),
+    )
+    at = [*taken, *weighting]
     if is_dask(data):
         table = DaskTable(data)
-        at = [c for role, name in columns.items() for c in find_columns(name, table.names, role)]
-        return table.without(at), [table.column(c) for c in at]
+        return table.without(at), table.columns(taken), table.columns(weighting)
     source = _open(data)
-    names = source.names
-    at = [c for role, name in columns.items() for c in find_columns(name, names, role)]
+    called = names_in_errors(taken, names)
     if isinstance(source, BlockSource):
-        source.read(set(), set(range(len(names))), dict(zip(at, columns)))
-    values = [source.column(c) for c in at]
+        kept = called | dict.fromkeys(weighting, "`sample_weight`")
+        source.read(set(), set(range(len(names))), kept)
+    values = _read_columns(source, called)
+    given = source.column(weighting[0]) if weighting else None
     if isinstance(data, Dataset):
-        return data.without([names[c] for c in at]), values
-    return ColumnsOf(data, [c for c in range(len(names)) if c not in at], names), values
+        return data.without([names[c] for c in at]), values, given
+    rest = [c for c in range(len(names)) if c not in at]
+    return ColumnsOf(data, rest, names), values, given
+
+
+def names_in_errors(taken: Sequence[int], names: Sequence[str]) -> dict[int, str]:
+    """Return what to call each column of the response in errors."""
+    if len(taken) == 1:
+        return {taken[0]: "y"}
+    return {c: f"y column `{names[c]}`" for c in taken}
+
+
+def _read_columns(source: Source | BlockSource, called: Mapping[int, str]) -> Any:
+    """Return the columns of the response that a table has, whole."""
+    columns = {c: source.column(c) for c in called}
+    if len(columns) == 1:
+        return columns.popitem()[1]
+    return [read_target(y, source.n_rows, called[c])[0] for c, y in columns.items()]
 
 
 def is_in_blocks(data: Any) -> bool:
@@ -237,7 +267,7 @@ def look_at(
     if isinstance(data, Dataset):
         task, unfit = data.find_task(task, target), list(data.left_out)
         target = data.find_target(target)
-    taken = find_columns(target, names, "target") if isinstance(target, str) else []
+    taken = find_columns(response_columns(target, names), names, "target")
     weighting = _weighting(sample_weight, names, taken)
     grouped = find_groups(groups, names)
     left_out = find_columns(exclude, names, "exclude", grouped)
@@ -271,9 +301,11 @@ def open_problem(
         `categorical_features`, `groups`, `include` and `exclude`.
     """
     opened = look_at(data, target, task=task, sample_weight=sample_weight, **columns)
-    kept = dict.fromkeys(opened.taken, "y") | dict.fromkeys(opened.weighting, "`sample_weight`")
-    table = opened.source.read(opened.categorical, opened.skip, kept)
-    n_rows = opened.source.n_rows
+    source = opened.source
+    called = names_in_errors(opened.taken, source.names)
+    kept = called | dict.fromkeys(opened.weighting, "`sample_weight`")
+    table = source.read(opened.categorical, opened.skip, kept)
+    n_rows = source.n_rows
     given = gathered(opened.weights(sample_weight))
     weights = check_weights(given, n_rows, keep_whole=keep_whole_weights)
     response = _response(opened, response_encoding, weights)
@@ -291,7 +323,7 @@ def _response(opened: Opened, encoding: str, weights: Floats | None) -> Response
         response = build_spread_response(values, opened.task, encoding, weights)
         if response is not None:
             return response
-        values = gathered(opened.target)  # several columns, with classes among them
+        values = gathered_columns(values)  # several, with classes among them
     columns = read_target(values, source.n_rows)
     in_blocks = isinstance(source, BlockSource)
     return build_response(columns, opened.task, encoding, weights, in_blocks=in_blocks)

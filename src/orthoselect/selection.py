@@ -61,9 +61,10 @@ def select(
         what else has `names` and `blocks(columns)`: a table in blocks of rows. Arrays and
         dataframes of Dask. `GramStatistics`: what was kept of a table; the target is then the name
         or position of one of its responses, or None for all.
-    target : str or array-like
-        The response: the name of a column of `data`, or the values themselves (classes, numbers,
-        or several of either side by side). None for a file or data set that knows its target.
+    target : str, list of str or array-like
+        The response: the name of a column of `data`, a list of such names, or the values themselves
+        (classes, numbers, or several of either side by side). None for a file or data set that
+        knows its target.
     n_features_to_select : int or float, default=10
         A count, or a fraction in (0, 1) of the features. A group counts as one feature.
     method : str, default="socc"

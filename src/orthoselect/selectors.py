@@ -21,7 +21,7 @@ from orthoselect.gram import GramStatistics
 from orthoselect.gram.intake import check_block
 from orthoselect.gram.streaming import check_settled, features_of, start_statistics
 from orthoselect.problem import check_has_rows, find_table, names_of, numbers_of, take_out
-from orthoselect.read import Dataset, is_block_source, is_dask, is_path
+from orthoselect.read import Dataset, is_block_source, is_dask, is_path, response_columns
 from orthoselect.result import SelectionPath
 from orthoselect.selection import select
 
@@ -51,7 +51,7 @@ class _PathSelector(SelectorMixin, BaseEstimator):
             names = NumberedNames(n) if is_numbered else names_of(X)
         path = select(
             X,
-            _no_column_name(y),
+            y if isinstance(X, GramStatistics) else _no_column_name(y),
             self.n_features_to_select,
             categorical_features=self.categorical_features,
             groups=self.groups,
@@ -214,8 +214,8 @@ class OrthogonalSelector(_PathSelector):
             `GramStatistics`: what was kept of a table.
         y : array-like, series or dataframe of shape (N,) or (N, responses)
             Classes, numbers, or several of either. Where X is a file or comes in blocks: or the
-            name of a column, which is then no feature. Where X is statistics: names of their
-            responses, or None for all.
+            name of a column, which is then no feature, or several such names. Where X is
+            statistics: names of their responses, or None for all.
         sample_weight : array-like of shape (N,), default=None
             Row weights: a whole number counts as so many copies of the row. Where X is a file or
             comes in blocks: or the name of a column.
@@ -411,7 +411,8 @@ class MutualInformationSelector(_PathSelector):
             files), or a table in blocks of rows, `orthoselect.RowBlocks` for one.
         y : array-like, series or dataframe of shape (N,) or (N, responses)
             Classes. Several columns count as one, whose classes are their combinations. Where X
-            is a file or comes in blocks: or the name of a column, which is then no feature.
+            is a file or comes in blocks: or the name of a column, which is then no feature, or
+            several such names.
         sample_weight : array-like of shape (N,), default=None
             Row weights: a whole number counts as so many copies of the row. Where X is a file or
             comes in blocks: or the name of a column.
@@ -440,19 +441,18 @@ def _is_source(X: Any) -> bool:
 
 def _features_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     """Take the response and the weights out of a table, where they are named."""
-    if isinstance(X, Dataset) and (y is None or isinstance(y, str)):
-        y = X.find_target(y)
-    named = {"y": y, "sample_weight": sample_weight}
-    named = {role: value for role, value in named.items() if isinstance(value, str)}
-    if len(set(named.values())) < len(named):
+    y = X.find_target(y) if isinstance(X, Dataset) else y
+    targets = response_columns(y, names_of(X))
+    weights = [sample_weight] if isinstance(sample_weight, str) else []
+    if not {*targets}.isdisjoint(weights):
         raise InputError(
-            f"a column should have one role; `{y}` is the target and in `sample_weight`."
+            f"a column should have one role; `{sample_weight}` is the target and in "
+            f"`sample_weight`."
         )
-    if not named:
+    if not targets and not weights:
         return X, y, sample_weight
-    X, values = take_out(X, named)
-    found = dict(zip(named, values))
-    return X, found.get("y", y), numbers_of(found.get("sample_weight", sample_weight))
+    X, found, given = take_out(X, targets, weights)
+    return X, found if targets else y, numbers_of(given if weights else sample_weight)
 
 
 def _remember_features(selector: BaseEstimator, X: Any, names: Sequence[str] | None) -> None:
@@ -476,5 +476,8 @@ def _forget(selector: BaseEstimator, *names: str) -> None:
 
 
 def _no_column_name(y: Any) -> Any:
-    """Keep a string from being taken for a column's name, which only `select` offers."""
-    return [y] if isinstance(y, str) else y
+    """Keep text from being taken for columns' names, which only `select` offers."""
+    if isinstance(y, str):
+        return np.array([y])
+    has_text = isinstance(y, (list, tuple)) and any(isinstance(value, str) for value in y)
+    return np.array(y, dtype=object) if has_text else y

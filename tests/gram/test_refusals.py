@@ -84,7 +84,7 @@ def test_a_selector_of_one_of_several_responses():
     assert OrthogonalSelector(1).fit(several, "d").path_.gains == pytest.approx(
         OrthogonalSelector(1).fit(X, table()["d"]).path_.gains
     )
-    with pytest.raises(InputError, match="these are `c`, `d`; got \\['a'\\]"):
+    with pytest.raises(InputError, match="these are `c`, `d`; got 'a'"):
         OrthogonalSelector(1).fit(several, "a")
     with pytest.raises(InputError, match="these are `c`, `d`; got ndarray"):
         OrthogonalSelector(1).fit(several, np.arange(80))

@@ -33,14 +33,14 @@ def test_the_code_finds_the_same_path_again(options, table):
     data, target = table
     path = select(data, target, **{"n_features_to_select": 3, **options})
     scope = {"data": data, "target": target, "sample_weight": options.get("sample_weight")}
-    exec(python_code(path, data, target), scope)
+    exec(python_code(path, data, []), scope)
     assert scope["path"] == path
     for name, value in path.options.items():
         assert repr(scope["path"].options[name]) == repr(value) or name == "n_features_to_select"
 
 
 def test_the_code_leaves_defaults_out(table):
-    code = python_code(select(*table, 2), *table)
+    code = python_code(select(*table, 2), table[0], [])
     assert code.splitlines()[-1] == "path = select(data, target, 2, 'socc')"
 
 

@@ -80,9 +80,7 @@ class Answer:
             if dataset.in_blocks:
                 write_blocks(dataset, [*columns, *targets], output)
             else:
-                write_columns(
-                    dataset, [*columns, *targets[:-1]], targets[-1] if targets else None, output
-                )
+                write_columns(dataset, columns, targets or None, output)
             self._terminal.note(f"wrote {len(columns)} columns and the target to {output}")
         if report is not None:
             from orthoselect.show import write_report

@@ -49,8 +49,8 @@ class Loaded:
     Attributes
     ----------
     dataset : Dataset
-    target : str or array
-        A column's name, or values.
+    target : str, list of str or array
+        A column's name, several, or values.
     target_name : str
         What to call it.
     options : dict
@@ -89,19 +89,18 @@ def open_table(asked: Asked) -> Dataset:
 def load(asked: Asked, dataset: Dataset) -> Loaded:
     """Leave out of a table what cannot be selected from, see to missing values."""
     roles = _Roles(asked, dataset)
-    dataset = sift(dataset, roles.first_target, roles.named)
+    dataset = sift(dataset, roles.target, roles.named)
     # Of blocks, whoever reads them complains: to ask now would take a pass over all columns.
     if not dataset.in_blocks or asked.missing != "error":
         dataset = drop_missing(
             dataset,
             asked.missing,
-            roles.first_target,
+            roles.target,
             weights=roles.weights,
             exclude=roles.exclude,
         )
     _check_left(dataset, roles)
-    target, target_name = _target_values(dataset, roles.targets)
-    _check_varies(_parts_of(dataset, target), target_name)
+    _check_responses(dataset, roles.targets)
     options = {
         "categorical_features": roles.categorical or "from_dtype",
         "include": roles.include or None,
@@ -113,8 +112,8 @@ def load(asked: Asked, dataset: Dataset) -> Loaded:
         weights = _weights(dataset, weights)
     return Loaded(
         dataset,
-        target,
-        target_name,
+        dataset.target if roles.target is None else roles.target,
+        ", ".join(roles.targets) or dataset.target_name or "target",
         options,
         weights,
         roles.targets,
@@ -147,9 +146,11 @@ class _Roles:
         self._check()
 
     @property
-    def first_target(self) -> str | None:
-        """The target's column; None where its values stand apart."""
-        return self.targets[0] if self.targets else None
+    def target(self) -> str | list[str] | None:
+        """The target's column, or all of them; None where its values stand apart."""
+        if not self.targets:
+            return None
+        return self.targets[0] if len(self.targets) == 1 else self.targets
 
     @property
     def in_groups(self) -> list[str]:
@@ -165,18 +166,15 @@ class _Roles:
 
     @property
     def never_taken(self) -> list[str]:
-        """The columns that are no candidates, the first target apart."""
+        """The columns that are no candidates, targets apart."""
         weights = [] if self.weights is None else [self.weights]
-        targets = self.targets if len(self.targets) > 1 else []
-        return [*self.exclude, *weights, *targets]
+        return [*self.exclude, *weights]
 
     @property
     def reasons(self) -> dict[str, str]:
         """Why columns are no candidates that the user has spoken of."""
         reasons = dict(self._unused)
         reasons.update(dict.fromkeys(self.exclude, "named in `--exclude`"))
-        if len(self.targets) > 1:
-            reasons.update(dict.fromkeys(self.targets, "a target"))
         return reasons if self.weights is None else {**reasons, self.weights: "the row weights"}
 
     def _check(self) -> None:
@@ -245,23 +243,8 @@ def _targets(asked: Asked, dataset: Dataset) -> list[str]:
     return [dataset.target] if isinstance(dataset.target, str) else []
 
 
-def _target_values(dataset: Dataset, targets: list[str]) -> tuple[Any, str]:
-    if not targets:
-        return dataset.target, dataset.target_name or "target"
-    if len(targets) == 1:
-        return targets[0], targets[0]
-    columns = [np.asarray(dataset.column(name)) for name in targets]
-    return np.column_stack(columns), ", ".join(targets)
-
-
 def _check_left(dataset: Dataset, roles: _Roles) -> None:
     """Raise where a column that is needed was left out for its gaps."""
-    gone = [name for name in roles.targets if name in dataset.left_out]
-    if gone:
-        raise InputError(
-            f"a target should have no missing values; {listing(gone)} has some. "
-            f"Use `--missing drop-rows`."
-        )
     for name in [*roles.include, *roles.in_groups]:
         if name in dataset.left_out:
             raise InputError(
@@ -294,19 +277,24 @@ def _weights(dataset: Dataset, name: str) -> NDArray:
     return values
 
 
-def _parts_of(dataset: Dataset, target: Any) -> Iterator[Any]:
-    """Yield the target's values, block by block if the table comes in blocks."""
-    if not isinstance(target, str):
-        yield target
-    elif not dataset.in_blocks:
-        yield dataset.column(target)
+def _check_responses(dataset: Dataset, targets: list[str]) -> None:
+    """Raise for a target that is the same in all rows: the library would only warn."""
+    if not targets:
+        _check_varies([dataset.target], dataset.target_name or "target")
+    for name in targets:
+        _check_varies(_parts_of(dataset, name), name)
+
+
+def _parts_of(dataset: Dataset, name: str) -> Iterator[Any]:
+    """Yield a column's values, block by block if the table comes in blocks."""
+    if not dataset.in_blocks:
+        yield dataset.column(name)
     else:
-        for block in dataset.data.blocks([dataset.position(target)]):
+        for block in dataset.data.blocks([dataset.position(name)]):
             yield columns_of(block).column(0)
 
 
 def _check_varies(parts: Iterable[Any], name: str) -> None:
-    """Raise for a target that is the same in all rows: the library would only warn."""
     firsts: dict[int, Any] = {}
     constant: set[int] = set()
     for values in parts:

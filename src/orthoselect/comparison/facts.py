@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from orthoselect.arguments import target_in_code
 from orthoselect.comparison.problem import Problem
 from orthoselect.versions import versions
 
@@ -75,7 +76,7 @@ def how_to_reproduce(problem: Problem, options: Mapping[str, Any]) -> dict[str, 
         options["categorical_features"] = [names[c] for c in options["categorical_features"]]
     told = [f"{k}={_code(v)}" for k, v in options.items() if not _is_default(k, v)]
     data = repr(problem.title) if problem.is_file else "data"
-    target = repr(problem.target) if problem.taken else "target"
+    target = target_in_code([names[c] for c in problem.taken])
     return {
         "command": None,
         "python": f"orthoselect.compare({', '.join([data, target, *told])})",

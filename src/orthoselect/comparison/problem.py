@@ -122,7 +122,7 @@ def open_problem(
         classes=classes,
         is_file=is_file,
         title=table.name if isinstance(table, Dataset) else "table",
-        target=_name_of(target, table),
+        target=_name_of(target, table, [source.names[c] for c in opened.taken]),
         groups=opened.groups,
         left_out=opened.exclude,
         taken=opened.taken,
@@ -172,9 +172,9 @@ def _plain_response(response: Response) -> tuple[NDArray, Labels | None]:
     return labels[0].codes, labels[0]
 
 
-def _name_of(target: Any, table: Any) -> str:
-    if isinstance(target, str):
-        return target
+def _name_of(target: Any, table: Any, taken: list[str]) -> str:
+    if taken:
+        return ", ".join(taken)
     name = getattr(target, "name", None)
     if name is None and isinstance(table, Dataset):
         name = table.target_name

@@ -65,8 +65,8 @@ def compare(
     ----------
     data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow) or path of a file
         The table, as `select` takes it.
-    target : str or array-like
-        The response: the name of a column of `data`, or the values: one column of classes, or one
+    target : str, list of str or array-like
+        The response: the names of columns of `data`, or the values: one column of classes, or one
         or several of numbers.
     methods : list of str, or mapping of str to options, optional
         Names from `orthoselect.methods.METHODS`. A mapping has options of the methods' own,

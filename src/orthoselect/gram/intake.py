@@ -65,7 +65,7 @@ def keep_of(
     distinct_classes(settings["classes"], opened.task)  # a file may know its task
     settings = {**settings, "task": opened.task, "exclude": opened.exclude or None}
     source = opened.source
-    named = source.names[opened.taken[0]] if opened.taken else None
+    named = [source.names[c] for c in opened.taken] or None
     if isinstance(source, BlockSource):
         kept = _keep_of_blocks(opened, source, named, sample_weight, settings)
     else:
@@ -81,7 +81,7 @@ def keep_of(
 def _keep_of_blocks(
     opened: Opened,
     source: BlockSource,
-    target: str | None,
+    target: list[str] | None,
     sample_weight: Any,
     settings: Mapping[str, Any],
 ) -> Kept:
@@ -117,14 +117,15 @@ class _Take:
         All columns of the table.
     wanted : sequence of int
         Those that the blocks have.
-    target, weights : str or None
+    target : list of str or None
+    weights : str or None
         Columns of the response and of the weights; None if these are given beside the blocks.
     memory : int or None
     """
 
     names: Sequence[str]
     wanted: Sequence[int]
-    target: str | None
+    target: list[str] | None
     weights: str | None
     memory: int | None
 

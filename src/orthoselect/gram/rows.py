@@ -15,7 +15,7 @@ from orthoselect.encode.target import has_fractions
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.base import Floats
 from orthoselect.problem import numbers_of
-from orthoselect.read import Source, read_target
+from orthoselect.read import Source, read_target, response_columns
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class ReadTarget:
     names : list of str
     columns : list of TargetColumn
     at : list of int
-        Its column in the table, if it is one.
+        Its columns in the table, if they are there.
     """
 
     names: list[str]
@@ -36,12 +36,20 @@ class ReadTarget:
 
     @staticmethod
     def of(source: Source, y: Any) -> ReadTarget:
-        """Read the column of this name, or these values."""
+        """Read the columns of these names, or these values."""
         if isinstance(y, (TargetBeside, ColumnsBeside)):
             return y.read(source)
-        if isinstance(y, str):
-            at = find_columns(y, source.names, "target")
-            return ReadTarget([y], read_target(source.column(at[0]), source.n_rows), at)
+        named = response_columns(y, source.names)
+        if not named:
+            return ReadTarget.of_values(source, y)
+        at = find_columns(named, source.names, "target")
+        words = ["y"] if len(at) == 1 else [f"y column `{name}`" for name in named]
+        read = [read_target(source.column(c), source.n_rows, w)[0] for c, w in zip(at, words)]
+        return ReadTarget(named, read, at)
+
+    @staticmethod
+    def of_values(source: Source, y: Any) -> ReadTarget:
+        """Read these values."""
         columns = read_target(y, source.n_rows)
         return ReadTarget(names_of_responses(y, len(columns)), columns, [])
 
@@ -113,7 +121,7 @@ class TargetBeside:
 
     def read(self, source: Source) -> ReadTarget:
         """Return the response of a block."""
-        return ReadTarget.of(source, self._y)
+        return ReadTarget.of_values(source, self._y)
 
     def check_rows(self, n_rows: int) -> None:
         """Raise unless it has as many rows as the table."""

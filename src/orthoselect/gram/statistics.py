@@ -120,8 +120,9 @@ class GramStatistics:
         data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow), str or Path, RowBlocks
             What `select` takes: a table, a file, a folder, a pattern or a list of files, a table
             in blocks of rows, an array or dataframe of Dask. One row will do.
-        target : str or array-like
-            The response: the name of a column, or the values. None for a file that knows it.
+        target : str, list of str or array-like
+            The response: the name of a column, several such names, or the values. None for a file
+            that knows it.
         sample_weight : array-like of shape (N,) or str, optional
             Row weights: a whole number counts as so many copies of the row. A string names the
             column that holds them, which is then no feature. Rows without weight have to hold
@@ -152,8 +153,8 @@ class GramStatistics:
         ----------
         X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
             Any number of rows. The columns are those of the first block.
-        y : array-like, series or dataframe, or str
-            The response: its values, or the name of the column of X that holds it.
+        y : array-like, series or dataframe, str or list of str
+            The response: its values, or the names of the columns of X that hold it.
         sample_weight : array-like of shape (N,) or str, optional
             Row weights, or the name of the column of X that holds them; without them each row
             counts once.

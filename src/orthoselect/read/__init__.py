@@ -4,7 +4,7 @@ from orthoselect.read.block_columns import ColumnsOf
 from orthoselect.read.block_source import BlockSource
 from orthoselect.read.blocks import RowBlocks, WithMemory, is_block_source
 from orthoselect.read.builtin import BUILT_IN
-from orthoselect.read.dask_source import DaskSource
+from orthoselect.read.dask_source import DaskSource, gathered_columns
 from orthoselect.read.dask_table import DaskTable, OnDask, gathered, is_dask
 from orthoselect.read.dataset import Dataset, TextFormat
 from orthoselect.read.file_blocks import FileBlocks
@@ -12,7 +12,7 @@ from orthoselect.read.files import FORMATS, SUFFIXES, read_source
 from orthoselect.read.missing import drop_missing
 from orthoselect.read.npy_blocks import NpyBlocks
 from orthoselect.read.opening import is_path, map_blocks, on_dask, read_table
-from orthoselect.read.patterns import find_names
+from orthoselect.read.patterns import find_names, response_columns
 from orthoselect.read.sift import sift
 from orthoselect.read.table import Source, open_source
 from orthoselect.read.target import read_target
@@ -40,6 +40,7 @@ __all__ = [
     "drop_missing",
     "find_names",
     "gathered",
+    "gathered_columns",
     "is_block_source",
     "is_dask",
     "is_path",
@@ -49,6 +50,7 @@ __all__ = [
     "read_source",
     "read_table",
     "read_target",
+    "response_columns",
     "sift",
     "write_blocks",
     "write_columns",

@@ -34,7 +34,7 @@ class BlockColumns(Columns):
 
     def column(self, at: int) -> Any:
         """Return one column whole."""
-        return joined_column(self._source.blocks([at]))
+        return columns_of(joined(self._source.blocks([at]))).column(0)
 
     def reason_against(self, at: int, name: str) -> str | None:
         return self._looks[at].reason()
@@ -93,14 +93,14 @@ class BlockColumns(Columns):
         return ColumnsOf(self._source, columns)
 
 
-def joined_column(blocks: Iterable[Any]) -> Any:
-    """Return the first column of all blocks as one."""
-    parts = [columns_of(block).column(0) for block in blocks]
+def joined(blocks: Iterable[Any]) -> Any:
+    """Return the rows of all blocks as one array or pyarrow table."""
+    parts = list(blocks)
     if isinstance(parts[0], np.ndarray):
         return np.concatenate(parts)
     import pyarrow as pa
 
-    return pa.chunked_array([chunk for part in parts for chunk in part.chunks], parts[0].type)
+    return pa.concat_tables(parts)
 
 
 def _look(

@@ -194,7 +194,7 @@ class _Survey:
 
     def __init__(self, labeled: Sequence[str], kept: Sequence[str]) -> None:
         self.seen = [LevelsSeen(f"column `{name}`") for name in labeled]
-        self._kept = [_MergedColumn(name) for name in kept]
+        self._kept = [MergedColumn(name) for name in kept]
         self.n_rows = 0
 
     def look(self, opened: OpenedBlock) -> None:
@@ -223,7 +223,7 @@ class _Survey:
         return [kept.merged() for kept in self._kept]
 
 
-class _MergedColumn:
+class MergedColumn:
     """A column put together from its blocks; labels as small whole numbers."""
 
     def __init__(self, name: str) -> None:
@@ -240,7 +240,7 @@ class _MergedColumn:
             values = self._seen.add(column.labels(), column.order)
         self._parts.append(values.copy())  # not a view, which would keep the block
 
-    def merge(self, other: _MergedColumn) -> None:
+    def merge(self, other: MergedColumn) -> None:
         """Take the rows of another."""
         if other._is_number is None:
             return

@@ -22,7 +22,7 @@ from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.passes import Columns, Prepare, SpreadPasses, changed, naming
 from orthoselect.matrix.reading import Reading
 from orthoselect.matrix.rows import Rows, SpreadRows, cut, part
-from orthoselect.read.block_columns import joined_column
+from orthoselect.read.block_columns import joined
 from orthoselect.read.block_source import OpenedBlock, open_block
 from orthoselect.read.blocks import as_asked
 from orthoselect.read.dask_table import PartitionedTable, PartOfSource
@@ -194,7 +194,11 @@ class DaskPasses(SpreadPasses):
         return SpreadRows((list(dask.persist(*pieces)),), _as_it_is, rows.shape, self)
 
     def written_out(self, rows: SpreadRows) -> NDArray:
-        return np.concatenate(self.run_along(list, _collect, _joined, [rows]))
+        return np.concatenate(self.pieces(rows))
+
+    def pieces(self, rows: SpreadRows) -> list[Any]:
+        """Return the rows of each partition, here."""
+        return self.run_along(list, _collect, _joined, [rows])
 
 
 @dataclass(frozen=True)
@@ -221,18 +225,18 @@ def _as_it_is(rows: Any) -> Any:
     return rows
 
 
-def _collect(parts: list[NDArray], rows: NDArray) -> None:
+def _collect(parts: list[Any], rows: Any) -> None:
     parts.append(rows)
 
 
-def _joined(a: list[NDArray], b: list[NDArray]) -> list[NDArray]:
+def _joined(a: list[Any], b: list[Any]) -> list[Any]:
     return [*a, *b]
 
 
 def _target_columns(what: str, piece: Any, number: int, size: int) -> list[TargetColumn]:
     """Read a piece of the response, which should have the rows of its partition."""
     if isinstance(piece, PartOfSource):
-        piece = joined_column(piece.blocks())
+        piece = joined(piece.blocks())
     found = _size(piece)
     if found != size:
         raise ShapeError(

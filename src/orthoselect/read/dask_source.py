@@ -5,17 +5,18 @@ The rows stay where they are, and so does the response; nothing of the table is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from orthoselect.encode import TargetColumn
 from orthoselect.encode.blocks import BlockTable
 from orthoselect.errors import ShapeError
 from orthoselect.matrix.passes import rows_of
 from orthoselect.matrix.reading import Reading
 from orthoselect.matrix.rows import SpreadRows
-from orthoselect.read.block_source import BlockSource, first_rows
+from orthoselect.read.block_source import BlockSource, MergedColumn, first_rows
 from orthoselect.read.dask_passes import DaskPasses
 from orthoselect.read.dask_table import PartitionedTable, PartOfSource
 from orthoselect.read.table import Source, source_of
@@ -52,7 +53,11 @@ class DaskSource(BlockSource):
 
     def column(self, column: int) -> Any:
         """Return a column as `TargetColumn`s in pieces."""
-        return self._passes.targets(self._data.partitions([column]))
+        return self.columns([column])
+
+    def columns(self, columns: Sequence[int]) -> SpreadRows:
+        """Return several columns as `TargetColumn`s in pieces."""
+        return self._passes.targets(self._data.partitions(columns))
 
     def count_rows(self) -> int:
         """Return the number of rows, and know those of each partition; that may take a pass."""
@@ -71,3 +76,13 @@ class DaskSource(BlockSource):
             What to call it in an error.
         """
         return self._passes.targets(self._passes.aligned(y, what), what)
+
+
+def gathered_columns(columns: SpreadRows) -> list[TargetColumn]:
+    """Return `TargetColumn`s in pieces whole, here."""
+    pieces = columns.passes.pieces(columns)
+    merged = [MergedColumn(column.name) for column in pieces[0]]
+    for piece in pieces:
+        for whole, column in zip(merged, piece):
+            whole.add(column)
+    return [whole.merged() for whole in merged]

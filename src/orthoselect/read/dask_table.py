@@ -93,10 +93,12 @@ class DaskTable(PartitionedTable):
             return None
         return [int(size) for size in self._data.chunks[0]]
 
-    def column(self, column: int) -> Any:
-        """Return a column as a Dask collection."""
-        data = self._data
-        return data[list(data.columns)[column]] if self._is_frame else data[:, column]
+    def columns(self, columns: Sequence[int]) -> Any:
+        """Return columns as a Dask collection, a single one as one of one dimension."""
+        labels = list(self._data.columns) if self._is_frame else range(self._data.shape[1])
+        chosen: Any = [labels[c] for c in columns]
+        chosen = chosen[0] if len(chosen) == 1 else chosen
+        return self._data[chosen] if self._is_frame else self._data[:, chosen]
 
     def without(self, columns: Sequence[int]) -> Any:
         """Return the Dask collection of all other columns."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
 from orthoselect.read.blocks import is_block_source
 from orthoselect.read.columns import Columns, columns_of
-from orthoselect.read.patterns import find_names
+from orthoselect.read.patterns import find_names, response_columns
 
 _USUAL_TARGETS = ("target", "y")
 
@@ -111,13 +111,13 @@ class Dataset:
         return self.columns.column(self.position(name))
 
     def find_target(self, target: Any) -> Any:
-        """Return the name of the target's column, or its values.
+        """Return the names of the target's columns, or its values.
 
         Parameters
         ----------
-        target : str, array-like or None
-            A column's name. Where the source has its target's values apart: their name, "target",
-            "y" or None. Other values are returned as they are.
+        target : str, list of str, array-like or None
+            A column's name, or several. Where the source has its target's values apart: their
+            name, "target", "y" or None. Other values are returned as they are.
 
         Examples
         --------
@@ -132,12 +132,14 @@ class Dataset:
             )
         if target is None:
             return self.target
-        if not isinstance(target, str) or target in self:
+        asked = response_columns(target, self.names)
+        unknown = [name for name in asked if name not in self]
+        if not unknown:
             return target
         if self.target is not None and target in (self.target_name, *_USUAL_TARGETS):
             return self.target
         known = [*self.names, *([self.target_name] if self.target_name else [])]
-        raise UnknownColumnError("target", [target], known)
+        raise UnknownColumnError("target", unknown, known)
 
     def find_task(self, task: str, target: Any) -> str:
         """Return the task that was asked for, or that of the source's own target.

@@ -20,6 +20,7 @@ from orthoselect.errors import (
 )
 from orthoselect.read.columns import Columns, columns_of
 from orthoselect.read.dataset import Dataset
+from orthoselect.read.patterns import response_columns
 
 _DROP_ROWS = "--missing drop-rows"
 WAYS = ("error", "drop-rows", "drop-columns")
@@ -42,7 +43,7 @@ def drop_missing(
         "error": say which columns have missing values. "drop-rows": drop the rows that have any.
         "drop-columns": leave the columns out that have any. Both drop the rows whose target or
         weight is missing. Either way a warning tells what was dropped.
-    target : str, array-like or None
+    target : str, list of str, array-like or None
         As for `Dataset.find_target`. Values that are not the source's own are not looked at: their
         rows could not be dropped.
     weights : str, optional
@@ -82,7 +83,8 @@ class _Known:
     ) -> None:
         self._dataset = dataset
         found = dataset.find_target(target)
-        special = [name for name in (found, weights) if isinstance(name, str)]
+        special = response_columns(found, dataset.names)
+        special += [weights] if weights is not None else []
         skip = {*special, *exclude, *dataset.left_out}
         candidates = [at for at, name in enumerate(dataset.names) if name not in skip]
         self._n_candidates = len(candidates)

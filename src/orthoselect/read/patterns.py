@@ -1,9 +1,10 @@
-"""Columns as people name them on a command line."""
+"""Columns as people name them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from typing import Any
 
 from orthoselect.errors import UnknownColumnError
 
@@ -44,3 +45,25 @@ def _matching(pattern: str, names: Sequence[str]) -> list[str]:
     if not any(sign in pattern for sign in "*?"):
         return []
     return [name for name in names if fnmatchcase(name, pattern)]
+
+
+def response_columns(target: Any, names: Sequence[str]) -> list[str]:
+    """Return the names of the columns that are the response; none where its values are given.
+
+    A list of texts, each once, of which one at least is the name of a column, is taken for names:
+    no classes are so.
+
+    Examples
+    --------
+    >>> response_columns("a", ["a", "b"]), response_columns(["b", "a"], ["a", "b"])
+    (['a'], ['b', 'a'])
+    >>> response_columns(["yes", "no", "yes"], ["a", "b"])
+    []
+    """
+    if isinstance(target, str):
+        return [target]
+    if not isinstance(target, (list, tuple)) or not all(isinstance(one, str) for one in target):
+        return []
+    distinct = set(target)
+    is_names = len(distinct) == len(target) and not distinct.isdisjoint(names)
+    return list(target) if is_names else []

@@ -18,6 +18,7 @@ from orthoselect.errors import (
 )
 from orthoselect.read.columns import columns_of
 from orthoselect.read.dataset import Dataset
+from orthoselect.read.patterns import response_columns
 
 
 def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
@@ -31,7 +32,7 @@ def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
     Parameters
     ----------
     dataset : Dataset
-    target : str, array-like or None
+    target : str, list of str, array-like or None
         As for `Dataset.find_target`. A target that could not be a feature either is an error.
     keep : names, optional
         Columns that stay whatever they hold, for example those the user has named.
@@ -54,8 +55,8 @@ def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
     {'id': 'identifier: all values are distinct text'}
     """
     found = dataset.find_target(target)
-    named = [found] if isinstance(found, str) else []
-    _check_target(dataset, found)
+    named = response_columns(found, dataset.names)
+    _check_target(dataset, found, named)
     skip = {*keep, *named, *dataset.left_out}
     candidates = {at: name for at, name in enumerate(dataset.names) if name not in skip}
     reasons = {name: dataset.columns.reason_against(at, name) for at, name in candidates.items()}
@@ -76,17 +77,18 @@ def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
     return replace(dataset, unsifted=False) if dataset.unsifted else dataset
 
 
-def _check_target(dataset: Dataset, target: Any) -> None:
-    if isinstance(target, str):
-        reason = dataset.columns.reason_against(dataset.position(target), target)
-        called = f"`{target}`"
-    elif isinstance(target, np.ndarray) and target.ndim == 1:
-        reason = columns_of(target[:, np.newaxis]).reason_against(0, "")
-        called = f"`{dataset.target_name or 'y'}`"
-    else:
-        return
+def _check_target(dataset: Dataset, target: Any, named: list[str]) -> None:
+    reasons = {name: dataset.columns.reason_against(dataset.position(name), name) for name in named}
+    if isinstance(target, np.ndarray) and target.ndim == 1:
+        values = columns_of(target[:, np.newaxis])
+        reasons[dataset.target_name or "y"] = values.reason_against(0, "")
+    for called, reason in reasons.items():
+        _check_reason(called, reason)
+
+
+def _check_reason(called: str, reason: str | None) -> None:
     if reason is not None:
         raise InputError(
-            f"the target should hold classes or numbers; {called} holds none of these "
+            f"the target should hold classes or numbers; `{called}` holds none of these "
             f"({reason}). Name another column."
         )

@@ -48,6 +48,8 @@ def read_target(y: Any, n_rows: int, name: str = "y") -> list[TargetColumn]:
 def _columns_of(y: Any, name: str) -> list[TargetColumn]:
     if isinstance(y, TargetColumn):  # read already, block by block
         return [y]
+    if isinstance(y, list) and y and all(isinstance(column, TargetColumn) for column in y):
+        return y
     if type(y) is np.ndarray:
         return _array_columns(y, name)
     return _other_columns(_as_series(y), name)

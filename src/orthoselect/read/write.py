@@ -21,6 +21,7 @@ from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.content import open_packed, split_suffix
 from orthoselect.read.dataset import Dataset, TextFormat
 from orthoselect.read.files import SUFFIXES
+from orthoselect.read.patterns import response_columns
 
 _ROWS = 1 << 16  # rows that are text at a time
 
@@ -33,7 +34,7 @@ def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: s
     dataset : Dataset
     columns : sequence of str
         Names, in the order to write them.
-    target : str, array-like or None
+    target : str, list of str, array-like or None
         As for `Dataset.find_target`; it is written last, or as `y` and labels where the format has
         a place for these.
     path : str or Path
@@ -92,6 +93,8 @@ class _Chosen:
 
     def __init__(self, dataset: Dataset, names: list[str], target: Any) -> None:
         found = dataset.find_target(target)
+        *others, found = response_columns(found, dataset.names) or [found]
+        names = [*names, *others]
         self.names = names
         self.columns = [dataset.column(name) for name in names]
         self.target_name, self.target = _named_target(dataset, found, names)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from orthoselect.arguments import target_in_code
 from orthoselect.encode import Feature, Features, Labels
 from orthoselect.errors import InputError
 from orthoselect.methods import GENERAL, METHODS
@@ -22,11 +23,11 @@ _DEFAULTS = {**GENERAL, "include": None, "exclude": None, "search": "forward"}
 
 
 def response_names(target: Any, n_parts: int, name: str | Sequence[str] | None = None) -> list[str]:
-    """Return what to call each column of the response.
+    """Return what to call each column of a response that is given as values.
 
     Parameters
     ----------
-    target : str, array, series or dataframe
+    target : array, series or dataframe
     n_parts : int
         Number of its columns.
     name : str or sequence of str, optional
@@ -35,14 +36,12 @@ def response_names(target: Any, n_parts: int, name: str | Sequence[str] | None =
 
     Examples
     --------
-    >>> response_names("species", 1), response_names([[0.5, 1.5], [2.5, 3.5]], 2)
-    (['species'], ['y0', 'y1'])
+    >>> response_names([0, 1, 0], 1), response_names([[0.5, 1.5], [2.5, 3.5]], 2)
+    (['y'], ['y0', 'y1'])
     >>> response_names([[0.5, 1.5], [2.5, 3.5]], 2, ["width", "height"])
     ['width', 'height']
     """
     given = _given_names(name, n_parts)
-    if isinstance(target, str):
-        return [target]
     # Looked for in the class: rows and columns of a pandas table are attributes, too.
     for attribute in ("column_names", "columns"):
         if hasattr(type(target), attribute):
@@ -130,7 +129,7 @@ def _spread(y: Any) -> dict[str, float | None]:
 
 
 def reproduction(
-    path: SelectionPath, data: Any, target: Any, command: str | None
+    path: SelectionPath, data: Any, target: Sequence[str], command: str | None
 ) -> dict[str, Any]:
     """Return all that it takes to get the same path again."""
     return {
@@ -142,14 +141,21 @@ def reproduction(
     }
 
 
-def python_code(path: SelectionPath, data: Any, target: Any) -> str:
+def python_code(path: SelectionPath, data: Any, target: Sequence[str]) -> str:
     """Return the call of `select` that found a path, defaults left out.
+
+    Parameters
+    ----------
+    path : SelectionPath
+    data : table, str or Path
+    target : sequence of str
+        The columns of the response; none if its values were given.
 
     Examples
     --------
     >>> path = SelectionPath([], method="jmi", ceiling=1.0, n_candidates=3,
     ...                      options={"n_features_to_select": 5, "exclude": ["id"], "bins": 10})
-    >>> print(python_code(path, "people.csv", "income"))
+    >>> print(python_code(path, "people.csv", ["income"]))
     from orthoselect import select
     <BLANKLINE>
     path = select('people.csv', 'income', 5, 'jmi', exclude=['id'], bins=10)
@@ -157,7 +163,7 @@ def python_code(path: SelectionPath, data: Any, target: Any) -> str:
     size = path.options.get("n_features_to_select", len(path))
     arguments = [
         repr(str(data)) if isinstance(data, (str, Path)) else "data",
-        repr(target) if isinstance(target, str) else "target",
+        target_in_code(target),
         _shown(size),
         repr(path.method),
         *_keywords(path.options, path.method),

@@ -16,6 +16,7 @@ from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS
 from orthoselect.problem import Problem
+from orthoselect.read import response_columns
 from orthoselect.result import SelectionPath
 from orthoselect.show.distributions import find_distributions
 from orthoselect.show.facts import data_facts, kind_of, reproduction, response_names, responses
@@ -126,7 +127,8 @@ def summarize(
     """
     walked = replay(path, data, target, sample_weight)
     problem, features = walked.problem, walked.design.features
-    names = response_names(target, len(problem.response.parts), target_name)
+    named = response_columns(target, problem.table.names)
+    names = named or response_names(target, len(problem.response.parts), target_name)
     with python_warnings.catch_warnings(), single_threaded_blas():
         python_warnings.simplefilter("ignore")
         whys = _Whys(walked, path)
@@ -153,7 +155,7 @@ def summarize(
         "distributions": find_distributions(problem, selected),
         "correlations": _correlations(whys.chosen, path.names),
         "data": data_facts(problem, features, left_out or {}, warnings),
-        "reproduce": reproduction(path, data, target, command),
+        "reproduce": reproduction(path, data, named, command),
     }
 
 
