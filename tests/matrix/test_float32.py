@@ -77,7 +77,7 @@ def unit_columns(X, w):
 def test_gram_columns_are_off_by_no_more_than_they_say(problem, weighted, kernels, monkeypatch):
     if not kernels:
         monkeypatch.setattr(native, "_kernels", None)
-    beyond, within, said = 0, 0, []
+    beyond, within, said, met = 0, 0, 0.0, 0.0
     for seed in range(3):
         rng = np.random.default_rng(seed)
         X = table(problem, rng)
@@ -89,10 +89,11 @@ def test_gram_columns_are_off_by_no_more_than_they_say(problem, weighted, kernel
             off = np.abs(G - (A[:, J].T @ A).astype(float))
             beyond += int((off > errors[:, None]).sum())
             within += off.size
-            said.append(errors)
+            said, met = max(said, errors.max()), max(met, off.max())
     assert beyond <= 1e-3 * within
-    # ... but do say something. Without kernels sums are eight times as long.
-    assert np.concatenate(said).max() < (5e-6 if kernels and native.available() else 2e-5)
+    # ... but do say something, also where sums happen to be exact. How large errors are depends on
+    # the order in which BLAS adds up, which it chooses by the processor.
+    assert said < 16 * max(met, np.finfo(np.float32).eps)
 
 
 @pytest.mark.skipif(not native.available(), reason="sums of NumPy's are longer")
