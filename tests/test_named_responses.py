@@ -10,7 +10,7 @@ import pytest
 
 from orthoselect import GramStatistics, OrthogonalSelector, RowBlocks, compare, select
 from orthoselect.errors import InputError, ShapeError
-from orthoselect.read import read_table
+from orthoselect.read import on_dask, read_table
 from orthoselect.show import summarize
 
 N = 240
@@ -49,7 +49,12 @@ def small_memory(table, place):
     return read_table(folder_of(table, place), memory="4KB")
 
 
-STORED = [in_memory, row_blocks, folder_of, small_memory, dask_frame]
+def dask_files(table, place):
+    pytest.importorskip("dask")
+    return on_dask(folder_of(table, place))
+
+
+STORED = [in_memory, row_blocks, folder_of, small_memory, dask_frame, dask_files]
 PAIRS = [["size", "width"], ["kind", "size"], ("width", "kind"), ["size"]]
 
 
@@ -102,13 +107,14 @@ def test_weights_by_name_go_along(table, tmp_path):
     for stored in STORED:
         place = tmp_path / stored.__name__
         place.mkdir()
-        path = select(stored(weighted, place), ["size", "kind"], 3, sample_weight="w")
+        source = stored(weighted, place)
+        path = select(source, ["size", "kind"], 3, sample_weight="w")
         assert path.names == expected.names
         np.testing.assert_allclose(path.gains, expected.gains, rtol=1e-9)
-    selector = OrthogonalSelector(3).fit(
-        row_blocks(weighted, None), ["size", "kind"], sample_weight="w"
-    )
-    assert selector.path_.names == expected.names
+        if stored is not in_memory:
+            selector = OrthogonalSelector(3).fit(source, ["size", "kind"], sample_weight="w")
+            assert selector.path_.names == expected.names
+            np.testing.assert_allclose(selector.path_.gains, expected.gains, rtol=1e-9)
 
 
 def test_labels_are_labels_where_a_column_is_called_like_one():

@@ -17,9 +17,7 @@ from orthoselect.errors import (
     listing,
     warn,
 )
-from orthoselect.matrix.base import Floats
 
-_EXACT = 2.0**53  # floats hold whole numbers up to here
 ColumnSpec = Any  # names, indices or a boolean mask; one of them may stand alone
 
 
@@ -230,58 +228,3 @@ def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
         expected = ", ".join(map(repr, choices))
         raise InputError(f"`{argument}` should be one of {expected}; got {value!r}.")
     return value
-
-
-def check_weights(weights: Any, n_rows: int, *, keep_whole: bool = False) -> Floats | None:
-    """Return row weights with mean one over the rows that have any, or None for equal ones.
-
-    Parameters
-    ----------
-    weights : array-like of shape (n_rows,), or None
-    n_rows : int
-    keep_whole : bool
-        Whether weights that are whole numbers stay as they are.
-    """
-    if weights is None:
-        return None
-    w = read_weights(weights, n_rows)
-    if not w.any():
-        raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
-    if (w > 0).sum() < 2:
-        raise ShapeError("at least 2 rows should have a `sample_weight` above 0; 1 sample has.")
-    if (w == w[0]).all():
-        return None
-    if keep_whole and (w == np.trunc(w)).all() and w.max() * n_rows < _EXACT:
-        return w
-    w = w / w.max()  # before the sum, which might overflow
-    return w / w[w > 0].mean()
-
-
-def read_weights(weights: Any, n_rows: int) -> Floats:
-    """Return row weights as they were given, one for each row, none negative.
-
-    Examples
-    --------
-    >>> read_weights([2, 0], 2)
-    array([2., 0.])
-    """
-    try:
-        w = np.asarray(weights)
-        w = w.astype(np.float64, casting="unsafe" if w.dtype.kind in "OUS" else "same_kind")
-    except (TypeError, ValueError):
-        raise InputError(
-            f"`sample_weight` should be one number for each of the {n_rows} rows; "
-            f"got {type(weights).__name__} of something else."
-        ) from None
-    if w.shape != (n_rows,):
-        raise ShapeError(
-            f"`sample_weight` should be one number for each of the {n_rows} rows; "
-            f"got shape {w.shape}."
-        )
-    bad = ~np.isfinite(w) | (w < 0)
-    if bad.any():
-        raise InputError(
-            f"`sample_weight` should be finite and not negative; row {int(bad.argmax())} has "
-            f"{w[bad.argmax()]}, and {int(bad.sum())} row(s) in all are wrong."
-        )
-    return w

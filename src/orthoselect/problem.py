@@ -11,16 +11,15 @@ import numpy as np
 from orthoselect.arguments import (
     ColumnSpec,
     check_disjoint,
-    check_weights,
     find_columns,
     find_groups,
 )
-from orthoselect.encode import Response, Table, TargetColumn, build_response
+from orthoselect.encode import Response, Table, build_response
 from orthoselect.encode.spread import build_spread_response
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.memory import count_bytes
-from orthoselect.matrix.rows import SpreadRows
+from orthoselect.matrix.rows import Rows, SpreadRows, SpreadWeights, written_out
 from orthoselect.read import (
     BlockSource,
     ColumnsOf,
@@ -36,12 +35,14 @@ from orthoselect.read import (
     is_dask,
     is_path,
     map_blocks,
+    numbers_of,
     open_source,
     read_table,
     read_target,
     response_columns,
     sift,
 )
+from orthoselect.weights import check_spread_weights, check_weights, spread_weights
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ class Problem:
     table : Table
         All columns but those that are skipped.
     response : Response
-    weights : array of shape (N,) or None
+    weights : array of shape (N,), SpreadWeights or None
+        Spread where the response is.
     groups : mapping of str to columns of the table
     include : list of int
         Columns to be taken first.
@@ -67,7 +69,7 @@ class Problem:
 
     table: Table
     response: Response
-    weights: Floats | None
+    weights: Rows | None
     groups: Mapping[str, Sequence[int]]
     include: list[int]
     exclude: list[int]
@@ -116,9 +118,7 @@ class Opened:
         """The response's values; a table in blocks has them once it was read."""
         if not self.taken:
             return self.target
-        if isinstance(self.source, DaskSource):
-            return self.source.columns(self.taken)
-        return _read_columns(self.source, names_in_errors(self.taken, self.source.names))
+        return _columns_of_response(self.source, self.taken)
 
     @property
     def skip(self) -> set[int]:
@@ -127,12 +127,11 @@ class Opened:
 
     def weights(self, given: Any) -> Any:
         """Return the row weights: those given, or the column that was named."""
-        if not self.weighting:
-            return given
-        column: Any = self.source.column(self.weighting[0])
-        if isinstance(column, SpreadRows):
-            return column.then(_first_numbers, width=1)[:]
-        return numbers_of(column)
+        if self.weighting:
+            return _column_of_weights(self.source, self.weighting[0])
+        if is_dask(given) and isinstance(self.source, DaskSource):
+            return self.source.weights(given)
+        return gathered(given)
 
 
 def find_table(data: Any, memory: int | str | None = None) -> Any:
@@ -184,7 +183,7 @@ def names_of(data: Any) -> Sequence[str]:
 
 
 def take_out(data: Any, target: list[str], weights: list[str]) -> tuple[Any, Any, Any]:
-    """Return a table without some columns, and these columns whole.
+    """Return a table without some columns, and these columns: whole, or on Dask as they are there.
 
     Parameters
     ----------
@@ -204,12 +203,11 @@ def take_out(data: Any, target: list[str], weights: list[str]) -> tuple[Any, Any
         table = DaskTable(data)
         return table.without(at), table.columns(taken), table.columns(weighting)
     source = _open(data)
-    called = names_in_errors(taken, names)
     if isinstance(source, BlockSource):
-        kept = called | dict.fromkeys(weighting, "`sample_weight`")
+        kept = names_in_errors(taken, names) | dict.fromkeys(weighting, "`sample_weight`")
         source.read(set(), set(range(len(names))), kept)
-    values = _read_columns(source, called)
-    given = source.column(weighting[0]) if weighting else None
+    values = _columns_of_response(source, taken)
+    given = _column_of_weights(source, weighting[0]) if weighting else None
     if isinstance(data, Dataset):
         return data.without([names[c] for c in at]), values, given
     rest = [c for c in range(len(names)) if c not in at]
@@ -223,12 +221,22 @@ def names_in_errors(taken: Sequence[int], names: Sequence[str]) -> dict[int, str
     return {c: f"y column `{names[c]}`" for c in taken}
 
 
-def _read_columns(source: Source | BlockSource, called: Mapping[int, str]) -> Any:
-    """Return the columns of the response that a table has, whole."""
+def _columns_of_response(source: Source | BlockSource, taken: list[int]) -> Any:
+    """Return the columns of the response that a table has: whole, or on Dask in pieces."""
+    if isinstance(source, DaskSource):
+        return source.columns(taken)
+    called = names_in_errors(taken, source.names)
     columns = {c: source.column(c) for c in called}
     if len(columns) == 1:
         return columns.popitem()[1]
     return [read_target(y, source.n_rows, called[c])[0] for c, y in columns.items()]
+
+
+def _column_of_weights(source: Source | BlockSource, column: int) -> Any:
+    """Return the column of the row weights: whole, or on Dask in pieces."""
+    if isinstance(source, DaskSource):
+        return source.weights(column)
+    return numbers_of(source.column(column))
 
 
 def is_in_blocks(data: Any) -> bool:
@@ -305,28 +313,51 @@ def open_problem(
     called = names_in_errors(opened.taken, source.names)
     kept = called | dict.fromkeys(opened.weighting, "`sample_weight`")
     table = source.read(opened.categorical, opened.skip, kept)
-    n_rows = source.n_rows
-    given = gathered(opened.weights(sample_weight))
-    weights = check_weights(given, n_rows, keep_whole=keep_whole_weights)
-    response = _response(opened, response_encoding, weights)
+    weights = _weights(opened, sample_weight, keep_whole=keep_whole_weights)
+    response = _spread_response(opened, response_encoding, weights)
+    if response is None:
+        weights = written_out(weights)
+        response = _response(opened, response_encoding, weights)
     return Problem(
         table, response, weights, opened.groups, opened.include, opened.exclude, opened.skip
     )
 
 
+def _weights(opened: Opened, given: Any, *, keep_whole: bool) -> Rows | None:
+    """Check the row weights; they are spread over several places if the rows are."""
+    source, weights = opened.source, opened.weights(given)
+    if isinstance(weights, SpreadRows):
+        return check_spread_weights(weights, keep_whole=keep_whole)
+    w = check_weights(weights, source.n_rows, keep_whole=keep_whole)
+    return spread_weights(w, source.passes) if isinstance(source, DaskSource) else w
+
+
+def _spread_response(
+    opened: Opened, encoding: str, weights: SpreadWeights | None
+) -> Response | None:
+    """Code a response that is spread over several places, where it is; None for any other."""
+    values = _values(opened)
+    if not isinstance(values, SpreadRows):
+        return None
+    return build_spread_response(values, opened.task, encoding, weights)
+
+
 def _response(opened: Opened, encoding: str, weights: Floats | None) -> Response:
-    """Code the response; where it is spread over several places it stays there."""
-    values, source = opened.values, opened.source
-    if is_dask(values):
-        values = source.response(values) if isinstance(source, DaskSource) else gathered(values)
+    """Code a response here."""
+    values, source = _values(opened), opened.source
     if isinstance(values, SpreadRows):
-        response = build_spread_response(values, opened.task, encoding, weights)
-        if response is not None:
-            return response
         values = gathered_columns(values)  # several, with classes among them
     columns = read_target(values, source.n_rows)
     in_blocks = isinstance(source, BlockSource)
     return build_response(columns, opened.task, encoding, weights, in_blocks=in_blocks)
+
+
+def _values(opened: Opened) -> Any:
+    """Return the values of the response; those of Dask in pieces, if the table is so."""
+    values, source = opened.values, opened.source
+    if is_dask(values):
+        return source.response(values) if isinstance(source, DaskSource) else gathered(values)
+    return values
 
 
 def _weighting(spec: Any, names: Sequence[str], taken: Sequence[int]) -> list[int]:
@@ -337,22 +368,6 @@ def _weighting(spec: Any, names: Sequence[str], taken: Sequence[int]) -> list[in
             f"a column should have one role; `{spec}` is the target and in `sample_weight`."
         )
     return found
-
-
-def numbers_of(column: Any) -> Any:
-    """Return a column of weights as an array; truth values are 0 and 1. None stays None."""
-    column = gathered(column)
-    if not isinstance(column, TargetColumn):
-        return None if column is None else np.asarray(column)
-    if column.levels is not None and set(column.levels) <= {False, True}:
-        return np.array(column.levels, dtype=bool)[column.values]
-    if not column.is_number:
-        raise InputError("`sample_weight` should be a column of numbers; it holds labels.")
-    return column.values
-
-
-def _first_numbers(columns: Sequence[TargetColumn]) -> Any:
-    return numbers_of(columns[0])
 
 
 def _sifted(dataset: Dataset, target: Any, named: dict[str, ColumnSpec], groups: Any) -> Dataset:

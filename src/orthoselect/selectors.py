@@ -20,7 +20,7 @@ from orthoselect.errors import InputError
 from orthoselect.gram import GramStatistics
 from orthoselect.gram.intake import check_block
 from orthoselect.gram.streaming import check_settled, features_of, start_statistics
-from orthoselect.problem import check_has_rows, find_table, names_of, numbers_of, take_out
+from orthoselect.problem import check_has_rows, find_table, names_of, take_out
 from orthoselect.read import Dataset, is_block_source, is_dask, is_path, response_columns
 from orthoselect.result import SelectionPath
 from orthoselect.selection import select
@@ -452,7 +452,7 @@ def _features_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     if not targets and not weights:
         return X, y, sample_weight
     X, found, given = take_out(X, targets, weights)
-    return X, found if targets else y, numbers_of(given if weights else sample_weight)
+    return X, found if targets else y, given if weights else sample_weight
 
 
 def _remember_features(selector: BaseEstimator, X: Any, names: Sequence[str] | None) -> None:

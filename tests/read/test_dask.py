@@ -109,6 +109,8 @@ OPTIONS = {
     "numbers as labels": {"categorical_features": ["c"]},
     "ordinal": {"response_encoding": "ordinal"},
     "weights by name": {"sample_weight": "c"},
+    "weights that are not whole": {"sample_weight": np.random.default_rng(0).uniform(0, 1e300, N)},
+    "weights all alike": {"sample_weight": np.full(N, 0.1)},
 }
 
 
@@ -121,12 +123,43 @@ def test_mixed_frames(options, target, one_by_one):
 
 
 @pytest.mark.parametrize("method", ["err", "mser", "obcc", "socc_discretized", "mrmr_quotient"])
-@pytest.mark.parametrize("weighted", [False, True])
-def test_other_criteria(method, weighted, one_by_one):
-    frame, left_out = table(), {"exclude": ["kind", "number"]}
-    weights = np.random.default_rng(0).integers(0, 3, N) if weighted else None
-    same(select(spread(frame), "y", 3, method, sample_weight=weights, **left_out),
-         select(frame, "y", 3, method, sample_weight=weights, **left_out))  # fmt: skip
+@pytest.mark.parametrize("weights", [None, "copies", "shares"])
+def test_other_criteria(method, weights, one_by_one):
+    rng = np.random.default_rng(0)
+    frame = table().assign(copies=rng.integers(0, 3, N), shares=rng.uniform(0, 2, N))
+    left_out = {"exclude": ["kind", "number", *({"copies", "shares"} - {weights})]}
+    expected = select(frame, "y", 3, method, sample_weight=weights, **left_out)
+    same(select(spread(frame), "y", 3, method, sample_weight=weights, **left_out), expected)
+    if weights is not None:
+        beside = frame.drop(columns=weights)
+        for given in (frame[weights], spread(frame)[weights], spread(frame)[[weights]]):
+            path = select(spread(beside), "y", 3, method, sample_weight=given, **left_out)
+            assert path.gains == pytest.approx(expected.gains, abs=1e-9)
+            assert path.names == expected.names
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([1.0, np.nan], "partition 2"),
+        ([1.0, -1.0], "not negative; row .* has -1.0.*partition 2"),
+        ([0.0, 0.0], "not be all zero"),
+        ([0.0, 1.0], "at least 2 rows should have"),
+        (["a", "b"], "column of numbers"),
+    ],
+)
+def test_weights_on_dask_are_checked_where_they_are(weights, said, one_by_one):
+    usual, odd = weights
+    frame = table().assign(w=usual)
+    frame["w"] = frame["w"].where(np.arange(N) != 2 * N // 3, odd)
+    with pytest.raises(InputError, match=said):
+        select(dd.from_pandas(frame, npartitions=4, sort=False), "y", 2, sample_weight="w")
+
+
+def test_weights_in_other_partitions_are_refused(one_by_one):
+    frame = table()
+    with pytest.raises(InputError, match="`sample_weight` should be cut into the same partitions"):
+        select(spread(frame), "y", 2, sample_weight=dd.from_pandas(frame["c"], npartitions=1))
 
 
 def test_a_response_beside_the_table(one_by_one):
@@ -423,6 +456,16 @@ def test_only_small_things_reach_the_client(cluster, monkeypatch):
     monkeypatch.setattr(distributed.Client, "gather", weigh)
     X = da.random.default_rng(0).normal(size=(40_000, 8), chunks=(5_000, 8))
     y = (X[:, 1] + X[:, 5] > 0).astype(int)
+    shares = da.random.default_rng(1).uniform(size=40_000, chunks=5_000)
+    copies = (3 * shares).astype(int)
+    weighted = da.concatenate([X, copies[:, None]], axis=1)
     assert sorted(select(X, y, 2).features) == [1, 5]
-    assert len(sizes) > 2
+    assert sorted(select(X, y, 2, sample_weight=shares).features) == [1, 5]
+    assert sorted(select(weighted, y, 2, sample_weight="x8").features) == [1, 5]
+    assert sorted(select(X, X[:, 2] - X[:, 3], 2, sample_weight=shares).features) == [2, 3]
+    for weights in (shares, copies):
+        assert sorted(select(X, y, 2, "jmi", bins=4, sample_weight=weights).features) == [1, 5]
+    selector = OrthogonalSelector(2).fit(weighted, y, sample_weight="x8")
+    assert sorted(selector.selected_) == [1, 5]
+    assert len(sizes) > 20
     assert max(sizes) < 10_000  # the response alone, a byte a row, would be 40,000

@@ -19,7 +19,7 @@ from orthoselect.counts.codes import Codes, DenseCodes
 from orthoselect.counts.logarithms import AnyLogarithms, Logarithms, RealLogarithms
 from orthoselect.counts.weighted import LARGEST_TABLE, to_units
 from orthoselect.matrix.passes import Passes
-from orthoselect.matrix.rows import SpreadRows
+from orthoselect.matrix.rows import Rows, SpreadRows
 from orthoselect.native import aligned, kernels
 
 _ROWS_AT_ONCE = 1 << 13  # so many stay in a core's own cache
@@ -39,8 +39,8 @@ class BlockCounts(Counts):
     y : array of shape (N,)
         Classes.
     n_classes : int
-    weights : array of shape (N,), optional
-        Rows of weight 0 count for nothing.
+    weights : array of shape (N,) or SpreadWeights, optional
+        Rows of weight 0 count for nothing. They are spread only where classes are.
     how : mapping, optional
         What to tell the passes: columns, and how codes are made of blocks.
     memory : int, optional
@@ -57,7 +57,7 @@ class BlockCounts(Counts):
         levels: NDArray,
         y: NDArray,
         n_classes: int,
-        weights: NDArray | None = None,
+        weights: Rows | None = None,
         *,
         how: Mapping[str, Any] | None = None,
         memory: int | None = None,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from orthoselect.counts.base import Integers, Sums
 from orthoselect.counts.logarithms import AnyLogarithms
+from orthoselect.matrix.rows import Rows
 from orthoselect.native import kernels
 
 Bools = NDArray[np.bool_]
@@ -28,12 +29,12 @@ class Weights:
 
     Attributes
     ----------
-    units : array of shape (N,)
+    units : array of shape (N,), or SpreadRows
     exponent : int
         A unit is a weight of 2**-exponent; 0 if weights are whole.
     """
 
-    units: Integers
+    units: Rows
     exponent: int = 0
 
     def counts(self, units: NDArray) -> NDArray:

@@ -7,15 +7,17 @@ whatever order they are added.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.counts.base import Counts, Sums, by_slabs, occurring
+from orthoselect.counts.base import Counts, Integers, Sums, by_slabs, occurring
 from orthoselect.counts.codes import Codes, DenseCodes
 from orthoselect.counts.logarithms import SMALLEST, AnyLogarithms, Logarithms, RealLogarithms
 from orthoselect.counts.sparse import SparseCounts
 from orthoselect.counts.tables import Columns, Weights, sum_tables
+from orthoselect.matrix.rows import Rows, SpreadWeights, total_weight
 from orthoselect.native import kernels
 
 LARGEST_TABLE = 50_000_000  # of logarithms: 400 MB
@@ -82,8 +84,10 @@ class WeightedCounts(Counts):
         return XJ, XJY
 
 
-def to_units(weights: NDArray) -> Weights:
+def to_units(weights: Rows) -> Weights:
     """Return weights as whole numbers of units whose sums are exact in float64.
+
+    Those of `SpreadWeights` are made where these are.
 
     Examples
     --------
@@ -93,9 +97,20 @@ def to_units(weights: NDArray) -> Weights:
     >>> made.counts(made.units)
     array([0.1, 0.2])
     """
-    weights = np.asarray(weights, dtype=np.float64)
-    total = float(weights.sum())
-    if total < 2.0**_EXACT_BITS and (weights == np.rint(weights)).all():
-        return Weights(weights.astype(np.int64))
-    exponent = min(_EXACT_BITS - math.frexp(total)[1], SMALLEST)
-    return Weights(np.rint(np.ldexp(weights, exponent)).astype(np.int64), exponent)
+    total = total_weight(weights, 0)
+    exponent = 0
+    if total >= 2.0**_EXACT_BITS or not _are_whole(weights):
+        exponent = min(_EXACT_BITS - math.frexp(total)[1], SMALLEST)
+    if isinstance(weights, SpreadWeights):
+        return Weights(weights.then(partial(_units, exponent), width=1), exponent)
+    return Weights(_units(exponent, weights), exponent)
+
+
+def _are_whole(weights: Rows) -> bool:
+    if isinstance(weights, SpreadWeights):
+        return weights.whole
+    return bool((weights == np.rint(weights)).all())
+
+
+def _units(exponent: int, weights: NDArray) -> Integers:
+    return np.rint(np.ldexp(weights, exponent)).astype(np.int64)

@@ -55,6 +55,7 @@ from orthoselect.matrix import NormedMatrix, normalize
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.centered import PRODUCT_ROUNDINGS
+from orthoselect.matrix.rows import Rows, written_out
 
 _SUM_ROUNDINGS_FLOAT32 = 32.0
 # With more than this left of a column once centered, products show that it is not constant.
@@ -69,7 +70,7 @@ class _Orthogonal(Criterion):
     needs_rows = False
 
     def start(
-        self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
+        self, design: Design, response: Response, weights: Rows | None = None, size: int = 1
     ) -> OrthogonalState:
         """Return the state in which nothing is selected."""
         if design.wide:
@@ -78,6 +79,7 @@ class _Orthogonal(Criterion):
                 f"method {self.name!r} judges single columns of numbers; feature `{name}` is a "
                 f"block of several. Use method 'socc', or pass the columns one by one."
             )
+        weights = written_out(weights)  # so is the response
         Z, worth = self._responses(response, weights)
         unowned = design.unowned
         u = np.ones(len(Z)) if weights is None else np.sqrt(weights)

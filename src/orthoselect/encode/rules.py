@@ -21,6 +21,7 @@ from orthoselect.encode.design import has_many_levels
 from orthoselect.encode.table import Table
 from orthoselect.errors import InputError, NonFiniteError, UncutNumbersWarning, warn
 from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix.rows import Rows, live_rows
 
 Rules = dict[int, Floats]  # input column -> its cuts, rising
 
@@ -86,7 +87,7 @@ def _at_most(values: Floats) -> Floats | None:
     return values if len(values) <= MAX_LEVELS else None
 
 
-def learn_rules(table: BlockTable, columns: Indices, bins: Bins, weights: Floats | None) -> Rules:
+def learn_rules(table: BlockTable, columns: Indices, bins: Bins, weights: Rows | None) -> Rules:
     """Find the cuts of numeric input columns, in one pass over them.
 
     Parameters
@@ -111,7 +112,7 @@ def learn_rules(table: BlockTable, columns: Indices, bins: Bins, weights: Floats
     assert summary is not None  # some row has weight
     rules = dict(zip(columns.tolist(), _cuts(summary, bins)))
     names = [str(table.names[c]) for c in columns]
-    n_rows = table.n_rows if weights is None else int(np.count_nonzero(weights))
+    n_rows = live_rows(weights, table.n_rows)
     if bins == "from_data":
         _check_distinct(names, summary)
     if bins == "auto":
@@ -224,7 +225,7 @@ def levels_in_order(block: Table, k: int, cuts: Floats) -> NDArray[np.intp]:
     return np.searchsorted(cuts, values.astype(np.float64), side="right")
 
 
-def count_levels(table: BlockTable, rules: Rules, weights: Floats | None) -> dict[int, int]:
+def count_levels(table: BlockTable, rules: Rules, weights: Rows | None) -> dict[int, int]:
     """Find the most frequent level of each column in a pass, and forget cuts without use.
 
     A cut between two levels of which one has no rows is taken out of the rules.

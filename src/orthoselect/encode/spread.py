@@ -31,13 +31,13 @@ from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.factor import Factor
 from orthoselect.matrix.passes import SpreadPasses
-from orthoselect.matrix.rows import SpreadRows
+from orthoselect.matrix.rows import SpreadRows, SpreadWeights, total_weight
 
 _MOST_CLASSES = 20_000  # of which the codes still fit two bytes, and V one machine
 
 
 def build_spread_response(
-    columns: SpreadRows, task: str, encoding: str, weights: Floats | None
+    columns: SpreadRows, task: str, encoding: str, w: SpreadWeights | None
 ) -> Response | None:
     """Code a spread response and find its orthonormal basis; as `build_response`.
 
@@ -46,7 +46,7 @@ def build_spread_response(
     columns : SpreadRows
         Each piece is a list of `TargetColumn`, the same ones everywhere.
     task, encoding : str
-    weights : array of shape (N,) or None
+    w : SpreadWeights or None
 
     Returns
     -------
@@ -56,11 +56,10 @@ def build_spread_response(
     check_task(task)
     check_encoding(encoding)
     passes: SpreadPasses = columns.passes
-    w = None if weights is None else passes.spread(weights)
     facts = passes.run_along(_Facts, _Facts.look, _Facts.merge, [columns, w])
     kind = facts.task if task == "auto" else task
     if kind == "regression" and (task != "auto" or all(facts.is_number)):
-        return _numbers(columns, len(facts.names), w, weights)
+        return _numbers(columns, len(facts.names), w)
     if len(facts.names) == 1:
         return _classes(columns, facts.column(), encoding, w, warn=task == "auto")
     return None
@@ -204,13 +203,13 @@ class _Affine:
         return rows if weights is None else rows * np.sqrt(weights)[:, None]
 
 
-def _numbers(columns: SpreadRows, q: int, w: SpreadRows | None, weights: Floats | None) -> Response:
+def _numbers(columns: SpreadRows, q: int, w: SpreadWeights | None) -> Response:
     """Center and orthonormalize by means and a triangular factor, in a pass each."""
     passes: SpreadPasses = columns.passes
     Y = passes.kept(columns.then(_side_by_side, width=q))
     (peaks,) = passes.run_along(partial(_zeros, q), _raise_peaks, _highest, [Y])
     exponents = np.frexp(peaks)[1]
-    total = float(len(Y)) if weights is None else float(weights.sum())
+    total = total_weight(w, len(Y))
     moments = partial(_add_moments, exponents)
     sums, squares = passes.run_along(partial(_zeros, q, q), moments, _add, [Y, w])
     means = sums / total

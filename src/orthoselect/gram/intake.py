@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.arguments import read_weights
-from orthoselect.encode import Labels, TargetColumn
+from orthoselect.encode import Labels
 from orthoselect.errors import InputError
 from orthoselect.gram.kept import Kept
 from orthoselect.gram.look import distinct_classes
@@ -29,10 +28,10 @@ from orthoselect.problem import (
     find_table,
     is_in_blocks,
     look_at,
-    numbers_of,
 )
 from orthoselect.read import BlockSource, DaskSource, Source, gathered, is_dask, is_path
 from orthoselect.read.block_source import OpenedBlock
+from orthoselect.weights import read_weights
 
 
 def check_block(X: Any, who: str) -> None:
@@ -196,9 +195,5 @@ def _weights_beside(source: BlockSource, weights: Any) -> Rows:
         return np.atleast_1d(np.asarray(gathered(weights)))
     n_rows = source.count_rows()
     if is_dask(weights):
-        return source.response(weights, "`sample_weight`").then(_numbers, width=1)
+        return source.weights(weights)
     return read_weights(weights, n_rows)
-
-
-def _numbers(columns: Sequence[TargetColumn]) -> Any:
-    return numbers_of(columns[0])

@@ -9,13 +9,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from orthoselect.arguments import find_columns, read_weights
+from orthoselect.arguments import find_columns
 from orthoselect.encode import TargetColumn
 from orthoselect.encode.target import has_fractions
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.base import Floats
-from orthoselect.problem import numbers_of
-from orthoselect.read import Source, read_target, response_columns
+from orthoselect.read import Source, numbers_of, read_target, response_columns
+from orthoselect.weights import read_weights
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.geometry import Geometry, RowGeometry
-from orthoselect.matrix.rows import Rows, offset_of
+from orthoselect.matrix.rows import Rows, SpreadRows, offset_of, roots_of, total_weight
 from orthoselect.matrix.streamed import StreamedGeometry
 from orthoselect.matrix.tiles import Scaling, work_on_tiles
 
@@ -92,6 +92,10 @@ class CenteredMatrix:
         One rounding of the stored column, relative to its centered norm; see `Basis`.
     noise : array of shape (n,)
         Relative error of the squared norms.
+    total : float
+        Sum of the row weights: the number of rows, if they have none.
+    root : array of shape (N,), SpreadRows or None
+        Square roots of the row weights.
     whole : array of shape (n, n) or None
         All inner products, if the first look took them.
     work : Work
@@ -104,7 +108,8 @@ class CenteredMatrix:
     alive: NDArray[np.bool_]
     sizes: Floats
     noise: Floats
-    root: Floats | None
+    total: float
+    root: Rows | None
     whole: Floats | None = None
     work: Work = field(default_factory=Work)
 
@@ -164,9 +169,8 @@ class CenteredMatrix:
     @cached_property
     def _reach(self) -> float:
         """The largest norm of a column as it is multiplied, before its mean is removed."""
-        total = float(self.shape[0]) if self.root is None else float(self.root @ self.root)
         offsets = self.means * self._factors
-        return math.sqrt(1.0 + total * float((offsets**2).max(initial=0.0)))
+        return math.sqrt(1.0 + self.total * float((offsets**2).max(initial=0.0)))
 
     def direction(self, j: int, Qt: Floats, k: int) -> tuple[Floats, Floats, float] | None:
         """Make an orthonormal direction of column j, where the kind has a quick way: see there."""
@@ -185,12 +189,11 @@ class CenteredMatrix:
         if self.whole is not None:
             return [self.whole[np.ix_(J, J)] for J in blocks]
         self.work.columns += sum(map(len, blocks))
-        weight = float(self.shape[0]) if self.root is None else float(self.root @ self.root)
         grams = self.matrix.block_grams(blocks, self.root)
-        return [self._center_gram(G, J, weight) for G, J in zip(grams, blocks)]
+        return [self._center_gram(G, J) for G, J in zip(grams, blocks)]
 
-    def _center_gram(self, G: Floats, J: Indices, weight: float) -> Floats:
-        G = G - weight * np.outer(self.means[J], self.means[J])
+    def _center_gram(self, G: Floats, J: Indices) -> Floats:
+        G = G - self.total * np.outer(self.means[J], self.means[J])
         inverse = self._factors[J]
         return G * inverse[:, None] * inverse
 
@@ -293,7 +296,7 @@ def _cross_of(
 def center(
     matrix: Matrix,
     V: Rows,
-    w: Floats | None = None,
+    w: Rows | None = None,
     ignored: Indices | None = None,
     *,
     gram: bool = False,
@@ -307,7 +310,7 @@ def center(
     matrix : Matrix
     V : array of shape (N, m)
         Orthonormal, and orthogonal to sqrt(w).
-    w : array of shape (N,), optional
+    w : array of shape (N,) or SpreadWeights, optional
         Row weights, not all zero.
     ignored : indices, optional
         Columns that nobody will ask for; they may hold anything.
@@ -323,8 +326,7 @@ def center(
     ------
     NonFiniteColumns
     """
-    root = None if w is None else np.sqrt(w)
-    total = float(matrix.shape[0]) if w is None else float(w.sum())
+    root, total = roots_of(w), total_weight(w, matrix.shape[0])
     wanted = np.ones(matrix.shape[1], dtype=bool)
     if ignored is not None and len(ignored):
         wanted[ignored] = False
@@ -344,7 +346,7 @@ def center(
         noise = EPS * (_SUM_ROUNDINGS + offsets)
         if not alive.all():
             means = np.where(alive, means, 0.0)
-        X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, root, None, work)
+        X = CenteredMatrix(matrix, means, norms, alive, sizes, noise, total, root, None, work)
         VtX = X._reduce(scan.VtX, offset_of(V, root))
         if scan.gram is not None:
             whole = X._reduce(scan.gram, total * means)
@@ -369,7 +371,7 @@ def _as_taken(matrix: Matrix, V: Rows) -> Rows:
 def _look(
     matrix: Matrix,
     V: Rows,
-    root: Floats | None,
+    root: Rows | None,
     total: float,
     wanted: NDArray[np.bool_],
     gram: bool,
@@ -400,13 +402,14 @@ def _look(
     return matrix, scan, None if origin is None else origin * scales, work
 
 
-def _pilot_shift(matrix: Matrix, root: Floats | None, limit: float) -> tuple[Floats, Floats] | None:
+def _pilot_shift(matrix: Matrix, root: Rows | None, limit: float) -> tuple[Floats, Floats] | None:
     """Guess from a few rows which columns lie more than `limit` spreads from zero, and where.
 
     Returns the shift and scale that are called for, or None.
     """
     N = matrix.shape[0]
-    rows = range(N) if root is None else np.flatnonzero(root)
+    # Where weights are spread, which rows have any is not worth a pass.
+    rows = range(N) if root is None or isinstance(root, SpreadRows) else np.flatnonzero(root)
     rows = np.array(rows[:: max(1, len(rows) // _PILOT_ROWS)][:_PILOT_ROWS], dtype=np.intp)
     sample = matrix.pilot(rows)
     if sample is None:

@@ -117,6 +117,30 @@ class _Then:
         return self.work(*made)
 
 
+@dataclass(frozen=True)
+class SpreadWeights(SpreadRows):
+    """Row weights where the rows are, and what is known of all of them.
+
+    Attributes
+    ----------
+    total : float
+        Their sum.
+    n_live : int
+        How many rows have any weight.
+    whole : bool
+        Whether all are whole numbers.
+    """
+
+    total: float
+    n_live: int
+    whole: bool
+
+    @staticmethod
+    def of(rows: SpreadRows, total: float, n_live: int, *, whole: bool) -> SpreadWeights:
+        """Return rows as weights."""
+        return SpreadWeights(rows.handles, rows.make, rows.shape, rows.passes, total, n_live, whole)
+
+
 # An array of shape (N, m), or CodedRows, or SpreadRows where the table comes in blocks: `shape`,
 # and what `cut` or the passes make of it. Most matrices in memory take arrays only.
 Rows = Any
@@ -130,6 +154,32 @@ def cut(along: Rows | None, rows: slice) -> Floats | None:
 def part(along: Rows, rows: slice) -> Rows:
     """Return some rows of something of N rows, not written out; ``[:]`` does."""
     return along.part(rows) if isinstance(along, CodedRows) else along[rows]
+
+
+def total_weight(w: Rows | None, n_rows: int) -> float:
+    """Return the sum of row weights: the number of rows, if they have none."""
+    if w is None:
+        return float(n_rows)
+    return w.total if isinstance(w, SpreadWeights) else float(w.sum())
+
+
+def live_rows(w: Rows | None, n_rows: int) -> int:
+    """Return how many rows have any weight."""
+    if w is None:
+        return n_rows
+    return w.n_live if isinstance(w, SpreadWeights) else int(np.count_nonzero(w))
+
+
+def roots_of(w: Rows | None) -> Rows | None:
+    """Return the square roots of row weights, where these are."""
+    if w is None:
+        return None
+    return w.then(np.sqrt, width=1) if isinstance(w, SpreadRows) else np.sqrt(w)
+
+
+def written_out(along: Rows | None) -> Floats | None:
+    """Return something of N rows as an array, here; None stays None."""
+    return None if along is None else along[:]
 
 
 def offset_of(V: Rows, root: Floats | None) -> Floats:

@@ -51,8 +51,7 @@ class StreamedGeometry(Geometry):
 
     def __init__(self, X: CenteredMatrix, V: Rows) -> None:
         self._X, self._V = X, V
-        N = X.shape[0]
-        self._unit = N**-0.5 if X.root is None else 1.0 / float(np.linalg.norm(X.root))
+        self._unit = X.total**-0.5
         self._measured: dict[int, _Pending] = {}  # columns measured last
 
     def independent(self, blocks: Sequence[Indices]) -> list[NDArray[np.bool_]]:

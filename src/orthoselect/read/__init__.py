@@ -15,7 +15,7 @@ from orthoselect.read.opening import is_path, map_blocks, on_dask, read_table
 from orthoselect.read.patterns import find_names, response_columns
 from orthoselect.read.sift import sift
 from orthoselect.read.table import Source, open_source
-from orthoselect.read.target import read_target
+from orthoselect.read.target import numbers_of, read_target
 from orthoselect.read.write import check_output, write_columns
 from orthoselect.read.write_blocks import check_block_output, write_blocks
 
@@ -45,6 +45,7 @@ __all__ = [
     "is_dask",
     "is_path",
     "map_blocks",
+    "numbers_of",
     "on_dask",
     "open_source",
     "read_source",

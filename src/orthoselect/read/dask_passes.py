@@ -189,8 +189,8 @@ class DaskPasses(SpreadPasses):
     def kept(self, rows: SpreadRows) -> SpreadRows:
         import dask
 
-        make = dask.delayed(rows.make, pure=False)
-        pieces = [make(*each) for each in zip(*rows.handles)]
+        make, how = dask.delayed(_make_piece, pure=False), dask.delayed(rows.make, traverse=False)
+        pieces = [make(how, _place(k), *each) for k, each in enumerate(zip(*rows.handles))]
         return SpreadRows((list(dask.persist(*pieces)),), _as_it_is, rows.shape, self)
 
     def written_out(self, rows: SpreadRows) -> NDArray:
@@ -219,6 +219,11 @@ class _Make:
         if self.make is not None:
             return self.make(*given)
         return None if given[0] is None else given[0][:]
+
+
+def _make_piece(make: Callable[..., Any], place: str, *handles: Any) -> Any:
+    with naming(place):
+        return make(*handles)
 
 
 def _as_it_is(rows: Any) -> Any:

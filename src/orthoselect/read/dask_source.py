@@ -20,6 +20,7 @@ from orthoselect.read.block_source import BlockSource, MergedColumn, first_rows
 from orthoselect.read.dask_passes import DaskPasses
 from orthoselect.read.dask_table import PartitionedTable, PartOfSource
 from orthoselect.read.table import Source, source_of
+from orthoselect.read.target import numbers_of
 
 
 class DaskSource(BlockSource):
@@ -51,13 +52,14 @@ class DaskSource(BlockSource):
         """Find the levels of categorical columns; the response stays where it is."""
         return super().read(categorical, skip)
 
-    def column(self, column: int) -> Any:
-        """Return a column as `TargetColumn`s in pieces."""
-        return self.columns([column])
-
     def columns(self, columns: Sequence[int]) -> SpreadRows:
         """Return several columns as `TargetColumn`s in pieces."""
         return self._passes.targets(self._data.partitions(columns))
+
+    @property
+    def passes(self) -> DaskPasses:
+        """What walks over the partitions."""
+        return self._passes
 
     def count_rows(self) -> int:
         """Return the number of rows, and know those of each partition; that may take a pass."""
@@ -76,6 +78,25 @@ class DaskSource(BlockSource):
             What to call it in an error.
         """
         return self._passes.targets(self._passes.aligned(y, what), what)
+
+    def weights(self, given: Any) -> SpreadRows:
+        """Return row weights as arrays in pieces, not checked.
+
+        Parameters
+        ----------
+        given : int or Dask collection
+            The column that holds them, or themselves.
+        """
+        what = "`sample_weight`"
+        if isinstance(given, int):
+            columns = self._passes.targets(self._data.partitions([given]), what)
+        else:
+            columns = self.response(given, what)
+        return columns.then(_first_numbers, width=1)
+
+
+def _first_numbers(columns: Sequence[TargetColumn]) -> Any:
+    return numbers_of(columns[0])
 
 
 def gathered_columns(columns: SpreadRows) -> list[TargetColumn]:

@@ -45,6 +45,17 @@ def read_target(y: Any, n_rows: int, name: str = "y") -> list[TargetColumn]:
     return columns
 
 
+def numbers_of(column: Any) -> Any:
+    """Return a column of weights as an array; truth values are 0 and 1. None stays None."""
+    if not isinstance(column, TargetColumn):
+        return None if column is None else np.asarray(column)
+    if column.levels is not None and set(column.levels) <= {False, True}:
+        return np.array(column.levels, dtype=bool)[column.values]
+    if not column.is_number:
+        raise InputError("`sample_weight` should be a column of numbers; it holds labels.")
+    return column.values
+
+
 def _columns_of(y: Any, name: str) -> list[TargetColumn]:
     if isinstance(y, TargetColumn):  # read already, block by block
         return [y]
@@ -110,12 +121,12 @@ def _from_series(series: nw.Series, name: str) -> TargetColumn:
 
 def _from_array(values: NDArray, name: str) -> TargetColumn:
     if values.dtype == object:
-        values = _numbers_of(values)
+        values = _to_numbers(values)
     categorical = values.dtype.kind not in "fiu"
     return TargetColumn(name, values, categorical=categorical)
 
 
-def _numbers_of(values: NDArray) -> NDArray:
+def _to_numbers(values: NDArray) -> NDArray:
     """Numbers in an object array as numbers, if it holds nothing else; else labels as they are."""
     kinds = {type(value) for value in values.tolist()} - {bool}
     whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
