@@ -138,14 +138,12 @@ def test_labels_beside_blocks_are_labels_in_blocks_where_each_stands_once():
     ("target", "said"),
     [
         (["size", "sise"], "sise"),
-        (["size", "kind", "a"], None),
-        (["nothing", "none"], "X has 240, y has 2"),
+        (["nothing", "none"], "X has 240, y has 2. Columns are named by a list of text"),
+        (["size", "size"], "X has 240, y has 2. Columns are named by a list of text"),
+        (np.array(["size", "width"]), "X has 240, y has 2. Columns are named by a list of text"),
     ],
 )
 def test_a_name_that_no_column_has_is_told(table, target, said):
-    if said is None:
-        assert select(table, target, 1)
-        return
     with pytest.raises(InputError, match=said):
         select(table, target, 1)
 
@@ -157,6 +155,60 @@ def test_a_column_has_one_role(table):
         select(table, ["kind", "size"], 2, include="size")
     with pytest.raises(InputError, match="one role; `size`"):
         OrthogonalSelector(2).fit(row_blocks(table, None), ["kind", "size"], sample_weight="size")
+    with pytest.raises(InputError, match="one role; `size`"):
+        GramStatistics().update(table, ["kind", "size"], sample_weight="size")
+    with pytest.raises(InputError, match="weights, and in the group `both`"):
+        select(table, ["kind", "size"], 2, groups={"both": ["a", "size"]})
+    labels = ["left", "left", "left", "right", "right", "right", None, None, None]
+    assert select(table, ["kind", "size"], 1, groups=labels).names
+
+
+def test_a_target_of_numbers_is_not_made_classes_by_calling_it_a_categorical_feature(table):
+    with pytest.raises(InputError, match="`size` is a target, and holds numbers"):
+        select(table, ["size", "width"], 2, categorical_features=["size"])
+    named = select(table, ["kind", "size"], 2, categorical_features=["kind"])
+    assert named.gains == select(table, ["kind", "size"], 2).gains
+
+
+@pytest.mark.parametrize("stored", STORED)
+def test_targets_that_are_all_columns_leave_no_features(table, tmp_path, stored):
+    target = ["size", "width"]
+    source = stored(table[target], tmp_path)
+    with pytest.raises(InputError, match="are all columns of the table"):
+        select(source, target, 1)
+    if stored is not in_memory:
+        with pytest.raises(InputError, match="are all columns of the table"):
+            OrthogonalSelector(1).fit(source, target)
+
+
+def test_selectors_take_names_of_memory_maps(table, tmp_path):
+    X = table.drop(columns="kind").to_numpy()
+    np.save(tmp_path / "x.npy", X)
+    mapped = np.load(tmp_path / "x.npy", mmap_mode="r")
+    for target, at in (("x7", [7]), (["x6", "x7"], [6, 7])):
+        selector = OrthogonalSelector(2).fit(mapped, target)
+        rest = np.delete(X, at, axis=1)
+        expected = OrthogonalSelector(2).fit(rest, X[:, at])
+        assert selector.selected_.tolist() == expected.selected_.tolist()
+        assert selector.n_features_in_ == rest.shape[1]
+        assert not hasattr(selector, "feature_names_in_")
+    plain = OrthogonalSelector(1).fit(mapped, X[:, 7])  # values, as ever
+    assert plain.selected_.tolist() == [7]
+    assert plain.transform(mapped).shape == (N, 1)
+
+
+def test_a_target_that_stands_apart_is_not_one_of_several(table, tmp_path):
+    X = table.drop(columns="kind").to_numpy()
+    file = tmp_path / "x.npz"
+    np.savez(file, X=X, y=table["kind"].to_numpy(dtype=str))
+    assert select(file, ["y"], 2).names == select(file, "y", 2).names
+    assert select("iris", ["species"], 1).names == select("iris", None, 1).names
+    for source, target in ((file, ["x7", "y"]), ("iris", ["target", "petal length (cm)"])):
+        with pytest.raises(InputError, match="stands apart from its columns"):
+            select(source, target, 1)
+    done = command("iris", "--target", "species,petal length (cm)")
+    assert done.returncode == 2
+    assert "stands apart from its columns" in done.stderr
 
 
 def test_missing_values_are_told_by_column(table):
@@ -182,12 +234,23 @@ def test_comparisons_take_them(table):
     assert "['size', 'width']" in comparison.to_dict()["reproduce"]["python"]
 
 
-def run(*arguments):
-    done = subprocess.run(
+def test_comparisons_of_files_tell_where_they_are(table, tmp_path):
+    file = tmp_path / "table.csv"
+    table.drop(columns="kind").to_csv(file, index=False)
+    told = compare(file, ["size", "width"], ["socc"], sizes=[2]).to_dict()["reproduce"]["python"]
+    assert f"compare({str(file)!r}, ['size', 'width']" in told
+
+
+def command(*arguments):
+    return subprocess.run(
         [sys.executable, "-m", "orthoselect", "select", *map(str, arguments)],
         capture_output=True,
         text=True,
     )
+
+
+def run(*arguments):
+    done = command(*arguments)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -204,6 +267,44 @@ def test_the_command_gives_them_on(table, tmp_path):
     assert pd.read_csv(out).columns.tolist() == [*expected.names, "kind", "size"]
     in_blocks = run(folder_of(table, tmp_path) / "*.parquet", *asked, "--memory", "4KB")
     assert [step["name"] for step in in_blocks["steps"]] == expected.names
+
+
+@pytest.mark.parametrize("suffix", ["npz", "parquet", "csv"])
+def test_written_tables_keep_all_targets_as_such(table, tmp_path, suffix):
+    file, out = tmp_path / "table.csv", tmp_path / f"out.{suffix}"
+    table.to_csv(file, index=False)
+    asked = ["--target", "size,width", "-k", 2, "--format", "json", "--quiet"]
+    told = run(file, *asked, "--exclude", "kind", "--output", out)
+    again = run(out, *asked)
+    assert [step["name"] for step in again["steps"]] == [step["name"] for step in told["steps"]]
+    assert again["n_candidates"] == 2
+
+
+def test_libsvm_has_no_place_for_several_targets(table, tmp_path):
+    file = tmp_path / "table.csv"
+    table.to_csv(file, index=False)
+    done = command(
+        file, "--target", "size,width", "--exclude", "kind", "--output", tmp_path / "o.svm"
+    )
+    assert done.returncode == 2
+    assert "LIBSVM has one label a row; the targets are `size`, `width`" in done.stderr
+    assert not (tmp_path / "o.svm").exists()
+
+
+def test_a_gap_in_a_target_is_told_with_its_block_and_what_to_do(table, tmp_path):
+    gappy = table.copy()
+    gappy.loc[200, "size"] = np.nan
+    done = command(folder_of(gappy, tmp_path), "--target", "kind,size", "--memory", "4KB")
+    assert done.returncode == 2
+    assert "the target `size` should have no missing values; 1 is missing" in done.stderr
+    assert "`--missing drop-rows`. This is about block" in done.stderr
+
+
+def test_a_comma_too_many_is_no_name(table, tmp_path):
+    file = tmp_path / "table.csv"
+    table.to_csv(file, index=False)
+    asked = ["-k", 1, "--format", "json"]
+    assert run(file, "-t", "size,", *asked)["steps"] == run(file, "-t", "size", *asked)["steps"]
 
 
 def test_rows_without_one_of_the_targets_can_be_dropped(table, tmp_path):

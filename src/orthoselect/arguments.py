@@ -208,11 +208,19 @@ def count_to_select(wanted: Any, available: int, n_included: int) -> int:
             f"`n_features_to_select` should be at least the number of features in `include`, "
             f"{n_included}; got {wanted!r}."
         )
-    if not available:
-        raise InputError("there should be features to choose from; `exclude` names them all.")
+    check_some_left(available)
     if size > available:
         warn(TooManyRequestedWarning(size, available))
     return min(size, available)
+
+
+def check_some_left(available: int) -> None:
+    """Raise where no column is left to be a feature."""
+    if not available:
+        raise InputError(
+            "there should be features to choose from; the target, the weights and what is in "
+            "`exclude` are all columns of the table."
+        )
 
 
 def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:

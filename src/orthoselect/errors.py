@@ -114,6 +114,7 @@ class MissingValueError(InputError):
     """A categorical column or the response has missing values."""
 
     def __init__(self, what: str, count: int, remedy: str) -> None:
+        self.count = count
         are = "is" if count == 1 else "are"
         super().__init__(
             f"{what} should have no missing values; {count} {are} missing (NaN or null). {remedy}"

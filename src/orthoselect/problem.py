@@ -11,12 +11,13 @@ import numpy as np
 from orthoselect.arguments import (
     ColumnSpec,
     check_disjoint,
+    check_some_left,
     find_columns,
     find_groups,
 )
 from orthoselect.encode import Response, Table, build_response
 from orthoselect.encode.spread import build_spread_response
-from orthoselect.errors import InputError
+from orthoselect.errors import InputError, listing
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.matrix.rows import Rows, SpreadRows, SpreadWeights, written_out
@@ -199,6 +200,7 @@ def take_out(data: Any, target: list[str], weights: list[str]) -> tuple[Any, Any
         find_columns(weights, names, "sample_weight"),
     )
     at = [*taken, *weighting]
+    check_some_left(len(names) - len(at))
     if is_dask(data):
         table = DaskTable(data)
         return table.without(at), table.columns(taken), table.columns(weighting)
@@ -283,7 +285,9 @@ def look_at(
     first = find_columns(include, names, "include", grouped)
     check_disjoint(first, [*left_out, *taken, *weighting], names)
     skip = {*left_out, *taken, *weighting}
-    categorical = _categorical(source, categorical_features, skip)
+    if isinstance(groups, Mapping):
+        _check_ungrouped(grouped, [*taken, *weighting], names)
+    categorical = _categorical(source, categorical_features, skip, taken)
     return Opened(
         data, source, target, taken, weighting, task, grouped, first, left_out, categorical
     )
@@ -392,12 +396,34 @@ def _open(data: Any, fewest_rows: int = 2) -> Source | BlockSource:
     return BlockSource(blocks)
 
 
-def _categorical(source: Source | BlockSource, spec: ColumnSpec, skip: set[int]) -> set[int]:
+def _check_ungrouped(
+    groups: Mapping[str, Sequence[int]], columns: Sequence[int], names: Sequence[str]
+) -> None:
+    """Raise where a group names the target or the weights."""
+    for group, members in groups.items():
+        for column in members:
+            if column in columns:
+                raise InputError(
+                    f"a column should have one role; `{names[column]}` is the target or the row "
+                    f"weights, and in the group `{group}`."
+                )
+
+
+def _categorical(
+    source: Source | BlockSource, spec: ColumnSpec, skip: set[int], taken: Sequence[int]
+) -> set[int]:
     if spec is None:
         return set()
     if isinstance(spec, str) and spec == "all":
         return set(range(len(source.names))) - skip
-    by_dtype = source.categorical_columns() - skip
+    by_dtype = source.categorical_columns()
     if isinstance(spec, str) and spec == "from_dtype":
-        return by_dtype
-    return by_dtype | (set(find_columns(spec, source.names, "categorical_features")) - skip)
+        return by_dtype - skip
+    named = find_columns(spec, source.names, "categorical_features")
+    numbers = [source.names[c] for c in named if c in taken and c not in by_dtype]
+    if numbers:
+        raise InputError(
+            f"`categorical_features` should name features; {listing(numbers)} is a target, and "
+            f"holds numbers. For classes pass `task='classification'`, or turn it into text."
+        )
+    return (by_dtype | set(named)) - skip

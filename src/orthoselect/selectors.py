@@ -21,7 +21,14 @@ from orthoselect.gram import GramStatistics
 from orthoselect.gram.intake import check_block
 from orthoselect.gram.streaming import check_settled, features_of, start_statistics
 from orthoselect.problem import check_has_rows, find_table, names_of, take_out
-from orthoselect.read import Dataset, is_block_source, is_dask, is_path, response_columns
+from orthoselect.read import (
+    Dataset,
+    NpyBlocks,
+    is_block_source,
+    is_dask,
+    is_path,
+    response_columns,
+)
 from orthoselect.result import SelectionPath
 from orthoselect.selection import select
 
@@ -43,8 +50,8 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         names: Any = None
         if isinstance(X, GramStatistics):
             X, names = features_of(X)
-        elif _is_source(X):
-            X = find_table(X)
+        elif _is_source(X) or _names_columns(X, y, sample_weight):
+            X = NpyBlocks(X) if isinstance(X, np.memmap) else find_table(X)
             is_numbered = isinstance(names_of(X), NumberedNames)
             X, y, sample_weight = _features_of(X, y, sample_weight)
             n = len(names_of(X))
@@ -437,6 +444,13 @@ class MutualInformationSelector(_PathSelector):
 
 def _is_source(X: Any) -> bool:
     return is_path(X) or isinstance(X, Dataset) or is_dask(X) or is_block_source(X)
+
+
+def _names_columns(X: Any, y: Any, sample_weight: Any) -> bool:
+    """Whether the response or the weights are columns of a memory map, by their names."""
+    if not isinstance(X, np.memmap) or X.ndim != 2:
+        return False
+    return isinstance(sample_weight, str) or bool(response_columns(y, NumberedNames(X.shape[1])))
 
 
 def _features_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.errors import InputError, listing
+from orthoselect.encode import TargetColumn
+from orthoselect.errors import InputError, MissingValueError, listing
+from orthoselect.matrix.passes import name_of_block
 from orthoselect.read import (
     Dataset,
     drop_missing,
@@ -19,6 +21,7 @@ from orthoselect.read import (
     sift,
 )
 from orthoselect.read.columns import columns_of
+from orthoselect.read.patterns import split_names
 
 
 @dataclass(frozen=True)
@@ -234,6 +237,7 @@ def _targets(asked: Asked, dataset: Dataset) -> list[str]:
     if asked.target:
         if dataset.target_name is not None and list(asked.target) == [dataset.target_name]:
             return [dataset.target] if isinstance(dataset.target, str) else []
+        dataset.check_together([part for item in asked.target for part in split_names(item)])
         return find_names(asked.target, dataset.names, "--target")
     if dataset.target is None:
         raise InputError(
@@ -280,25 +284,37 @@ def _weights(dataset: Dataset, name: str) -> NDArray:
 def _check_responses(dataset: Dataset, targets: list[str]) -> None:
     """Raise for a target that is the same in all rows: the library would only warn."""
     if not targets:
-        _check_varies([dataset.target], dataset.target_name or "target")
+        _check_varies([("", dataset.target)], dataset.target_name or "target")
     for name in targets:
         _check_varies(_parts_of(dataset, name), name)
 
 
-def _parts_of(dataset: Dataset, name: str) -> Iterator[Any]:
-    """Yield a column's values, block by block if the table comes in blocks."""
+def _parts_of(dataset: Dataset, name: str) -> Iterator[tuple[str, Any]]:
+    """Yield a column's values, and where they are if the table comes in blocks."""
     if not dataset.in_blocks:
-        yield dataset.column(name)
-    else:
-        for block in dataset.data.blocks([dataset.position(name)]):
-            yield columns_of(block).column(0)
+        yield "", dataset.column(name)
+        return
+    start = 0
+    for number, block in enumerate(dataset.data.blocks([dataset.position(name)])):
+        values = columns_of(block).column(0)
+        yield name_of_block(number, slice(start, start + len(values))), values
+        start += len(values)
 
 
-def _check_varies(parts: Iterable[Any], name: str) -> None:
+def _read_values(values: Any, name: str, place: str) -> list[TargetColumn]:
+    called = f"the target `{name}`"
+    try:
+        return read_target(values, len(values), called)
+    except MissingValueError as error:
+        told = MissingValueError(called, error.count, "Use `--missing drop-rows`.")
+        raise (told.at(place) if place else told) from None
+
+
+def _check_varies(parts: Iterable[tuple[str, Any]], name: str) -> None:
     firsts: dict[int, Any] = {}
     constant: set[int] = set()
-    for values in parts:
-        columns = read_target(values, len(values))
+    for place, values in parts:
+        columns = _read_values(values, name, place)
         if not firsts:
             firsts = {at: column.values[0] for at, column in enumerate(columns)}
             constant = set(firsts)

@@ -233,7 +233,7 @@ Report = Annotated[
     str | None,
     typer.Option(
         metavar="FILE.html",
-        help="Write a page that tells what was found and why; FILE.json has its figures.",
+        help="Write a page that tells what was found and why; to FILE.json its figures alone.",
         show_default=False,
         rich_help_panel=_ANSWER,
     ),

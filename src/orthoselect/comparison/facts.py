@@ -75,7 +75,7 @@ def how_to_reproduce(problem: Problem, options: Mapping[str, Any]) -> dict[str, 
     if isinstance(options["categorical_features"], list):
         options["categorical_features"] = [names[c] for c in options["categorical_features"]]
     told = [f"{k}={_code(v)}" for k, v in options.items() if not _is_default(k, v)]
-    data = repr(problem.title) if problem.is_file else "data"
+    data = problem.file or "data"
     target = target_in_code([names[c] for c in problem.taken])
     return {
         "command": None,

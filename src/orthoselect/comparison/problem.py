@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, cast
 
 import narwhals as nw
@@ -11,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.arguments import ColumnSpec
+from orthoselect.arguments import ColumnSpec, check_some_left
 from orthoselect.encode import Labels, Response, build_response
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Indices
@@ -33,8 +34,8 @@ class Problem:
         Class codes, or numbers (one column or several).
     classes : Labels or None
         The classes behind the codes.
-    is_file : bool
-        Whether the table was read from a file, which is its title then.
+    file : str or None
+        What to write in a call for the file that the table was read from.
     title, target : str
         What to call the table and the response.
     groups : mapping of str to columns
@@ -50,7 +51,7 @@ class Problem:
     source: Source
     y: NDArray
     classes: Labels | None
-    is_file: bool
+    file: str | None
     title: str
     target: str
     groups: Mapping[str, list[int]]
@@ -97,8 +98,8 @@ def open_problem(
 ) -> Problem:
     """Look at the data; the arguments are those of `select`."""
     check_has_rows(data, "`compare`")
-    is_file = is_path(data)
-    data = find_table(data) if is_file else data
+    file = _in_code(data) if is_path(data) else None
+    data = find_table(data) if file else data
     if is_in_blocks(data):
         raise InputError(
             "`compare` should have a table in memory, whose rows it cuts into folds; got one in "
@@ -120,7 +121,7 @@ def open_problem(
         source=source,
         y=y,
         classes=classes,
-        is_file=is_file,
+        file=file,
         title=table.name if isinstance(table, Dataset) else "table",
         target=_name_of(target, table, [source.names[c] for c in opened.taken]),
         groups=opened.groups,
@@ -128,9 +129,12 @@ def open_problem(
         taken=opened.taken,
         categorical=opened.categorical,
     )
-    if not sum(problem.kinds.values()):
-        raise InputError("there should be features to choose from; `exclude` names them all.")
+    check_some_left(sum(problem.kinds.values()))
     return problem
+
+
+def _in_code(path: Any) -> str:
+    return repr(str(path) if isinstance(path, (str, Path)) else [str(each) for each in path])
 
 
 def _by_rows(data: Any) -> Any:

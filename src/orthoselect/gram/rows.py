@@ -90,7 +90,7 @@ class ReadWeights:
         at: list[int] = []
         if isinstance(weights, str):
             at = find_columns(weights, source.names, "sample_weight")
-            if at == target.at:
+            if not {*at}.isdisjoint(target.at):
                 raise InputError(
                     f"a column should have one role; `{weights}` is the target and in "
                     f"`sample_weight`."

@@ -132,14 +132,27 @@ class Dataset:
             )
         if target is None:
             return self.target
+        if isinstance(target, (list, tuple)) and len(target) == 1 and isinstance(target[0], str):
+            target = target[0]
         asked = response_columns(target, self.names)
         unknown = [name for name in asked if name not in self]
         if not unknown:
             return target
         if self.target is not None and target in (self.target_name, *_USUAL_TARGETS):
             return self.target
+        self.check_together(asked)
         known = [*self.names, *([self.target_name] if self.target_name else [])]
         raise UnknownColumnError("target", unknown, known)
+
+    def check_together(self, targets: Sequence[str]) -> None:
+        """Raise where one of several targets is no column, but the values that stand apart."""
+        own = {self.target_name, *_USUAL_TARGETS} - {*self.names}
+        apart = [name for name in targets if name in own]
+        if apart and self.target is not None and not isinstance(self.target, str):
+            raise InputError(
+                f"several targets should be columns of the table; `{apart[0]}` of `{self.name}` "
+                f"stands apart from its columns. Name it alone, or make one table of both."
+            )
 
     def find_task(self, task: str, target: Any) -> str:
         """Return the task that was asked for, or that of the source's own target.

@@ -31,7 +31,7 @@ def find_names(given: Iterable[str], names: Sequence[str], option: str) -> list[
     found: dict[str, None] = {}
     unknown: list[str] = []
     for item in given:
-        parts = [item] if item in known else [part.strip() for part in item.split(",")]
+        parts = [item] if item in known else split_names(item)
         for part in parts:
             matches = [part] if part in known else _matching(part, names)
             found.update(dict.fromkeys(matches))
@@ -39,6 +39,17 @@ def find_names(given: Iterable[str], names: Sequence[str], option: str) -> list[
     if unknown:
         raise UnknownColumnError(option, unknown, names)
     return list(found)
+
+
+def split_names(item: str) -> list[str]:
+    """Return the names between commas; nothing between two of them is none.
+
+    Examples
+    --------
+    >>> split_names("a, b,"), split_names("")
+    (['a', 'b'], [''])
+    """
+    return [part.strip() for part in item.split(",") if part.strip()] or [item]
 
 
 def _matching(pattern: str, names: Sequence[str]) -> list[str]:

@@ -40,9 +40,20 @@ def read_target(y: Any, n_rows: int, name: str = "y") -> list[TargetColumn]:
     if found != n_rows:
         raise ShapeError(
             f"X and {name} should have the same number of rows (samples); X has {n_rows}, "
-            f"{name} has {found}."
+            f"{name} has {found}.{_about_names(columns)}"
         )
     return columns
+
+
+def _about_names(columns: list[TargetColumn]) -> str:
+    """Return what to say of texts that may have been meant as names of columns."""
+    values = columns[0].values
+    if len(columns) > 1 or not len(values) or not isinstance(values[0], str):
+        return ""
+    return (
+        " Columns are named by a list of text in which each stands once; `fit` of a table in "
+        "memory takes values only."
+    )
 
 
 def numbers_of(column: Any) -> Any:

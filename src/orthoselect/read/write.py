@@ -36,7 +36,7 @@ def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: s
         Names, in the order to write them.
     target : str, list of str, array-like or None
         As for `Dataset.find_target`; it is written last, or as `y` and labels where the format has
-        a place for these.
+        a place for these. Several are columns in any format; LIBSVM cannot have them.
     path : str or Path
         The file, replaced only when it is whole. Its suffix names the format, one of those that
         `read_source` knows; any other suffix is an error. Without a suffix the file is written in
@@ -93,10 +93,10 @@ class _Chosen:
 
     def __init__(self, dataset: Dataset, names: list[str], target: Any) -> None:
         found = dataset.find_target(target)
-        *others, found = response_columns(found, dataset.names) or [found]
-        names = [*names, *others]
+        *self.other_targets, found = response_columns(found, dataset.names) or [found]
         self.names = names
         self.columns = [dataset.column(name) for name in names]
+        self._others = {name: dataset.column(name) for name in self.other_targets}
         self.target_name, self.target = _named_target(dataset, found, names)
         if len(self.target) != dataset.n_rows:
             raise InputError(
@@ -109,11 +109,12 @@ class _Chosen:
         self.indices = _indices(dataset, names)
 
     def table(self) -> dict[str, Any]:
-        """Return all columns by name, the target last."""
-        return {**dict(zip(self.names, self.columns)), self.target_name: self.target}
+        """Return all columns by name, targets last."""
+        features = dict(zip(self.names, self.columns))
+        return {**features, **self._others, self.target_name: self.target}
 
     def arrays(self) -> dict[str, NDArray]:
-        """Return all columns as arrays of NumPy, the target last."""
+        """Return all columns as arrays of NumPy, targets last."""
         return {name: _array(column, name) for name, column in self.table().items()}
 
 
@@ -224,7 +225,9 @@ def _arrow_table(chosen: _Chosen) -> Any:
 
 
 def _write_npz(chosen: _Chosen, file: BinaryIO) -> None:
-    """Write X, y and the names; columns that are not all numbers by their own names."""
+    """Write X, y and the names; all by their own names if one is text or targets are several."""
+    if chosen.other_targets:
+        return _write_arrays(chosen.arrays(), file)
     if chosen.sparse is not None:
         X = chosen.sparse
         parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
@@ -252,6 +255,12 @@ def _write_arrays(arrays: Mapping[str, NDArray], file: BinaryIO) -> None:
 
 def _write_libsvm(chosen: _Chosen, file: BinaryIO) -> None:
     """Write one line a row; labels and values in full precision."""
+    if chosen.other_targets:
+        raise InputError(
+            f"LIBSVM has one label a row; the targets are "
+            f"{listing([*chosen.other_targets, chosen.target_name])}. Write another format, .csv "
+            f"for one."
+        )
     labels = _array(chosen.target, chosen.target_name)
     X = chosen.sparse if chosen.sparse is not None else _matrix(chosen)
     if labels.dtype.kind not in "fiub":
