@@ -339,3 +339,14 @@ def test_float32_columns_far_from_zero_depend_on_each_other_however_they_are_mul
         few, more, turned = select(X, y, 10), select(X, y, 13), select(np.asfortranarray(X), y, 10)
     assert few.features == turned.features == more.features[:10]
     assert few.gains == pytest.approx(turned.gains, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["socc", "err", "obcc"])
+@pytest.mark.parametrize("scale", [1e-150, 1e-170, 1e-300, 1e-310])
+def test_tiny_columns_whose_sums_are_zero_are_not_constant(scale, method):
+    """Their squares are zero, and so are their sums over all rows and over each class."""
+    a, b, x = (np.tile(v, 100) for v in ([1.0, 1, -1, -1], [1.0, -1, 1, -1], [1.0, -1, -1, 1]))
+    noise = np.random.default_rng(0).normal(size=(400, 30))
+    X = np.column_stack([a + x + b / 9, x * scale, noise])
+    y = (a > 0).astype(float) if method == "socc" else a + 2.0
+    assert select(X, y, 2, method).features == [0, 1]

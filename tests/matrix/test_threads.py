@@ -1,8 +1,10 @@
 """Threads: users' limits hold, several selections share, nothing depends on their number."""
 
 import os
+import signal
 import subprocess
 import sys
+import textwrap
 import threading
 
 import numpy as np
@@ -175,3 +177,69 @@ def test_numbers_as_response_do_not_depend_on_the_number_of_threads_either(N):
         with threadpool_limits(limit):
             gains.append(select(X, y, 15).gains)
     assert gains[0] == gains[1]
+
+
+def interrupted_at(monkeypatch, calls):
+    """Let Ctrl-C come right after limits were set for the n-th time."""
+    real, seen = threads._set_limits, []
+
+    def call(limits):
+        real(limits)
+        seen.append(limits)
+        if len(seen) == calls:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(threads, "_set_limits", call)
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_ctrl_c_while_limits_are_set_leaves_them_as_they_were(calls, monkeypatch):
+    before = blas_limits()
+    X, y = np.random.default_rng(0).normal(size=(2, 500, 9))
+    with monkeypatch.context() as patched:
+        interrupted_at(patched, calls)
+        with pytest.raises(KeyboardInterrupt):
+            select(X, y[:, 0], 3)
+    assert blas_limits() == before
+    select(X, y[:, 0], 3)
+    assert blas_limits() == before
+
+
+def test_who_is_kept_from_letting_go_is_forgotten(monkeypatch):
+    before = blas_limits()
+    threads.single_threaded_blas().__enter__()  # and never left
+    assert blas_limits() == before
+    holder = threads.single_threaded_blas()
+    holder.__enter__()
+    with monkeypatch.context() as patched:  # collected while limits are being set
+        patched.setattr(threads._blas, "is_busy", lambda: True)
+        del holder
+    assert set(blas_limits()) == {1}
+    with threads.single_threaded_blas():
+        assert set(blas_limits()) == {1}
+    assert blas_limits() == before
+
+
+def test_selections_go_on_in_a_thread_when_the_main_one_has_ended():
+    script = """
+        import threading, numpy as np
+        from orthoselect import RowBlocks, select
+
+        X = np.random.default_rng(0).normal(size=(40000, 150))
+        y = X[:, 3] + X[:, 7] + X[:, 20:60].sum(axis=1)
+
+        def work():
+            threading.main_thread().join()
+            blocks = RowBlocks(lambda: (X[start : start + 8000] for start in range(0, 40000, 8000)))
+            print(select(X, y, 3).features == select(blocks, y, 3).features)
+
+        threading.Thread(target=work).start()
+        """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)],
+        env={**os.environ, "OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "2"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.stdout, done.stderr) == ("True\n", "")

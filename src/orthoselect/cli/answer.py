@@ -7,13 +7,13 @@ import os
 import shlex
 import sys
 from datetime import datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from orthoselect.cli.loading import Loaded
 from orthoselect.cli.terminal import Terminal
 from orthoselect.errors import InputError
+from orthoselect.lazy import lazy
 from orthoselect.methods import METHODS
 from orthoselect.output import check_place
 from orthoselect.read import check_output, write_blocks, write_columns
@@ -89,7 +89,7 @@ class Answer:
                 write_report(self._summary, report)
             self._terminal.note(f"wrote the report to {report}")
 
-    @cached_property
+    @lazy
     def _summary(self) -> dict[str, Any]:
         """What the report shows and `--format json` prints."""
         from orthoselect.show import summarize

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pickle
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from orthoselect.lazy import lazy
 
 
 class Shared:
@@ -30,7 +31,7 @@ class Shared:
     def __init__(self, value: Any) -> None:
         self.value = value
 
-    @cached_property
+    @lazy
     def _parts(self) -> list[NDArray[np.uint8]]:
         # Made once and kept: joblib knows an array that it has written by its identity.
         buffers: list[pickle.PickleBuffer] = []

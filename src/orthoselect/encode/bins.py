@@ -16,12 +16,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.lazy import lazy
 from orthoselect.matrix.base import EPS, Floats, Indices
 
 MAX_LEVELS = 256  # of a numeric column: its codes fit a byte
@@ -47,7 +47,7 @@ class Columns(ABC):
 
     shape: tuple[int, int]
 
-    @cached_property
+    @lazy
     @abstractmethod
     def extremes(self) -> tuple[Floats, Floats]:
         """Smallest and largest value of each column, (b,); NaN where there is one."""
@@ -56,7 +56,7 @@ class Columns(ABC):
     def moments(self, weights: Floats | None = None) -> tuple[Floats, Floats]:
         """Return mean and population standard deviation (the divisor is N) of each column, (b,)."""
 
-    @cached_property
+    @lazy
     @abstractmethod
     def whole(self) -> NDArray[np.bool_]:
         """Which columns hold whole numbers only, (b,)."""
@@ -106,13 +106,13 @@ class DenseColumns(Columns):
         self.A = A.view(np.uint8) if A.dtype == bool else A
         self.shape = (A.shape[1], A.shape[0])
 
-    @cached_property
+    @lazy
     def extremes(self) -> tuple[Floats, Floats]:
         """Smallest and largest value of each column."""
         low, high = self._ends
         return low[:, 0].astype(np.float64), high[:, 0].astype(np.float64)
 
-    @cached_property
+    @lazy
     def _ends(self) -> tuple[NDArray, NDArray]:
         """The extremes in the block's own dtype, (b, 1): floats may round large integers."""
         return self.A.min(axis=1, keepdims=True), self.A.max(axis=1, keepdims=True)
@@ -128,7 +128,7 @@ class DenseColumns(Columns):
         np.multiply(B, B, out=B)
         return (mean + rest) / scale, np.sqrt(np.average(B, axis=1, weights=weights)) / scale
 
-    @cached_property
+    @lazy
     def whole(self) -> NDArray[np.bool_]:
         """Which columns hold whole numbers only."""
         if self.A.dtype.kind != "f":
@@ -236,7 +236,7 @@ class SparseColumns(Columns):
         self.filled = np.diff(X.indptr)  # (b,)
         self.owner = np.repeat(np.arange(X.shape[1]), self.filled)  # column of each stored value
 
-    @cached_property
+    @lazy
     def extremes(self) -> tuple[Floats, Floats]:
         """Smallest and largest value of each column, its zeros included."""
         low, high = np.zeros(self.shape[1]), np.zeros(self.shape[1])
@@ -262,7 +262,7 @@ class SparseColumns(Columns):
         squares = np.bincount(self.owner, written * (data - mean[self.owner]) ** 2, minlength=b)
         return mean / scale, np.sqrt((squares + gaps * mean**2) / total) / scale
 
-    @cached_property
+    @lazy
     def whole(self) -> NDArray[np.bool_]:
         """Which columns hold whole numbers only."""
         if self.data.dtype.kind != "f":

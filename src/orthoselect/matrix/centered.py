@@ -10,12 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.lazy import lazy
 from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.geometry import Geometry, RowGeometry
@@ -166,7 +167,7 @@ class CenteredMatrix:
         self.work.excess = max(self.work.excess, 2.0 * float((seen / usual).max(initial=0.0)))
         return G, self.work.excess * usual
 
-    @cached_property
+    @lazy
     def _reach(self) -> float:
         """The largest norm of a column as it is multiplied, before its mean is removed."""
         offsets = self.means * self._factors
@@ -278,7 +279,7 @@ class CenteredMatrix:
             rows *= inverse
         return ZtX
 
-    @cached_property
+    @lazy
     def _factors(self) -> Floats:
         """What columns are multiplied with: one over their norm, zero for those not alive."""
         return _ratio(1.0, self.norms, self.alive, 0.0)
@@ -386,7 +387,8 @@ def _look(
     # presented = (stored - origin) * scales
     origin: Floats | None = None
     scales: Floats | float = 1.0
-    change = _pilot_shift(matrix, root, 0.0 if gram else limit)
+    sample = pilot_sample(matrix, root)
+    change = _pilot_shift(matrix, sample, 0.0 if gram else limit)
     for looks in range(1, _MAX_LOOKS + 1):
         if change is not None:
             shift, scale = change
@@ -396,22 +398,31 @@ def _look(
         scan = matrix.scan(V, root, gram=gram)
         work.passes += 1
         work.products += n if gram else 1 + V.shape[1]
-        change = _repairs(matrix, scan, total, wanted, limit) if looks < _MAX_LOOKS else None
+        if looks < _MAX_LOOKS:
+            change = _repairs(matrix, scan, total, wanted, limit, sample)
+        else:
+            change = None
         if change is None:
             break
     return matrix, scan, None if origin is None else origin * scales, work
 
 
-def _pilot_shift(matrix: Matrix, root: Rows | None, limit: float) -> tuple[Floats, Floats] | None:
-    """Guess from a few rows which columns lie more than `limit` spreads from zero, and where.
-
-    Returns the shift and scale that are called for, or None.
-    """
+def pilot_sample(matrix: Matrix, root: Rows | None) -> Floats | None:
+    """Return a few rows that have weight; None where the kind has no use for them."""
     N = matrix.shape[0]
     # Where weights are spread, which rows have any is not worth a pass.
     rows = range(N) if root is None or isinstance(root, SpreadRows) else np.flatnonzero(root)
     rows = np.array(rows[:: max(1, len(rows) // _PILOT_ROWS)][:_PILOT_ROWS], dtype=np.intp)
-    sample = matrix.pilot(rows)
+    return matrix.pilot(rows)
+
+
+def _pilot_shift(
+    matrix: Matrix, sample: Floats | None, limit: float
+) -> tuple[Floats, Floats] | None:
+    """Guess from a few rows which columns lie more than `limit` spreads from zero, and where.
+
+    Returns the shift and scale that are called for, or None.
+    """
     if sample is None:
         return None
     middle, spread = sample.mean(axis=0), np.ptp(sample, axis=0) / 4.0
@@ -424,7 +435,12 @@ def _pilot_shift(matrix: Matrix, root: Rows | None, limit: float) -> tuple[Float
 
 
 def _repairs(
-    matrix: Matrix, scan: Scan, total: float, wanted: NDArray[np.bool_], limit: float
+    matrix: Matrix,
+    scan: Scan,
+    total: float,
+    wanted: NDArray[np.bool_],
+    limit: float,
+    sample: Floats | None,
 ) -> tuple[Floats, Floats] | None:
     """Return the shift and scale that give columns back the digits they lost, or None.
 
@@ -436,7 +452,7 @@ def _repairs(
         return None
     means = scan.sums / total
     shift = np.zeros(len(means))
-    scale, extreme = scale_into_range(matrix, scan, wanted)
+    scale, extreme = scale_into_range(matrix, scan, wanted, lambda: sample)
     far = wanted & ~extreme & ~near
     J = np.flatnonzero(far)
     if J.size:
@@ -460,12 +476,15 @@ def _few_digits(shift: Floats, spread: Floats) -> Floats:
 
 
 def scale_into_range(
-    matrix: Matrix, scan: Scan, wanted: NDArray[np.bool_]
+    matrix: Matrix,
+    scan: Scan,
+    wanted: NDArray[np.bool_],
+    sample: Callable[[], Floats | None],
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Return scales that bring the squares of every wanted column into range.
 
     Powers of two: scaling rounds nothing. Also return which columns, wanted or not, are out of
-    range as they are.
+    range as they are. If need be a few rows are asked for, as `pilot_sample` gives.
 
     Raises
     ------
@@ -473,8 +492,12 @@ def scale_into_range(
     """
     scale = np.ones(matrix.shape[1])
     extreme = ~_in_range(matrix, scan)
-    # Columns of zeros are common, and no product of theirs leaves the range.
+    # Columns of zeros are common, and to look at all of them takes long. Tiny numbers, too, have
+    # squares that are zero, and may add up to zero; but hardly ever are they zero in a few rows.
     empty = (scan.squares == 0) & (scan.sums == 0) & ~scan.VtX.any(axis=0)
+    rows = sample() if empty.any() else None
+    if rows is not None:
+        empty &= ~rows.any(axis=0)
     J = np.flatnonzero(wanted & extreme & ~empty)
     if J.size:
         peaks, n_nan, n_inf = matrix.extremes(J)

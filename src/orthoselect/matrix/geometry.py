@@ -13,12 +13,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.lazy import lazy
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.basis import Basis, orthonormalize
 from orthoselect.matrix.rows import Rows
@@ -108,7 +108,7 @@ class RowGeometry(Geometry):
         self._basis = Basis(X.shape[0])
         self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
 
-    @cached_property
+    @lazy
     def _V(self) -> Floats:
         """The response basis written out, which mostly nobody needs."""
         return self._rows[:]

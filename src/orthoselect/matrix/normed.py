@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.matrix.base import Floats, Indices, Matrix
-from orthoselect.matrix.centered import Work, scale_into_range
+from orthoselect.matrix.centered import Work, pilot_sample, scale_into_range
 from orthoselect.matrix.normed_geometry import (
     NormedGeometry,
     RowNormedGeometry,
@@ -166,7 +166,7 @@ def normalize(
     work = Work(passes=1, products=1 + Z.shape[1])
     with np.errstate(all="ignore"):  # overflow and NaN are looked for, and dealt with
         scan = matrix.scan(Z, root)
-        scale, _ = scale_into_range(matrix, scan, wanted)
+        scale, _ = scale_into_range(matrix, scan, wanted, partial(pilot_sample, matrix, root))
         if (scale != 1.0).any():
             matrix = matrix.rescaled(np.zeros(len(scale)), scale)
             scan = matrix.scan(Z, root)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -10,6 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
 from typing import Any, TypeVar
+
+from orthoselect.matrix.jobs import Job, start_thread
 
 Block = TypeVar("Block")
 ReadingProgress = Callable[[int, int], None]
@@ -79,10 +80,14 @@ class Reading:
         quick = time.perf_counter() - start < _WORTH_A_THREAD
         if quick:
             return chain(made, items if prepare is None else map(prepare, items))
-        ahead = readers.enter_context(ReadAhead(items))
-        if prepare is None:
-            return chain(made, ahead)
-        return chain(made, readers.enter_context(ReadAhead(map_forgetting(prepare, ahead))))
+        ahead = ReadAhead(items)
+        readers.push(ahead)  # before it starts: whatever happens, it is closed
+        ahead.start()
+        if prepare is not None:
+            ahead = ReadAhead(map_forgetting(prepare, ahead))
+            readers.push(ahead)
+            ahead.start()
+        return chain(made, ahead)
 
 
 class ReadAhead(Iterator[Block]):
@@ -103,14 +108,26 @@ class ReadAhead(Iterator[Block]):
     """
 
     def __init__(self, items: Iterable[Block]) -> None:
-        self._iterator = iter(items)
-        self._coming = _Coming(self._iterator)
+        self._next = partial(next, iter(items), _END)
+        self._coming: Job | None = None
+        self._has_ended = False
+
+    def start(self) -> None:
+        """Let a thread make the next item; else it is made when it is asked for."""
+        self._coming = Job(self._next)  # known before there is a thread: it may have to be closed
+        if not start_thread(self._coming.run):
+            self._coming = None
 
     def __next__(self) -> Block:
-        item = self._coming.result()
+        if self._has_ended:
+            raise StopIteration
+        self._has_ended = True  # unless all goes well
+        item = self._next() if self._coming is None else self._coming.result()
+        self._coming = None
         if item is _END:
             raise StopIteration
-        self._coming = _Coming(self._iterator)
+        self.start()
+        self._has_ended = False
         return item
 
     def __enter__(self) -> ReadAhead[Block]:
@@ -120,43 +137,11 @@ class ReadAhead(Iterator[Block]):
         self.close()
 
     def close(self) -> None:
-        """Wait for the item that is being made, and forget it."""
-        self._coming.join()
-        self._coming = _Coming(iter(()))
-
-
-class _Coming(threading.Thread):
-    """The next item of an iterator, in the making.
-
-    A thread for each item, and none that waits for orders: nobody has to tell it to end.
-    """
-
-    def __init__(self, iterator: Iterator) -> None:
-        super().__init__(name="orthoselect-read")
-        self._next = partial(next, iterator, _END)
-        self._item: Any = _END
-        self._error: BaseException | None = None
-        self.start()
-
-    def run(self) -> None:
-        try:
-            self._item = self._next()
-        except BaseException as error:
-            self._error = error
-        finally:
-            del self._next  # the iterator is not kept by a thread that is done
-
-    def result(self) -> Any:
-        """Return the item, once, or raise what was met instead; `_END` ever after."""
-        self.join()
-        item, self._item = self._item, _END
-        error, self._error = self._error, None
-        if error is None:
-            return item
-        try:
-            raise error
-        finally:
-            del error  # its traceback has this frame
+        """Wait for the item that is being made, if any, and forget it."""
+        self._has_ended = True
+        if self._coming is not None and not self._coming.call_off():
+            self._coming.wait()
+        self._coming = None
 
 
 def map_forgetting(work: Callable[[Any], Block], items: Iterable[Any]) -> Iterator[Block]:

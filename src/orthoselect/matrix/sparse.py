@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from orthoselect.lazy import lazy
 from orthoselect.matrix.base import (
     NO_COLUMNS,
     Filled,
@@ -117,7 +117,7 @@ class SparseMatrix(Matrix):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_table"}
 
-    @cached_property
+    @lazy
     def _table(self) -> Any:
         """The table as kernels know it, or None if there are none, or its indices are too long."""
         if kernels() is None or not self._stored.are_short:

@@ -13,16 +13,17 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
+from weakref import WeakSet
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from orthoselect.matrix.base import Floats
+from orthoselect.matrix.jobs import Job, Pool
 
 BUNDLES = 8  # few enough to add up, many enough for a slow thread not to be waited for long
 _COST_OF_A_THREAD = 2e7  # multiplications in the time that waking one takes, amply
@@ -32,46 +33,81 @@ Total = list[Floats]
 
 
 class _Blas:
-    """The thread limit of BLAS, which is one for the whole process and so is held in common."""
+    """The thread limit of BLAS, which is one for the whole process and so is held in common.
+
+    Ctrl-C may come at any time, also while limits are being set. So what BLAS is to get back is
+    written down before, and whoever was kept from letting go does so when it is collected; if that
+    is no good moment, the next one that lets go makes good for it.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._holders = 0
+        self._holders: WeakSet[_Hold] = WeakSet()
+        self._before: list[tuple[Any, int]] | None = None  # each library's; None as it is now
         self._allowed = 1
-        self._before: list = []
 
     def allowed(self) -> int:
         """Return how many threads BLAS may use when nobody holds it to one."""
         with self._lock:
-            return self._allowed if self._holders else self._limit()
+            return self._allowed if self._before is not None else self._limit()
 
     def forget(self) -> None:
         """Start anew, with whatever limit BLAS had when nobody held it."""
-        if self._holders:
-            _set_limits(self._before)
-        self._lock, self._holders = threading.Lock(), 0
+        before = self._before
+        self._lock, self._holders, self._before = threading.Lock(), WeakSet(), None
+        _set_limits(before or [])
 
     def _limit(self) -> int:
         # No library found: a BLAS that threadpoolctl does not know.
         return min((lib.num_threads for lib in _blas_libraries()), default=_processors())
 
-    @contextmanager
-    def single_threaded(self) -> Iterator[None]:
-        """Hold BLAS to one thread; the last of several holders gives it back its limit."""
+    def hold(self, holder: _Hold) -> None:
+        """Hold BLAS to one thread."""
         with self._lock:
-            if not self._holders:
+            self._holders.add(holder)
+            if self._before is None:
                 self._allowed = self._limit()
                 limits = [(lib, lib.num_threads) for lib in _blas_libraries()]
                 self._before = [(lib, limit) for lib, limit in limits if limit != 1]
                 _set_limits([(lib, 1) for lib, _ in self._before])
-            self._holders += 1
+
+    def let_go(self, holder: _Hold) -> None:
+        """Give BLAS back its limit, if nobody else holds it."""
+        with self._lock:
+            self._holders.discard(holder)
+            if self._before is not None and not self._holders:
+                _set_limits(self._before)
+                self._before = None
+
+    def is_busy(self) -> bool:
+        """Whether somebody, maybe this thread, is setting limits right now."""
+        return self._lock.locked()
+
+
+class _Hold:
+    """One that holds BLAS to one thread for a while."""
+
+    _holds = False
+
+    def __enter__(self) -> None:
+        self._holds = True
         try:
-            yield
-        finally:
-            with self._lock:
-                self._holders -= 1
-                if not self._holders:
-                    _set_limits(self._before)
+            _blas.hold(self)
+        except BaseException:
+            _blas.let_go(self)
+            raise
+
+    def __exit__(self, *error: object) -> None:
+        try:
+            _blas.let_go(self)
+        except BaseException:
+            _blas.let_go(self)
+            raise
+        self._holds = False
+
+    def __del__(self) -> None:
+        if self._holds and not _blas.is_busy():
+            _blas.let_go(self)
 
 
 @cache
@@ -92,9 +128,9 @@ def _set_limits(limits: list) -> None:
 
 
 @cache
-def _pool(process: int) -> ThreadPoolExecutor:
+def _pool(process: int) -> Pool:
     # One pool for all selections of a process: several at a time share it instead of adding up.
-    return ThreadPoolExecutor(max_workers=_processors(), thread_name_prefix="orthoselect")
+    return Pool(_processors())
 
 
 def _processors() -> int:
@@ -116,7 +152,7 @@ def n_threads() -> int:
 
 def single_threaded_blas() -> AbstractContextManager[None]:
     """Hold BLAS to one thread; what runs inside may still use `run_tasks`."""
-    return _blas.single_threaded()
+    return _Hold()
 
 
 def run_tasks(
@@ -147,12 +183,12 @@ def run_tasks(
     done: list[Total | None] = [None] * len(bundles)
     queue = iter(range(len(bundles)))
     lock = threading.Lock()
-    stopped = threading.Event()
+    stopped = False
     float_errors = np.geterr()  # each thread has its own
 
     def loop() -> None:
         np.seterr(**float_errors)
-        while not stopped.is_set():
+        while not stopped:
             with lock:
                 place = next(queue, None)
             if place is None:
@@ -163,18 +199,17 @@ def run_tasks(
             done[place] = total
 
     with single_threaded_blas():
-        others: list[Future[None]] = []
+        others: list[Job] = []
         threads = min(n_threads(), len(bundles), 1 + int(min(cost / _COST_OF_A_THREAD, 1e6)))
         if threads > 1:
-            pool = _pool(os.getpid())
-            others = [pool.submit(loop) for _ in range(threads - 1)]
+            others = _pool(os.getpid()).submit(loop, threads - 1)
         try:
             loop()
         except BaseException:
-            stopped.set()  # Ctrl-C, say: the others need not go on
+            stopped = True  # Ctrl-C, say: the others need not go on
             raise
         for other in others:
-            if not other.cancel():
+            if not other.call_off():
                 other.result()
     return totals.merge([total for total in done if total is not None])
 

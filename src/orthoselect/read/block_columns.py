@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.errors import ShapeError
+from orthoselect.lazy import lazy
 from orthoselect.read.blocks import stored_at
 from orthoselect.read.columns import Columns, Gaps, NumberLike, columns_of
 from orthoselect.read.looks import ColumnLook, look_of
@@ -42,7 +42,7 @@ class BlockColumns(Columns):
     def numbers_as_text(self, at: int) -> NumberLike | None:
         return self._looks[at].numbers()
 
-    @cached_property
+    @lazy
     def _looks(self) -> list[ColumnLook]:
         """Look at the first block, and at others as far as it left something open."""
         names = self._source.names

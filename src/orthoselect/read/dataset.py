@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
+from orthoselect.lazy import lazy
 from orthoselect.read.blocks import is_block_source
 from orthoselect.read.columns import Columns, columns_of
 from orthoselect.read.patterns import find_names, response_columns
@@ -90,7 +90,7 @@ class Dataset:
         """Whether the rows come in blocks, and are not in memory."""
         return is_block_source(self.data)
 
-    @cached_property
+    @lazy
     def columns(self) -> Columns:
         """The same table, column by column."""
         return columns_of(self.data)
@@ -102,7 +102,7 @@ class Dataset:
     def __contains__(self, name: object) -> bool:
         return name in self._positions
 
-    @cached_property
+    @lazy
     def _positions(self) -> dict[str, int]:
         return {name: at for at, name in enumerate(self.names)}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from copy import copy
-from functools import cached_property
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from orthoselect.errors import InputError, listing
+from orthoselect.lazy import lazy
 from orthoselect.matrix.reading import ReadingProgress
 from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.parts import ArrowPart, ParquetPart, Part, row_bytes
@@ -111,7 +111,7 @@ class FileBlocks:
         own = set(_names_of(self.parts[0]))
         return {k: values for k, values in partition_values(files).items() if k not in own}
 
-    @cached_property
+    @lazy
     def n_rows(self) -> int:
         """The number of rows of all files."""
         return sum(part.n_rows for part in self.parts)
@@ -126,7 +126,7 @@ class FileBlocks:
         """The files, in the order of their rows."""
         return [part.path for part in self.parts]
 
-    @cached_property
+    @lazy
     def schema(self) -> Any:
         """Names and types of all columns."""
         pa = load_pyarrow()
@@ -135,7 +135,7 @@ class FileBlocks:
             schema = schema.append(pa.field(name, _added_type(values)))
         return schema
 
-    @cached_property
+    @lazy
     def block_rows(self) -> int:
         """Rows of a block, whatever columns it has: blocks are the same in every pass."""
         if self._given_rows is not None:

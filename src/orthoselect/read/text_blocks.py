@@ -11,13 +11,13 @@ import codecs
 import csv
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from orthoselect.errors import InputError, ShapeError
+from orthoselect.lazy import lazy
 from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.content import Content, open_packed, split_suffix
 from orthoselect.read.dataset import TextFormat
@@ -89,7 +89,7 @@ class TextPart(Part):
         """Bytes of the file, unpacked as far as can be guessed."""
         return self._state[0] * (6 if self._packed else 1)
 
-    @cached_property
+    @lazy
     def _learned(self) -> _Learned:
         """What a pass over the whole file finds out."""
         learned = self._learn(self._text)
@@ -116,7 +116,7 @@ class TextPart(Part):
         """The number of rows."""
         return self._learned.n_rows
 
-    @cached_property
+    @lazy
     def schema(self) -> Any:
         """Names and types of the columns."""
         return load_pyarrow().schema(list(zip(self.names, self._learned.types())))

@@ -7,9 +7,9 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
+from orthoselect.lazy import lazy
 from orthoselect.result.frames import Backend, build_frame
 from orthoselect.result.text import as_csv, as_table
 
@@ -147,7 +147,7 @@ class Comparison:
         done = Counter(run.method for run in self.runs)
         return all(done[m.name] == self.n_runs for m in self.methods if m.failed is None)
 
-    @cached_property
+    @lazy
     def records(self) -> list[dict[str, Any]]:
         """One record for each method, fold and number of features.
 
@@ -169,7 +169,7 @@ class Comparison:
             for size, (train, validation) in sorted(run.scores.items())
         ]
 
-    @cached_property
+    @lazy
     def curves(self) -> list[dict[str, Any]]:
         """Mean and standard deviation over folds, for each method and number of features.
 
@@ -186,7 +186,7 @@ class Comparison:
             if (m.name, size) in scores
         ]
 
-    @cached_property
+    @lazy
     def best(self) -> list[dict[str, Any]]:
         """The best method for each number of features, by its mean score on validation folds.
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
+from orthoselect.lazy import lazy
 from orthoselect.study import paper
 from orthoselect.study.averages import mean, mean_error
 
@@ -48,7 +48,7 @@ class Standing:
     kind: str = "both"
     weights: Sequence[float] | None = None
 
-    @cached_property
+    @lazy
     def scores(self) -> dict[str, float]:
         """The score of each method."""
         return {name: mean(values, self.weights) for name, values in self.samples.items()}

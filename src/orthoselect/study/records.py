@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import orthoselect
+from orthoselect.lazy import lazy
 from orthoselect.study.chance import digest
 
 # Raised whenever a number would come out differently for the same key.
@@ -152,7 +152,7 @@ class Results:
             rows = self._by_measure.get((wanted["measure"], wanted.get("method")), [])
         return [row for row in rows if all(getattr(row, k) == v for k, v in fields)]
 
-    @cached_property
+    @lazy
     def _by_measure(self) -> dict[tuple[str, str | None], list[Row]]:
         """Rows by measure and method, and by measure alone."""
         found: dict[tuple[str, str | None], list[Row]] = {}

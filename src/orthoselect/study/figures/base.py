@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from orthoselect.lazy import lazy
 from orthoselect.output import replacing
 from orthoselect.plots.style import PALETTE, TEXT, new_figure, require_matplotlib
 from orthoselect.plots.svg import as_file, to_svg
@@ -67,11 +67,11 @@ class Figure:
     def _label(self) -> str:
         return f"{self.title}. The numbers are in the tables of this section."
 
-    @cached_property
+    @lazy
     def _canvas(self) -> Any:
         return self.drawing.on_canvas()
 
-    @cached_property
+    @lazy
     def _wide(self) -> str:
         return to_svg(self._canvas, self._label, prefix=f"{self.name}-w")
 
