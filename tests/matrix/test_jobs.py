@@ -48,13 +48,22 @@ def test_what_has_begun_is_not_called_off():
     assert job.result() == 5
 
 
+@pytest.fixture(params=[True, False], ids=["interrupting", "restarting"])
+def signals(request):
+    """Let Ctrl-C interrupt what it comes upon, or have that restart, as some libraries do."""
+    signal.siginterrupt(signal.SIGINT, request.param)
+    yield
+    signal.siginterrupt(signal.SIGINT, True)
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals")
+@pytest.mark.usefixtures("signals")
 def test_a_wait_that_is_interrupted_can_be_taken_up_again():
     begun, go_on = threading.Event(), threading.Event()
 
     def work():
         begun.set()
-        return go_on.wait(100)
+        return go_on.wait(20)
 
     job = Job(work)
     start_thread(job.run)

@@ -13,6 +13,8 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any
 
+_A_WHILE = 0.1  # seconds
+
 
 class Job:
     """Work that another thread does, unless it is called off before one has begun.
@@ -66,8 +68,11 @@ class Job:
 
     def wait(self) -> None:
         """Return when the thread that does the work is done."""
-        if not self._is_done:  # an interrupted wait may have closed the gate behind it
-            self._gate.acquire()
+        # Not by the gate alone: an interrupted wait may have closed it behind it. And a while at a
+        # time: where a library has signals restart what they interrupt, as polars does, Ctrl-C is
+        # noticed in between only.
+        while not self._is_done and not self._gate.acquire(timeout=_A_WHILE):
+            pass
 
     def result(self) -> Any:
         """Wait; return what the work returned, or raise what it raised. Once."""
