@@ -33,8 +33,8 @@ def _limit_memory(limit: int | None) -> None:
 def _peak() -> int:
     """Return the most memory that this process has had, in bytes.
 
-    `getrusage` would tell the most of this and of the process that started it, if that was more: the
-    one that has just made the tables, for example.
+    `getrusage` would tell that of the process that started it, if that was more: the one that has
+    just made the tables, for example.
     """
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     peak = next(line for line in lines if line.startswith("VmHWM:"))
