@@ -3,10 +3,11 @@
 from orthoselect.matrix.base import Matrix
 from orthoselect.matrix.basis import Basis, orthonormalize
 from orthoselect.matrix.blocks import BlockMatrix
-from orthoselect.matrix.centered import CenteredMatrix, NonFiniteColumns, center
+from orthoselect.matrix.centered import CenteredMatrix, center
 from orthoselect.matrix.dense import DenseMatrix
 from orthoselect.matrix.geometry import Geometry
 from orthoselect.matrix.normed import NormedMatrix, normalize
+from orthoselect.matrix.presented import NonFiniteColumns
 from orthoselect.matrix.sparse import SparseMatrix
 from orthoselect.matrix.stacked import StackedMatrix
 

@@ -20,39 +20,18 @@ from orthoselect.lazy import lazy
 from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.geometry import Geometry, RowGeometry
-from orthoselect.matrix.rows import Rows, SpreadRows, offset_of, roots_of, total_weight
+from orthoselect.matrix.presented import offset_limit, pilot_sample, pilot_shift, repairs
+from orthoselect.matrix.rows import Rows, offset_of, roots_of, total_weight
 from orthoselect.matrix.streamed import StreamedGeometry
 from orthoselect.matrix.tiles import Scaling, work_on_tiles
 
 Part = TypeVar("Part")
 
-# Removing a mean of so many spreads after the product costs its square in roundings (a thousand
-# of sixteen digits' worth here); columns further off are shifted before the product.
-_OFFSET_LIMIT = 32.0
-_OFFSET_LIMIT_FLOAT32 = 2.0
-# Squares outside these bounds may have lost digits to the ends of the float range.
-_SQUARES = 1e-250, 1e250
-_SQUARES_FLOAT32 = 1e-25, 1e30
 _SUM_ROUNDINGS = 4.0  # that a sum of squares is off by
 # Usual error of an inner product of unit vectors, in roundings.
 PRODUCT_ROUNDINGS = 8.0
-_PILOT_ROWS = 16
 _BLOCK_NUMBERS = 1 << 13  # numbers worked on at a time, in the nearest cache
 _MAX_LOOKS = 3  # the first, after a scale, after a shift
-
-
-class NonFiniteColumns(Exception):  # noqa: N818  (control flow: the caller knows the names)
-    """Columns with NaN or infinity: column index -> (count of NaN, count of infinity).
-
-    `places` says of some of them where the first one is.
-    """
-
-    def __init__(
-        self, counts: dict[int, tuple[int, int]], places: dict[int, str] | None = None
-    ) -> None:
-        super().__init__(counts)
-        self.counts = counts
-        self.places = places or {}
 
 
 @dataclass
@@ -382,13 +361,13 @@ def _look(
     Returns the matrix as it was presented last, its scan, and where the presented columns have
     the zero of the stored ones, if that is not at zero.
     """
-    limit = _OFFSET_LIMIT if matrix.arithmetic == EPS else _OFFSET_LIMIT_FLOAT32
+    limit = offset_limit(matrix)
     n, work = matrix.shape[1], Work()
     # presented = (stored - origin) * scales
     origin: Floats | None = None
     scales: Floats | float = 1.0
     sample = pilot_sample(matrix, root)
-    change = _pilot_shift(matrix, sample, 0.0 if gram else limit)
+    change = pilot_shift(matrix, sample, 0.0 if gram else limit)
     for looks in range(1, _MAX_LOOKS + 1):
         if change is not None:
             shift, scale = change
@@ -398,122 +377,12 @@ def _look(
         scan = matrix.scan(V, root, gram=gram)
         work.passes += 1
         work.products += n if gram else 1 + V.shape[1]
-        if looks < _MAX_LOOKS:
-            change = _repairs(matrix, scan, total, wanted, limit, sample)
-        else:
-            change = None
+        if looks == _MAX_LOOKS:
+            break
+        change = repairs(matrix, scan, total, wanted, limit, sample)
         if change is None:
             break
     return matrix, scan, None if origin is None else origin * scales, work
-
-
-def pilot_sample(matrix: Matrix, root: Rows | None) -> Floats | None:
-    """Return a few rows that have weight; None where the kind has no use for them."""
-    N = matrix.shape[0]
-    # Where weights are spread, which rows have any is not worth a pass.
-    rows = range(N) if root is None or isinstance(root, SpreadRows) else np.flatnonzero(root)
-    rows = np.array(rows[:: max(1, len(rows) // _PILOT_ROWS)][:_PILOT_ROWS], dtype=np.intp)
-    return matrix.pilot(rows)
-
-
-def _pilot_shift(
-    matrix: Matrix, sample: Floats | None, limit: float
-) -> tuple[Floats, Floats] | None:
-    """Guess from a few rows which columns lie more than `limit` spreads from zero, and where.
-
-    Returns the shift and scale that are called for, or None.
-    """
-    if sample is None:
-        return None
-    middle, spread = sample.mean(axis=0), np.ptp(sample, axis=0) / 4.0
-    far = np.isfinite(middle) & (spread > 0) & (np.abs(middle) > limit * spread)
-    if not far.any():
-        return None
-    if matrix.arithmetic != EPS:
-        middle[far] = _few_digits(middle[far], spread[far])
-    return np.where(far, middle, 0.0), np.ones(len(far))
-
-
-def _repairs(
-    matrix: Matrix,
-    scan: Scan,
-    total: float,
-    wanted: NDArray[np.bool_],
-    limit: float,
-    sample: Floats | None,
-) -> tuple[Floats, Floats] | None:
-    """Return the shift and scale that give columns back the digits they lost, or None.
-
-    Columns that turn out to be constant are no longer `wanted`.
-    """
-    offsets = scan.sums**2 / total
-    near = offsets <= limit**2 * (scan.squares - offsets)
-    if (near & _in_range(matrix, scan)).all():
-        return None
-    means = scan.sums / total
-    shift = np.zeros(len(means))
-    scale, extreme = scale_into_range(matrix, scan, wanted, lambda: sample)
-    far = wanted & ~extreme & ~near
-    J = np.flatnonzero(far)
-    if J.size:
-        constant = matrix.constant(J)
-        wanted[J[constant]] = False  # nothing to gain from looking closer at what does not vary
-        J = J[~constant & matrix.movable()[J]]
-        shift[J] = means[J]
-        if matrix.arithmetic != EPS:
-            d0 = np.maximum(scan.squares[J] - offsets[J], 0.0)
-            shift[J] = _few_digits(means[J], np.sqrt(d0 / total))
-    return (shift, scale) if shift.any() or (scale != 1.0).any() else None
-
-
-def _few_digits(shift: Floats, spread: Floats) -> Floats:
-    """Round to a power of two that is small beside the spread.
-
-    Numbers of few digits so keep few, and sums of them in float32 have less to round.
-    """
-    grid = np.ldexp(1.0, np.frexp(spread)[1] - 4)
-    return np.where(spread > 0, np.rint(shift / grid) * grid, shift)
-
-
-def scale_into_range(
-    matrix: Matrix,
-    scan: Scan,
-    wanted: NDArray[np.bool_],
-    sample: Callable[[], Floats | None],
-) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return scales that bring the squares of every wanted column into range.
-
-    Powers of two: scaling rounds nothing. Also return which columns, wanted or not, are out of
-    range as they are. If need be a few rows are asked for, as `pilot_sample` gives.
-
-    Raises
-    ------
-    NonFiniteColumns
-    """
-    scale = np.ones(matrix.shape[1])
-    extreme = ~_in_range(matrix, scan)
-    # Columns of zeros are common, and to look at all of them takes long. Tiny numbers, too, have
-    # squares that are zero, and may add up to zero; but hardly ever are they zero in a few rows.
-    empty = (scan.squares == 0) & (scan.sums == 0) & ~scan.VtX.any(axis=0)
-    rows = sample() if empty.any() else None
-    if rows is not None:
-        empty &= ~rows.any(axis=0)
-    J = np.flatnonzero(wanted & extreme & ~empty)
-    if J.size:
-        peaks, n_nan, n_inf = matrix.extremes(J)
-        bad = (n_nan > 0) | (n_inf > 0)
-        if bad.any():
-            counts = {int(j): (int(a), int(b)) for j, a, b in zip(J[bad], n_nan[bad], n_inf[bad])}
-            raise NonFiniteColumns(counts, matrix.locate(J[bad][:1]))
-        exponents = np.frexp(peaks)[1]
-        scale[J] = np.where(peaks > 0, np.ldexp(1.0, np.clip(-exponents, -1000, 1000)), 1.0)
-    return scale, extreme
-
-
-def _in_range(matrix: Matrix, scan: Scan) -> NDArray[np.bool_]:
-    """Return which columns have squares that have lost no digits; those of NaN have."""
-    low, high = _SQUARES if matrix.arithmetic == EPS else _SQUARES_FLOAT32
-    return (scan.squares > low) & (scan.squares < high)
 
 
 def _correlations(rows: Matrix, J: Indices) -> Floats:

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.matrix.base import Floats, Indices, Matrix
-from orthoselect.matrix.centered import Work, pilot_sample, scale_into_range
+from orthoselect.matrix.centered import Work
 from orthoselect.matrix.normed_geometry import (
     NormedGeometry,
     RowNormedGeometry,
     StreamedNormedGeometry,
 )
+from orthoselect.matrix.presented import pilot_sample, scale_into_range
 from orthoselect.matrix.rows import Rows
 from orthoselect.matrix.tiles import Scaling, work_on_tiles
 

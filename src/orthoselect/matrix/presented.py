@@ -1,0 +1,152 @@
+"""How columns are presented so that products keep their digits: near zero, and in range.
+
+A column far from zero beside its spread is shifted before it is multiplied, and one whose squares
+leave the range of floating point is scaled, by a power of two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.matrix.base import EPS, Floats, Matrix, Scan
+from orthoselect.matrix.rows import Rows, SpreadRows
+
+# Removing a mean of so many spreads after the product costs its square in roundings (a thousand
+# of sixteen digits' worth here); columns further off are shifted before the product.
+_OFFSET_LIMIT = 32.0
+_OFFSET_LIMIT_FLOAT32 = 2.0
+# Squares outside these bounds may have lost digits to the ends of the float range.
+_SQUARES = 1e-250, 1e250
+_SQUARES_FLOAT32 = 1e-25, 1e30
+_PILOT_ROWS = 16
+
+
+class NonFiniteColumns(Exception):  # noqa: N818  (control flow: the caller knows the names)
+    """Columns with NaN or infinity: column index -> (count of NaN, count of infinity).
+
+    `places` says of some of them where the first one is.
+    """
+
+    def __init__(
+        self, counts: dict[int, tuple[int, int]], places: dict[int, str] | None = None
+    ) -> None:
+        super().__init__(counts)
+        self.counts = counts
+        self.places = places or {}
+
+
+def offset_limit(matrix: Matrix) -> float:
+    """Return how many spreads from zero a column may lie as it is."""
+    return _OFFSET_LIMIT if matrix.arithmetic == EPS else _OFFSET_LIMIT_FLOAT32
+
+
+def pilot_sample(matrix: Matrix, root: Rows | None) -> Floats | None:
+    """Return a few rows that have weight; None where the kind has no use for them."""
+    N = matrix.shape[0]
+    # Where weights are spread, which rows have any is not worth a pass.
+    rows = range(N) if root is None or isinstance(root, SpreadRows) else np.flatnonzero(root)
+    rows = np.array(rows[:: max(1, len(rows) // _PILOT_ROWS)][:_PILOT_ROWS], dtype=np.intp)
+    return matrix.pilot(rows)
+
+
+def pilot_shift(
+    matrix: Matrix, sample: Floats | None, limit: float
+) -> tuple[Floats, Floats] | None:
+    """Guess from a few rows which columns lie more than `limit` spreads from zero, and where.
+
+    Returns the shift and scale that are called for, or None.
+    """
+    if sample is None:
+        return None
+    middle, spread = sample.mean(axis=0), np.ptp(sample, axis=0) / 4.0
+    far = np.isfinite(middle) & (spread > 0) & (np.abs(middle) > limit * spread)
+    if not far.any():
+        return None
+    if matrix.arithmetic != EPS:
+        middle[far] = _few_digits(middle[far], spread[far])
+    return np.where(far, middle, 0.0), np.ones(len(far))
+
+
+def repairs(
+    matrix: Matrix,
+    scan: Scan,
+    total: float,
+    wanted: NDArray[np.bool_],
+    limit: float,
+    sample: Floats | None,
+) -> tuple[Floats, Floats] | None:
+    """Return the shift and scale that give columns back the digits they lost, or None.
+
+    Columns that turn out to be constant are no longer `wanted`.
+    """
+    offsets = scan.sums**2 / total
+    near = offsets <= limit**2 * (scan.squares - offsets)
+    if (near & _in_range(matrix, scan)).all():
+        return None
+    means = scan.sums / total
+    shift = np.zeros(len(means))
+    scale, extreme = scale_into_range(matrix, scan, wanted, lambda: sample)
+    far = wanted & ~extreme & ~near
+    J = np.flatnonzero(far)
+    if J.size:
+        constant = matrix.constant(J)
+        wanted[J[constant]] = False  # nothing to gain from looking closer at what does not vary
+        J = J[~constant & matrix.movable()[J]]
+        shift[J] = means[J]
+        if matrix.arithmetic != EPS:
+            d0 = np.maximum(scan.squares[J] - offsets[J], 0.0)
+            shift[J] = _few_digits(means[J], np.sqrt(d0 / total))
+    return (shift, scale) if shift.any() or (scale != 1.0).any() else None
+
+
+def _few_digits(shift: Floats, spread: Floats) -> Floats:
+    """Round to a power of two that is small beside the spread.
+
+    Numbers of few digits so keep few, and sums of them in float32 have less to round.
+    """
+    grid = np.ldexp(1.0, np.frexp(spread)[1] - 4)
+    return np.where(spread > 0, np.rint(shift / grid) * grid, shift)
+
+
+def scale_into_range(
+    matrix: Matrix,
+    scan: Scan,
+    wanted: NDArray[np.bool_],
+    sample: Callable[[], Floats | None],
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return scales that bring the squares of every wanted column into range.
+
+    Powers of two: scaling rounds nothing. Also return which columns, wanted or not, are out of
+    range as they are. If need be a few rows are asked for, as `pilot_sample` gives.
+
+    Raises
+    ------
+    NonFiniteColumns
+    """
+    scale = np.ones(matrix.shape[1])
+    extreme = ~_in_range(matrix, scan)
+    # Columns of zeros are common, and to look at all of them takes long. Tiny numbers, too, have
+    # squares that are zero, and may add up to zero; but hardly ever are they zero in a few rows.
+    empty = (scan.squares == 0) & (scan.sums == 0) & ~scan.VtX.any(axis=0)
+    rows = sample() if empty.any() else None
+    if rows is not None:
+        empty &= ~rows.any(axis=0)
+    J = np.flatnonzero(wanted & extreme & ~empty)
+    if J.size:
+        peaks, n_nan, n_inf = matrix.extremes(J)
+        bad = (n_nan > 0) | (n_inf > 0)
+        if bad.any():
+            counts = {int(j): (int(a), int(b)) for j, a, b in zip(J[bad], n_nan[bad], n_inf[bad])}
+            raise NonFiniteColumns(counts, matrix.locate(J[bad][:1]))
+        exponents = np.frexp(peaks)[1]
+        scale[J] = np.where(peaks > 0, np.ldexp(1.0, np.clip(-exponents, -1000, 1000)), 1.0)
+    return scale, extreme
+
+
+def _in_range(matrix: Matrix, scan: Scan) -> NDArray[np.bool_]:
+    """Return which columns have squares that have lost no digits; those of NaN have."""
+    low, high = _SQUARES if matrix.arithmetic == EPS else _SQUARES_FLOAT32
+    return (scan.squares > low) & (scan.squares < high)
