@@ -223,6 +223,14 @@ def check_some_left(available: int) -> None:
         )
 
 
+def check_one_role(weights: str, targets: Iterable[str]) -> None:
+    """Raise where the column of the row weights is one of the targets, too."""
+    if weights in targets:
+        raise InputError(
+            f"a column should have one role; `{weights}` is the target and in `sample_weight`."
+        )
+
+
 def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
     """Return the value if it is one of the choices.
 

@@ -11,6 +11,7 @@ import numpy as np
 from orthoselect.arguments import (
     ColumnSpec,
     check_disjoint,
+    check_one_role,
     check_some_left,
     find_columns,
     find_groups,
@@ -366,12 +367,10 @@ def _values(opened: Opened) -> Any:
 
 def _weighting(spec: Any, names: Sequence[str], taken: Sequence[int]) -> list[int]:
     """Return the column of the row weights, if they are named."""
-    found = find_columns(spec, names, "sample_weight") if isinstance(spec, str) else []
-    if found and found[0] in taken:
-        raise InputError(
-            f"a column should have one role; `{spec}` is the target and in `sample_weight`."
-        )
-    return found
+    if not isinstance(spec, str):
+        return []
+    check_one_role(spec, [names[c] for c in taken])
+    return find_columns(spec, names, "sample_weight")
 
 
 def _sifted(dataset: Dataset, target: Any, named: dict[str, ColumnSpec], groups: Any) -> Dataset:

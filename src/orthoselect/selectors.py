@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orthoselect.arguments import check_choice
+from orthoselect.arguments import check_choice, check_one_role
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
@@ -458,11 +458,8 @@ def _features_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
     y = X.find_target(y) if isinstance(X, Dataset) else y
     targets = response_columns(y, names_of(X))
     weights = [sample_weight] if isinstance(sample_weight, str) else []
-    if not {*targets}.isdisjoint(weights):
-        raise InputError(
-            f"a column should have one role; `{sample_weight}` is the target and in "
-            f"`sample_weight`."
-        )
+    if weights:
+        check_one_role(sample_weight, targets)
     if not targets and not weights:
         return X, y, sample_weight
     X, found, given = take_out(X, targets, weights)

@@ -9,10 +9,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from orthoselect.arguments import find_columns
+from orthoselect.arguments import check_one_role, find_columns
 from orthoselect.encode import TargetColumn
 from orthoselect.encode.target import has_fractions
-from orthoselect.errors import InputError, ShapeError
+from orthoselect.errors import ShapeError
 from orthoselect.matrix.base import Floats
 from orthoselect.read import Source, numbers_of, read_target, response_columns
 from orthoselect.weights import read_weights
@@ -90,11 +90,7 @@ class ReadWeights:
         at: list[int] = []
         if isinstance(weights, str):
             at = find_columns(weights, source.names, "sample_weight")
-            if not {*at}.isdisjoint(target.at):
-                raise InputError(
-                    f"a column should have one role; `{weights}` is the target and in "
-                    f"`sample_weight`."
-                )
+            check_one_role(weights, [source.names[c] for c in target.at])
             weights = numbers_of(source.column(at[0]))
         return ReadWeights(read_weights(weights, source.n_rows), at)
 
