@@ -102,9 +102,9 @@ class CanonicalState(State):
         self._refinable = X.arithmetic != EPS and not candidates.wide
         self._VtX = VtX.copy() if self._refinable else VtX  # `Gains` overwrites what it is given
         self._geometry = X.geometry(V)
-        self._gains = Gains(candidates, X, VtX, self._geometry, self._refinable)
         self._by_rows = plan.rows_pay(X.shape, size, X.matrix)
         self._L = Factor(0 if self._by_rows else size, X.shape[1])
+        self._gains = Gains(candidates, X, VtX, self._geometry, self._L, self._refinable)
         self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._gram = GramColumns(X)
         self._size, self._taken = size, 0  # features

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from orthoselect.criteria.candidates import Candidates, blocks_by_width, independent_columns
 from orthoselect.criteria.lookahead import RoughGram, leading, likely_winners
+from orthoselect.criteria.products import Factor
 from orthoselect.criteria.steps import leader, remove_row, score_columns
 from orthoselect.criteria.uncertainty import (
     NOTHING,
@@ -53,6 +54,8 @@ class Gains:
         Overwritten if it is contiguous.
     geometry : Geometry
         That of X, to measure real columns with.
+    L : Factor
+        The rows taken out of all columns so far, unless they are not kept.
     refinable : bool
         Whether few digits will do to tell a clear winner, as all that is taken gets exact gains in
         the end.
@@ -71,12 +74,13 @@ class Gains:
         X: CenteredMatrix,
         VtX: Floats,
         geometry: Geometry,
+        L: Factor,
         refinable: bool,
     ) -> None:
         n, n_features = X.shape[1], len(candidates.names)
         self.selected: list[int] = []
         self.n_measured = 0
-        self._geometry, self._refinable = geometry, refinable
+        self._geometry, self._L, self._refinable = geometry, L, refinable
         self._C = np.ascontiguousarray(VtX)
         self._d = X.alive.astype(np.float64)
         self._due: tuple[Floats, Floats] | None = None  # a row to be removed yet, and V'q
@@ -372,7 +376,7 @@ class Gains:
 
     def _measure_single(self, features: Indices) -> None:
         J = self._single[features]
-        found = self._geometry.measure(self.selected, J)
+        found = self._geometry.measure(self.selected, J, self._L.rows)
         self._spend(features[found.depends].tolist())
         self._C[:, J], self._d[J] = found.C, found.d
         self._uncertainty.measured(J, found.d)
@@ -380,7 +384,7 @@ class Gains:
         self._set_measured(features, np.minimum(gain, 1.0))
 
     def _measure_wide(self, f: int) -> None:
-        rank, gain = self._geometry.block_gain(self.selected, self.columns_of(f))
+        rank, gain = self._geometry.block_gain(self.selected, self.columns_of(f), self._L.rows)
         if rank == 0:
             self._spend([f])
         self._set_measured(np.array([f]), np.array([gain]))

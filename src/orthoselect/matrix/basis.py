@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtrtrs
 
 from orthoselect.matrix.base import Floats
@@ -64,15 +63,12 @@ class Basis:
 
     def floors(self, H: Floats, sizes: Floats) -> Floats:
         """Return the norm below which each residual is only rounding."""
-        k = self.k
-        return dependence_floors(self._R[:k, :k], self._sizes[:k], H, sizes)
+        return dependence_floors(self.R, self._sizes[: self.k], H, sizes)
 
-    def coefficients(self, start: int) -> Floats:
-        """Return B, (k, k - start), such that the columns taken times B are those of Q from there.
-
-        Q is so known for columns of which these are only the coordinates.
-        """
-        return solve_triangular(self._R[: self.k, : self.k], np.eye(self.k)[:, start:])
+    @property
+    def R(self) -> Floats:
+        """The triangular factor of the columns taken, (k, k)."""
+        return self._R[: self.k, : self.k]
 
     def push(self, w: Floats, h: Floats, size: float) -> None:
         """Take a column whose residual w and coefficients h are known."""

@@ -23,7 +23,7 @@ from orthoselect.matrix.geometry import Geometry, RowGeometry
 from orthoselect.matrix.presented import offset_limit, pilot_sample, pilot_shift, repairs
 from orthoselect.matrix.rows import Rows, offset_of, roots_of, total_weight
 from orthoselect.matrix.streamed import StreamedGeometry
-from orthoselect.matrix.tiles import Scaling, work_on_tiles
+from orthoselect.matrix.tiles import Scaling, products_of, work_on_tiles
 
 Part = TypeVar("Part")
 
@@ -208,16 +208,19 @@ class CenteredMatrix:
         tiles = partial(work_on_tiles, J, self._scaling(J), work, merge)
         return self.matrix.reduce(tiles, merge, J, [self.root, *along])
 
-    def cross_of(self, J: Indices, B: Floats) -> tuple[Floats, Floats, Floats]:
-        """Return the products of directions Q = X_J B with all columns, X_J and themselves.
+    def cross_of(
+        self, J: Indices, make: Callable[..., Floats], first: int, V: Rows
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return products of directions that ``make(A, root)`` gives of columns J, in one pass.
 
-        Q, of shape (N, b), is made and forgotten rows by rows, in one pass.
+        Those from the first that is wanted with all columns; all of them with each other; V with
+        all of them.
         """
-        self._count(B.shape[1])
         with np.errstate(all="ignore"):  # columns nobody asks for may hold anything
-            work = partial(_cross_of, J, B, self._scaling(J))
-            ZtX, sums, AtQ, QtQ = self.matrix.total(work, None, [self.root])
-            return self._reduce(ZtX, sums), AtQ, QtQ
+            work = partial(products_of, J, self._scaling(J), make, first)
+            ZtX, sums, QtQ, VtQ = self.matrix.total(work, None, [self.root, V])
+            self._count(len(sums))
+            return self._reduce(ZtX, sums), QtQ, VtQ
 
     def _scaling(self, J: Indices) -> Scaling:
         return Scaling(self.means[J], self._factors[J])
@@ -262,15 +265,6 @@ class CenteredMatrix:
     def _factors(self) -> Floats:
         """What columns are multiplied with: one over their norm, zero for those not alive."""
         return _ratio(1.0, self.norms, self.alive, 0.0)
-
-
-def _cross_of(
-    J: Indices, B: Floats, scaling: Scaling, block: Matrix, root: Floats | None
-) -> list[Floats]:
-    A = scaling.apply(block.columns(J), root)
-    Q = A @ B
-    Z = Q if root is None else Q * root[:, None]
-    return [block.cross(Z), Z.sum(axis=0), A.T @ Q, Q.T @ Q]
 
 
 def center(

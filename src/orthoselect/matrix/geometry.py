@@ -68,26 +68,27 @@ class Direction(NamedTuple):
 
 
 class Geometry(ABC):
-    """Residual products of real columns, given the selected ones."""
+    """Residual products of real columns, given the selected ones.
+
+    L are the rows of S as the state knows them, (len(S), n), to a few digits less than all; not
+    asked for where the basis is in memory.
+    """
 
     @abstractmethod
     def independent(self, blocks: Sequence[Indices]) -> list[NDArray[np.bool_]]:
         """Return for each block of columns which do not depend on those before them in it."""
 
     @abstractmethod
-    def measure(self, S: Sequence[int], J: Indices) -> Measured:
+    def measure(self, S: Sequence[int], J: Indices, L: Floats) -> Measured:
         """Return what is left of each of columns J, one by one."""
 
     @abstractmethod
-    def block_gain(self, S: Sequence[int], J: Indices) -> tuple[int, float]:
+    def block_gain(self, S: Sequence[int], J: Indices, L: Floats) -> tuple[int, float]:
         """Return how many directions columns J add together, and the squared norm of V'Q there."""
 
     @abstractmethod
     def take(self, S: Sequence[int], J: Indices, L: Floats) -> list[Direction]:
-        """Return the directions that columns J add, which are selected from now on.
-
-        L are the rows of S, (len(S), n).
-        """
+        """Return the directions that columns J add, which are selected from now on."""
 
     @abstractmethod
     def gains_together(self, S: Sequence[int], J: Indices) -> Floats:
@@ -116,7 +117,7 @@ class RowGeometry(Geometry):
     def independent(self, blocks: Sequence[Indices]) -> list[NDArray[np.bool_]]:
         return [orthonormalize(self._X.columns(J), self._X.sizes[J])[1] for J in blocks]
 
-    def measure(self, S: Sequence[int], J: Indices) -> Measured:
+    def measure(self, S: Sequence[int], J: Indices, L: Floats) -> Measured:
         self._extend(S)
         width = max(1, _BATCH_BYTES // (8 * self._X.shape[0]))
         if len(J) <= width:
@@ -135,7 +136,7 @@ class RowGeometry(Geometry):
             self._residuals = {int(j): (W[:, i], H[:, i]) for i, j in enumerate(J)}
         return Measured(self._V.T @ W, d, np.sqrt(d) <= self._basis.floors(H, self._X.sizes[J]))
 
-    def block_gain(self, S: Sequence[int], J: Indices) -> tuple[int, float]:
+    def block_gain(self, S: Sequence[int], J: Indices, L: Floats) -> tuple[int, float]:
         self._extend(S)
         before = self._basis.k
         self._append(J)

@@ -23,7 +23,7 @@ from orthoselect.matrix.normed_geometry import (
 )
 from orthoselect.matrix.presented import pilot_sample, scale_into_range
 from orthoselect.matrix.rows import Rows
-from orthoselect.matrix.tiles import Scaling, work_on_tiles
+from orthoselect.matrix.tiles import Scaling, products_of, work_on_tiles
 
 Part = TypeVar("Part")
 
@@ -98,16 +98,19 @@ class NormedMatrix:
         tiles = partial(work_on_tiles, J, Scaling(None, self.inverse[J]), work, merge)
         return self.matrix.reduce(tiles, merge, J, [self.root, *along])
 
-    def cross_of(self, J: Indices, B: Floats, *others: Floats) -> list[Floats]:
-        """Return the products of Q = X_J B with all columns, X_J, itself and others, in one pass.
+    def cross_of(
+        self, J: Indices, make: Callable[..., Floats], first: int, *others: Floats
+    ) -> list[Floats]:
+        """Return products of directions that ``make(A, root)`` gives of columns J, in one pass.
 
-        The others, of shape (N, any) or (N,), are cut where the rows are cut.
+        Those from the first that is wanted with all columns; all of them with each other; others,
+        of shape (N, any) or (N,), with all of them.
         """
-        self.work.passes += 1
-        self.work.products += B.shape[1]
         with np.errstate(all="ignore"):  # columns nobody asks for may hold anything
-            work = partial(_cross_of, J, B, Scaling(None, self.inverse[J]))
-            QtX, *products = self.matrix.total(work, None, [self.root, *others])
+            work = partial(products_of, J, Scaling(None, self.inverse[J]), make, first)
+            QtX, sums, *products = self.matrix.total(work, None, [self.root, *others])
+            self.work.passes += 1
+            self.work.products += len(sums)
             return [self._reduce(QtX), *products]
 
     def stats(self) -> dict[str, int]:
@@ -119,20 +122,6 @@ class NormedMatrix:
         ZtX[:, ~self.alive] = 0.0
         ZtX *= self.inverse
         return ZtX
-
-
-def _cross_of(
-    J: Indices,
-    B: Floats,
-    scaling: Scaling,
-    block: Matrix,
-    root: Floats | None,
-    *others: Floats,
-) -> list[Floats]:
-    A = scaling.apply(block.columns(J), root)
-    Q = A @ B
-    Z = Q if root is None else Q * root[:, None]
-    return [block.cross(Z), A.T @ Q, Q.T @ Q, *(other.T @ Q for other in others)]
 
 
 def normalize(

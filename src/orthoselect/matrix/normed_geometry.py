@@ -13,11 +13,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from scipy.linalg import cholesky, solve_triangular
 
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.basis import Basis, dependence_floors
 from orthoselect.matrix.factor import Factor
+from orthoselect.matrix.remade import RemadeBasis
 
 if TYPE_CHECKING:
     from orthoselect.matrix.normed import NormedMatrix
@@ -126,9 +127,8 @@ class RowNormedGeometry(NormedGeometry):
 class StreamedNormedGeometry(NormedGeometry):
     """With nothing of N rows in memory but the responses and the weights.
 
-    Columns are reduced to triangular factors (`factor.py`) with S and then u leading. A direction
-    v is known by its coefficients in the columns, and made orthogonal once more by what its
-    products with them turn out to be.
+    The rows of Q are made anew in each pass (`remade.py`). What is left of columns is reduced to
+    triangular factors (`factor.py`) with Q and then u leading.
 
     Parameters
     ----------
@@ -141,8 +141,8 @@ class StreamedNormedGeometry(NormedGeometry):
     def __init__(self, X: NormedMatrix, Z: Floats, u: Floats) -> None:
         self._X, self._Z, self._u = X, Z, u
         self._S: list[int] = []
+        self._basis = RemadeBasis()
         self._L = np.zeros((0, X.shape[1]))  # Q'X
-        self._along = np.zeros((0, Z.shape[1] + 1))  # Q'[Z u]
 
     def spreads(self, J: Indices) -> Floats:
         return np.sqrt(self._factor([], J).squares) if len(J) else np.zeros(0)
@@ -160,37 +160,48 @@ class StreamedNormedGeometry(NormedGeometry):
             alpha**2 + factor.squares,
             mean_part + factor.UtW,
             alpha**2 * (up @ up) + factor.squares,
-            dependence_floors(factor.R[:k, :k], sizes[S], factor.H[:k], sizes[J]),
+            dependence_floors(np.triu(self._L[:, S]), sizes[S], self._L[:, J], sizes[J]),
         )
 
     def take(self, j: int) -> Direction | None:
         S, sizes, k = self._S, self._X.sizes, len(self._S)
         if not self._X.alive[j]:
             return None
-        R, h = np.triu(self._L[:, S]), self._L[:, [j]]
-        b = solve_triangular(R, h) if k else h
-        columns, B = np.array([*S, j], dtype=np.intp), np.concatenate([-b, np.ones((1, 1))])
-        row, AtV, square, ZtV, utV = self._X.cross_of(columns, B, self._Z, self._u)
-        again = solve_triangular(R, AtV[:k], trans="T")[:, 0] if k else np.zeros(0)
-        norm = float(np.sqrt(max(square[0, 0] - again @ again, 0.0)))
-        if norm <= dependence_floors(R, sizes[S], h, sizes[[j]])[0]:
+        h = self._L[:, [j]]
+        self._basis.add(h[:, 0])
+        columns, others = np.array([*S, j], dtype=np.intp), [self._Z, self._u]
+        PtX, products, ZtP, utP = self._X.cross_of(columns, partial(_remade, self._basis), k, *others)
+        norm2 = float(products[k, k] - products[:k, k] @ products[:k, k])
+        floor = dependence_floors(np.triu(self._L[:, S]), sizes[S], h, sizes[[j]])[0]
+        if norm2 <= floor**2:
+            self._basis.drop()
             return None
-        row = (row[0] - again @ self._L) / norm
-        along = (np.append(ZtV[:, 0], utV) - again @ self._along) / norm
+        T = cholesky(products)
+        self._basis.settle(T)
+        row = (PtX[0] - T[:k, k] @ self._L) / T[k, k]
+        along = solve_triangular(T, np.column_stack([ZtP.T, utP]), trans="T")[k]
         self._S, self._L = [*S, j], np.concatenate([self._L, row[None]])
-        self._along = np.concatenate([self._along, along[None]])
         return Direction(row, along[:-1], float(along[-1]))
 
     def _factor(self, S: list[int], J: Indices) -> Factor:
-        """Reduce columns S, then u, leading; columns J and the responses, in one pass."""
+        """Reduce Q, then u, leading; what is left of columns J and the responses, in one pass."""
         both = np.concatenate([np.array(S, dtype=np.intp), J])
-        work = partial(_factor_of, len(S))
+        basis = self._basis if S else RemadeBasis()
+        work = partial(_factor_of, basis, self._L[: len(S), J])
         return self._X.reduce_columns(both, work, Factor.merge, [self._u, self._Z])
 
 
-def _factor_of(k: int, A: Floats, root: Floats | None, u: Floats, Z: Floats) -> Factor:
-    """Reduce the first k of columns A and u, leading, the others and the responses."""
-    return Factor.of(np.column_stack([A[:, :k], u]), A[:, k:], Z)
+def _remade(basis: RemadeBasis, A: Floats, root: Floats | None) -> Floats:
+    return basis.rows(A)
+
+
+def _factor_of(
+    basis: RemadeBasis, H: Floats, A: Floats, root: Floats | None, u: Floats, Z: Floats
+) -> Factor:
+    """Reduce the rows of [Q u], leading, W and Z, with the columns of the basis first in A."""
+    k = len(basis)
+    Q = basis.rows(A[:, :k])
+    return Factor.of(np.column_stack([Q, u]), basis.residuals(A[:, k:], Q, H), Z)
 
 
 def _squares(A: Floats) -> Floats:

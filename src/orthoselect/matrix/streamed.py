@@ -1,10 +1,10 @@
 """The geometry of columns that are read in blocks of rows, and never whole.
 
-One pass over the columns in question and the response reduces them to a triangular factor
-(`factor.py`), a few numbers with the same inner products; whatever orthogonalization has to tell,
-it tells of those. The row weights lead all columns: projecting them out is centering, to the last
-digit. A direction q is never written down. It is known by its coefficients in the columns, and
-q'X takes one more pass.
+The basis Q of the selected columns is made anew in each pass, of the rows at hand (`remade.py`):
+always the same Q, as it would be if it were kept. One pass over the columns in question reduces
+what is left of them, and the response, to a triangular factor (`factor.py`), a few numbers with
+the same inner products. The row weights lead all columns: projecting them out is centering, to the
+last digit.
 
 Notation as in geometry.py; u (N,) the square roots of the row weights, at norm one.
 """
@@ -12,7 +12,6 @@ Notation as in geometry.py; u (N,) the square roots of the row weights, at norm 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,19 +23,11 @@ from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.basis import Basis, dependence_floors, orthonormalize
 from orthoselect.matrix.factor import Factor
 from orthoselect.matrix.geometry import Direction, Geometry, Measured
+from orthoselect.matrix.remade import RemadeBasis
 from orthoselect.matrix.rows import Rows
 
 if TYPE_CHECKING:
     from orthoselect.matrix.centered import CenteredMatrix
-
-
-@dataclass(frozen=True)
-class _Pending:
-    """A direction that has been measured: its coefficients in S and its own column, and q'V."""
-
-    S: list[int]
-    B: Floats
-    along: Floats
 
 
 class StreamedGeometry(Geometry):
@@ -52,7 +43,9 @@ class StreamedGeometry(Geometry):
     def __init__(self, X: CenteredMatrix, V: Rows) -> None:
         self._X, self._V = X, V
         self._unit = X.total**-0.5
-        self._measured: dict[int, _Pending] = {}  # columns measured last
+        self._basis = RemadeBasis()  # u, then a direction for each of S
+        self._basis.add(np.zeros(0))
+        self._basis.settle(np.ones((1, 1)))
 
     def independent(self, blocks: Sequence[Indices]) -> list[NDArray[np.bool_]]:
         if not blocks:
@@ -67,85 +60,142 @@ class StreamedGeometry(Geometry):
         sizes = [self._X.sizes[block] for block in blocks]
         return [orthonormalize(f.R[1:, 1:], size)[1] for f, size in zip(merged, sizes)]
 
-    def measure(self, S: Sequence[int], J: Indices) -> Measured:
-        factor, sizes = self._factor(S, J), self._X.sizes
-        R, H = factor.R[1:, 1:], factor.H[1:]  # what lies along u is no part of centered columns
-        norms = np.sqrt(factor.squares)
-        depends = norms <= dependence_floors(R, sizes[list(S)], H, sizes[J])
-        self._remember(list(S), J[~depends], R, H[:, ~depends], norms[~depends],
-                       factor.UtW[:, ~depends])  # fmt: skip
+    def measure(self, S: Sequence[int], J: Indices, L: Floats) -> Measured:
+        factor, H = self._factor(S, J, L)
+        norms, sizes = np.sqrt(factor.squares), self._X.sizes
+        depends = norms <= dependence_floors(_triangle(L, S), sizes[list(S)], H, sizes[J])
         return Measured(factor.UtW, factor.squares, depends)
 
-    def _remember(
-        self, S: list[int], J: Indices, R: Floats, H: Floats, norms: Floats, UtW: Floats
-    ) -> None:
-        """Keep the directions of columns J, should one of them be taken."""
-        b = solve_triangular(R, H) if S else H
-        B = np.concatenate([-b, np.ones((1, len(J)))]) / norms
-        self._measured = {
-            int(j): _Pending(S, B[:, [i]], UtW[:, [i]].T / norms[i]) for i, j in enumerate(J)
-        }
-
-    def block_gain(self, S: Sequence[int], J: Indices) -> tuple[int, float]:
-        _, basis, along = self._orthogonalize(S, J)
+    def block_gain(self, S: Sequence[int], J: Indices, L: Floats) -> tuple[int, float]:
+        _, basis, along = self._orthogonalize(S, J, L)
         return basis.k - len(S), float((along**2).sum())
 
     def take(self, S: Sequence[int], J: Indices, L: Floats) -> list[Direction]:
-        known = self._measured.get(int(J[0])) if len(J) == 1 else None
-        if known is not None and list(S) == known.S:
-            return self._directions(S, J.tolist(), known.B, known.along, L)
-        kept, basis, along = self._orthogonalize(S, J)
-        return self._directions(S, kept, basis.coefficients(len(S)), along, L)
+        if len(J) == 1:
+            self._extend(S, L)
+            self._basis.add(np.append(0.0, L[:, J[0]]))
+            return self._directions(S, J.tolist(), L)
+        kept, basis, _ = self._orthogonalize(S, J, L)
+        R, k = basis.R, len(S)
+        for s in range(k, basis.k):
+            self._basis.add(np.append(0.0, R[:s, s]), R[s, s])
+        return self._directions(S, kept, L)
 
     def gains_together(self, S: Sequence[int], J: Indices) -> Floats:
-        factor = self._factor(J.tolist(), np.zeros(0, dtype=np.intp))
+        work = partial(_factor_of, self._unit)
+        factor = self._X.reduce_columns(J, work, Factor.merge, [self._V])
         return (factor.K[1:] ** 2).sum(axis=1)
 
-    def _orthogonalize(self, S: Sequence[int], J: Indices) -> tuple[list[int], Basis, Floats]:
-        """Return those of J that add a direction, the basis of S and them, and Q'V for them."""
-        factor = self._factor([*S, *J.tolist()], np.zeros(0, dtype=np.intp))
-        A, sizes, k = factor.R[1:, 1:], self._X.sizes, len(S)
-        basis = Basis(len(A))
-        basis.extend(A[:, :k], sizes[list(S)])
-        kept = [int(j) for i, j in enumerate(J) if basis.append(A[:, k + i], sizes[j])]
-        return kept, basis, basis.Q[:, k:].T @ factor.K[1:]
+    def _orthogonalize(
+        self, S: Sequence[int], J: Indices, L: Floats
+    ) -> tuple[list[int], Basis, Floats]:
+        """Return those of J that add a direction, the basis of S and them, and Q'V for them.
 
-    def _directions(
-        self, S: Sequence[int], J: list[int], B: Floats, along: Floats, L: Floats
-    ) -> list[Direction]:
-        """Return the directions Q = X_SJ B, made orthonormal once more, and their rows.
-
-        Where little is left of a column its coefficients are large, and rounding carries Q off a
-        bit. How far is seen in the products of the same pass.
+        Columns are told by their coordinates: along Q, and along what is left of those of J.
         """
-        if not J:
+        factor, H = self._factor(S, J, L, leading=True)
+        sizes, k, p = self._X.sizes, len(S), len(J)
+        basis = Basis(k + p)
+        basis.extend(np.concatenate([_triangle(L, S), np.zeros((p, k))]), sizes[list(S)])
+        A = np.concatenate([H, factor.R[k + 1 :, k + 1 :]])
+        kept = [int(j) for i, j in enumerate(J) if basis.append(A[:, i], sizes[j])]
+        return kept, basis, basis.Q[k:, k:].T @ factor.K[k + 1 :]
+
+    def _directions(self, S: Sequence[int], J: list[int], L: Floats) -> list[Direction]:
+        """Return the directions added last, one for each of J, made orthonormal, and their rows.
+
+        How far they are from that is seen in the products of the same pass.
+        """
+        k = 1 + len(S)  # directions before, u among them
+        columns, make = np.array([*S, *J], dtype=np.intp), partial(_remade, self._unit, self._basis)
+        PtX, products, VtP = self._X.cross_of(columns, make, k, self._V)
+        try:
+            T = cholesky(products)
+        except np.linalg.LinAlgError:
+            T = np.zeros_like(products)  # nothing is left
+        if not self._stand_out(S, J, L, T[k:, k:].diagonal()):
+            self._basis.drop()
             return []
-        QtX, XtQ, QtQ = self._X.cross_of(np.array([*S, *J], dtype=np.intp), B)
-        k = len(S)
-        if k:
-            H = solve_triangular(L[:, list(S)], XtQ[:k], trans="T")  # Q_S'Q, (k, p)
-            QtX, QtQ = QtX - H.T @ L, QtQ - H.T @ H
-        T = cholesky(QtQ)
-        return list(map(Direction, J, solve_triangular(T, QtX, trans="T"), along))
+        self._basis.settle(T)
+        QtV = solve_triangular(T, VtP.T, trans="T")[k:]
+        QtX = solve_triangular(T[k:, k:], PtX - T[1:k, k:].T @ L, trans="T")
+        return list(map(Direction, J, np.ascontiguousarray(QtX), np.ascontiguousarray(QtV)))
 
-    def _factor(self, S: Sequence[int], J: Indices) -> Factor:
-        """Reduce columns S, leading, columns J and the response, in one pass."""
-        both = np.concatenate([np.array(S, dtype=np.intp), J])
-        work = partial(_factor_of, self._unit, len(S))
-        return self._X.reduce_columns(both, work, Factor.merge, [self._V])
+    def _stand_out(self, S: Sequence[int], J: list[int], L: Floats, norms: Floats) -> bool:
+        """Whether directions made of columns J have some length; of several that is known before."""
+        if len(J) != 1:
+            return True
+        sizes = self._X.sizes
+        floors = dependence_floors(_triangle(L, S), sizes[list(S)], L[:, J], sizes[J])
+        return bool(norms[0] > floors[0])
+
+    def _factor(
+        self, S: Sequence[int], J: Indices, L: Floats, *, leading: bool = False
+    ) -> tuple[Factor, Floats]:
+        """Reduce u and Q, leading, what is left of columns J and the response, in one pass.
+
+        Returns the factor, where J may be among those that lead, and Q'X_J.
+        """
+        self._extend(S, L)
+        columns = np.concatenate([np.array(S, dtype=np.intp), J])
+        H = np.concatenate([np.zeros((1, len(J))), L[:, J]])
+        work = partial(_left_factor_of, self._unit, self._basis, H, leading)
+        factor = self._X.reduce_columns(columns, work, Factor.merge, [self._V])
+        k = 1 + len(S)
+        signs = np.where(factor.R.diagonal()[:k] < 0, -1.0, 1.0)[:, None]
+        T, rest = signs * factor.R[:k, :k], factor.R[:k, k:] if leading else factor.H
+        self._basis.settle(T)
+        return factor, (T @ H + signs * rest)[1:]
+
+    def _extend(self, S: Sequence[int], L: Floats) -> None:
+        """Bring the basis up to the columns that were taken without it."""
+        for s in range(len(self._basis) - 1, len(S)):
+            self._basis.add(np.append(0.0, L[:s, S[s]]), float(L[s, S[s]]))
 
 
-def _factor_of(unit: float, k: int, A: Floats, root: Floats | None, V: Floats) -> Factor:
-    """Reduce u and the first k of columns A, leading, the others and the response."""
+def _triangle(L: Floats, S: Sequence[int]) -> Floats:
+    """Return Q'X_S, (k, k)."""
+    return np.triu(L[:, list(S)])
+
+
+def _lead(unit: float, A: Floats, root: Floats | None) -> Floats:
+    """Return [u A]."""
     u = np.full(len(A), unit) if root is None else unit * root
-    return Factor.of(np.column_stack([u, A[:, :k]]), A[:, k:], V)
+    return np.column_stack([u, A])
+
+
+def _remade(unit: float, basis: RemadeBasis, A: Floats, root: Floats | None) -> Floats:
+    return basis.rows(_lead(unit, A, root))
+
+
+def _left_factor_of(
+    unit: float,
+    basis: RemadeBasis,
+    H: Floats,
+    leading: bool,
+    A: Floats,
+    root: Floats | None,
+    V: Floats,
+) -> Factor:
+    """Reduce the rows of [Q W V], with the columns of the basis first in A; W may lead, too."""
+    k = len(basis) - 1
+    Q = basis.rows(_lead(unit, A[:, :k], root))
+    W = basis.residuals(A[:, k:], Q, H)
+    if leading:
+        return Factor.of(np.concatenate([Q, W], axis=1), W[:, :0], V)
+    return Factor.of(Q, W, V)
+
+
+def _factor_of(unit: float, A: Floats, root: Floats | None, V: Floats) -> Factor:
+    """Reduce u and columns A, leading, and the response."""
+    return Factor.of(_lead(unit, A, root), A[:, :0], V)
 
 
 def _factors_of(
     unit: float, places: Sequence[Indices], A: Floats, root: Floats | None, V: Floats
 ) -> list[Factor]:
-    """Reduce u and some columns of A, all leading, for each choice of columns."""
-    return [_factor_of(unit, len(at), A[:, at], root, V) for at in places]
+    """Reduce u and some columns of A, leading, for each choice of columns."""
+    return [_factor_of(unit, A[:, at], root, V) for at in places]
 
 
 def _merge_factors(a: list[Factor], b: list[Factor]) -> list[Factor]:

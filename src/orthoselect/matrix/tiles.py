@@ -47,3 +47,22 @@ def work_on_tiles(
             yield work(scaling.apply(A, here), here, *(cut(each, rows) for each in along))
 
     return pairwise(parts(), merge)
+
+
+def products_of(
+    J: Indices,
+    scaling: Scaling,
+    make: Callable[[Floats, Floats | None], Floats],
+    first: int,
+    block: Matrix,
+    root: Floats | None,
+    *others: Floats,
+) -> list[Floats]:
+    """Return products of the directions Q that are made of the rows of the scaled columns J.
+
+    Those from the first that is wanted with all columns of the block, and their sums; of all with
+    each other, and with others.
+    """
+    Q = make(scaling.apply(block.columns(J), root), root)
+    Z = Q[:, first:] if root is None else Q[:, first:] * root[:, None]
+    return [block.cross(Z), Z.sum(axis=0), Q.T @ Q, *(other.T @ Q for other in others)]
