@@ -118,6 +118,41 @@ def forward(blocks, Y, t, w=None, include=(), tie=1e-9, nothing=1e-13, tolerance
     return selected, gains
 
 
+def exact_columns(A, w=None):
+    """Centered columns of norm one, with the digits of long doubles."""
+    A = np.asarray(A, dtype=np.longdouble)
+    A = A[:, None] if A.ndim == 1 else A
+    w = np.ones(len(A)) if w is None else w
+    w = np.asarray(w, dtype=np.longdouble)
+    A = (A - (w @ A) / w.sum()) * np.sqrt(w)[:, None]
+    return A / np.sqrt((A * A).sum(axis=0))
+
+
+def exact_basis(A):
+    """Orthonormal basis of independent long double columns, in their order, one by one."""
+    Q = np.zeros((len(A), 0), dtype=np.longdouble)
+    for x in A.T:
+        w = exact_residual(x[:, None], Q)[:, 0]
+        Q = np.column_stack([Q, w / np.sqrt(w @ w)])
+    return Q
+
+
+def exact_residual(A, Q):
+    """What is left of long double columns once an orthonormal basis is taken out, three times."""
+    for _ in range(3):
+        for q in Q.T:
+            A = A - np.outer(q, q @ A)
+    return A
+
+
+def exact_gains(A, V, S):
+    """What each exact column would add to those of S, and what is left of it."""
+    W = exact_residual(A, exact_basis(A[:, list(S)]))
+    d = (W * W).sum(axis=0)
+    C = V.T @ W
+    return (C * C).sum(axis=0) / np.where(d > 0, d, 1), d
+
+
 def orthogonal_gain(rest, Y, criterion, total):
     """What a column that is orthogonal to the selected ones is worth by an older criterion."""
     if criterion == "obcc":

@@ -218,9 +218,10 @@ class CanonicalState(State):
         g, error = self._gram[j]
         L = self._L.rows
         r = self._L.next_row()
-        row_from_gram(g, L, L[:, j].copy(), left, r)
+        above = L[:, j].copy()
+        row_from_gram(g, L, above, left, r)
         r[self._gains.selected] = 0.0  # rows to come are made from this one
-        self._gains.remove(r, c / left, j, error, left)
+        self._gains.remove(r, c / left, j, error, (above, d))
 
     def _take_by_columns(self, J: Indices) -> None:
         error = PRODUCT_ROUNDINGS * self._X.matrix.arithmetic

@@ -181,10 +181,14 @@ def without_constants(
 def independent_columns(
     X: CenteredMatrix, geometry: Geometry, wide: Mapping[int, Indices]
 ) -> dict[int, tuple[Indices, Floats]]:
-    """Return the columns of each block that do not depend on those before them, and their Gram."""
+    """Return the columns of each block that do not depend on those before them, and their Gram.
+
+    The finest come first, whatever their order in the table. A column far from zero is known to
+    few digits; were it the first, another that says the same more exactly would count as its copy.
+    """
     if not wide:
         return {}
-    columns = dict(wide)
+    columns = {f: J[np.argsort(X.sizes[J], kind="stable")] for f, J in wide.items()}
     grams = dict(zip(columns, X.block_grams(list(columns.values()))))
     doubtful = [f for f, J in columns.items() if len(J) > 1 and not _is_healthy(grams[f])]
     for f, kept in zip(doubtful, geometry.independent([columns[f] for f in doubtful])):

@@ -199,7 +199,9 @@ class Gains:
         self._remove_due()
         return self._C[:, j], float(self._d[j])
 
-    def remove(self, r: Floats, c: Floats, j: int, error: float, left: float = 1.0) -> None:
+    def remove(
+        self, r: Floats, c: Floats, j: int, error: float, made: tuple[Floats, float] | None = None
+    ) -> None:
         """Take direction q out of all columns.
 
         Parameters
@@ -212,13 +214,13 @@ class Gains:
             The column that q was made from.
         error : float
             What the products may be off by that r was made from.
-        left : float
-            What these were divided by.
+        made : (array of shape (k,), float), optional
+            If r was made of a Gram column: column j of L, and what is left of the column.
         """
         self.selected.append(j)
         self._remove_due()
         self._due = r, c
-        self._uncertainty.grow((error + self._noise) / left)
+        self._uncertainty.grow(error + self._noise, float(c @ c), made)
         for block in self._wide:
             R = r[block.columns]
             block.D -= R[:, :, None] * R[:, None, :]

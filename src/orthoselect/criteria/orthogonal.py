@@ -338,5 +338,5 @@ class OrthogonalState(State):
             self._C -= np.outer(new.along, new.row)
             self._a -= new.mean * new.row
             self._d -= new.row * new.row
-            self._uncertainty.grow(self._row_error)
+            self._uncertainty.grow(self._row_error, float(new.along @ new.along))
         self._score()

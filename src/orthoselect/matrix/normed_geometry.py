@@ -170,7 +170,9 @@ class StreamedNormedGeometry(NormedGeometry):
         h = self._L[:, [j]]
         self._basis.add(h[:, 0])
         columns, others = np.array([*S, j], dtype=np.intp), [self._Z, self._u]
-        PtX, products, ZtP, utP = self._X.cross_of(columns, partial(_remade, self._basis), k, *others)
+        PtX, products, ZtP, utP = self._X.cross_of(
+            columns, partial(_remade, self._basis), k, *others
+        )
         norm2 = float(products[k, k] - products[:k, k] @ products[:k, k])
         floor = dependence_floors(np.triu(self._L[:, S]), sizes[S], h, sizes[[j]])[0]
         if norm2 <= floor**2:
