@@ -41,9 +41,10 @@ SHOWN = 1e-5
 class Uncertainty:
     """Errors of C and d that grow with each row taken.
 
-    Invariants: `_rows` (2, k) holds e_s^2 and b_s^2 of each row, `_largest_e2` and `_largest_b2` the
-    largest of them; `_gamma2` is the sum of b_s^2 ||c_s||^2 and `_spread2` that of e_s^2 ||c_s||^2. Of
-    columns that were measured, `_since` holds d and `_spread2` as they were then.
+    Invariants: `_rows` (2, k) holds e_s^2 and b_s^2 of each row, `_largest_e2` and `_largest_b2`
+    the largest of them; `_gamma2` is the sum of b_s^2 ||c_s||^2 and `_spread2` that of
+    e_s^2 ||c_s||^2. Of columns that were measured, `_since` holds d and `_spread2` as they were
+    then.
 
     Parameters
     ----------
