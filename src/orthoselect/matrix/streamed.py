@@ -122,8 +122,8 @@ class StreamedGeometry(Geometry):
         return list(map(Direction, J, np.ascontiguousarray(QtX), np.ascontiguousarray(QtV)))
 
     def _stand_out(self, S: Sequence[int], J: list[int], L: Floats, norms: Floats) -> bool:
-        """Whether directions made of columns J have some length; of several that is known before."""
-        if len(J) != 1:
+        """Whether a direction made of one column has a length beyond rounding."""
+        if len(J) != 1:  # those that have none were left out before
             return True
         sizes = self._X.sizes
         floors = dependence_floors(_triangle(L, S), sizes[list(S)], L[:, J], sizes[J])
