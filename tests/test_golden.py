@@ -1,0 +1,29 @@
+"""Paths as they were frozen: every method by every storage."""
+
+import json
+import os
+
+import pytest
+
+import golden
+from orthoselect import native
+from orthoselect.methods import METHODS
+
+FROZEN = json.loads(golden.FILE.read_text())
+# Reads and products follow from plans that know the kernels and the number of threads.
+AS_PLANNED = native.kernels() is not None and os.environ.get("OMP_NUM_THREADS") == "1"
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_paths_are_those_that_were_frozen(method):
+    for name, told in golden.paths(method):
+        frozen = FROZEN[name]
+        assert told.get("error") == frozen.get("error"), name
+        if "error" in frozen:
+            continue
+        for part in ("features", "names", "stopped"):
+            assert told[part] == frozen[part], name
+        assert told["gains"] == pytest.approx(frozen["gains"], rel=1e-9, abs=1e-12), name
+        for cost in ("passes", "products"):
+            if AS_PLANNED and frozen[cost] is not None:
+                assert told[cost] <= frozen[cost], name
