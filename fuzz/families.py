@@ -175,7 +175,7 @@ COLUMNS: dict[str, Callable[[Rng, int, int], Array]] = {
     "nearly equal": _nearly_equal,
     "nearly dependent": _nearly_dependent,
     "offsets": _offsets,
-    "nearly equal, offset": _offset_pairs,
+    "nearly equal and far": _offset_pairs,
     "scales": _scales,
     "subnormal": _subnormal,
     "huge": _huge,
@@ -187,6 +187,27 @@ COLUMNS: dict[str, Callable[[Rng, int, int], Array]] = {
 }
 # Those of which a mixture of families takes its columns.
 MILD = ["normal", "integers", "rank-deficient", "nearly equal", "indicators", "mostly zeros"]
+
+
+def _worsened(rng: Rng, X: Array) -> Array:
+    """Return columns with another disease beside their own."""
+    N, n = X.shape
+    kind = rng.choice(["scaled", "far", "copied", "few rows count", "wide range"])
+    X = X.copy()
+    normal = np.abs(X[X != 0]).min(initial=1.0) > 1e-280
+    with np.errstate(all="ignore"):
+        if kind == "scaled":
+            X = X * 10.0 ** rng.uniform(-90, 90, n)
+        elif kind == "far":
+            X = X + (rng.random(n) < 0.5) * 10.0 ** rng.uniform(0, 9, n) * X.std(axis=0)
+        elif kind == "copied":
+            a, b, c = rng.integers(0, n, 3)
+            X[:, a] = X[:, b] - X[:, c] if rng.random() < 0.5 else 2 * X[:, b] + 1
+        elif kind == "few rows count" and normal:
+            X[int(rng.integers(1, N)) :] *= 10.0 ** -rng.integers(4, 14)
+        elif kind == "wide range" and normal:
+            X = X * 10.0 ** rng.uniform(-12, 0, (N, 1))
+    return X if np.isfinite(X).all() else np.nan_to_num(X, posinf=1.0, neginf=-1.0)
 
 
 # Responses
@@ -203,7 +224,8 @@ def _signal(rng: Rng, X: Array) -> Array:
         D = D / np.abs(D).max(axis=0)
     Z = np.nan_to_num(np.hstack([Z, D]), nan=0.0, posinf=0.0, neginf=0.0)
     some = rng.choice(Z.shape[1], min(3, Z.shape[1]), replace=False)
-    return Z[:, some] @ rng.normal(size=len(some)) * 3 + rng.normal(size=N)
+    noise = rng.choice([1.0, 1.0, 1.0, 1.0, 1e-3, 1e-8, 0.0])  # without any it may be explained
+    return Z[:, some] @ rng.normal(size=len(some)) * 3 + noise * rng.normal(size=N)
 
 
 def _numbers(rng: Rng, X: Array) -> Array:
@@ -278,6 +300,8 @@ def _plain(rng: Rng, family: str) -> Problem:
     if family.startswith("nearly"):
         N = int(rng.choice([40, 400, 4000], p=[0.8, 0.19, 0.01]))
     X = COLUMNS[family](rng, N, n)
+    if rng.random() < 0.3:
+        X = _worsened(rng, X)
     y, task = _respond(rng, X)
     problem = Problem(family, X, y, task, t=int(rng.integers(1, n + 1)))
     return _extras(rng, problem, 0.15)
@@ -286,6 +310,8 @@ def _plain(rng: Rng, family: str) -> Problem:
 def _mild(rng: Rng, family: str) -> Problem:
     N, n = _shape(rng)
     X = COLUMNS[rng.choice(MILD)](rng, N, n)
+    if rng.random() < 0.3:
+        X = _worsened(rng, X)
     y, task = _respond(rng, X)
     return Problem(family, X, y, task, t=int(rng.integers(1, n + 1)))
 
@@ -294,6 +320,8 @@ def _few_rows(rng: Rng, family: str) -> Problem:
     N = int(rng.integers(3, 12))
     n = int(rng.integers(N, 3 * N))
     X = COLUMNS[rng.choice(MILD)](rng, N, n)
+    if rng.random() < 0.3:
+        X = _worsened(rng, X)
     y, task = _respond(rng, X)
     return _extras(rng, Problem(family, X, y, task, t=int(rng.integers(1, n + 1))), 0.1)
 
@@ -343,6 +371,8 @@ def _grouped(rng: Rng, family: str) -> Problem:
     X = COLUMNS[rng.choice(["nearly equal", "nearly dependent", "rank-deficient", "indicators"])](
         rng, N, n
     )
+    if rng.random() < 0.3:
+        X = _worsened(rng, X)
     y, task = _respond(rng, X)
     problem = Problem(family, X, y, task, t=int(rng.integers(1, n + 1)), groups=_groups(rng, n))
     return _extras(rng, problem, 0.05)
@@ -377,9 +407,13 @@ def _chosen(rng: Rng, family: str) -> Problem:
 
 def _uncentered(rng: Rng, family: str) -> Problem:
     N, n = _shape(rng)
-    X = COLUMNS[rng.choice(list(COLUMNS))](rng, N, n)
+    if family in ORTHOGONAL:
+        method, kind = family, str(rng.choice([name for name in COLUMNS if name != "subnormal"]))
+    else:
+        method, kind = str(rng.choice(ORTHOGONAL[1:])), "subnormal"
+    X = COLUMNS[kind](rng, N, n)
     y, task = _respond(rng, X)
-    problem = Problem(family, X, y, task, t=int(rng.integers(1, n + 1)), method=family)
+    problem = Problem(family, X, y, task, t=int(rng.integers(1, n + 1)), method=method)
     problem = _extras(rng, problem, 0.15)
     problem.groups = {}
     return problem
@@ -456,6 +490,7 @@ FAMILIES: dict[str, Callable[[Rng, str], Problem]] = {
     "err": _uncentered,
     "mser": _uncentered,
     "obcc": _uncentered,
+    "subnormal and not centered": _uncentered,
     "discretized": _discretized,
     "information": _information,
 }

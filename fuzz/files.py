@@ -28,6 +28,7 @@ from fuzz.outcome import Outcome
 
 Rng = np.random.Generator
 LIMIT = 20.0  # seconds that a file may take
+LONGEST = 3000  # characters of an error
 _STARTING = 120.0  # that the process may take to load everything
 _MEMORY = 6 << 30  # bytes that it may take: what asks for more is told so, not killed
 _ROWS = 40
@@ -180,8 +181,9 @@ def _double(data: bytearray, rng: Rng) -> bytearray:
 def _insert(data: bytearray, rng: Rng) -> bytearray:
     pieces = [b'"', b"'", b"\0", b"\r", b"\n", b"\n\n", b"\xff\xfe", b"\xef\xbb\xbf", b",,,",
               b"nan", b"inf", b"1e999", b"-", b"\xe9", b"0x10", b"1_000", b"x" * 200_000,
-              b"9" * 400, b"\t", b";", b"#", b":", b" 1:1", b"-1:5", b"99999999999:1", b"\xf0\x9f\x98\x80",
-              b"=cmd()", b"{}", b"[[[[", b"\x1f\x8b", b"PK\x03\x04", b"NaN", b"null"]  # fmt: skip
+              b"9" * 400, b"\t", b";", b"#", b":", b" 1:1", b"-1:5", b"99999999999:1",
+              b"\xf0\x9f\x98\x80", b"=cmd()", b"{}", b"[[[[", b"\x1f\x8b", b"PK\x03\x04",
+              b"NaN", b"null"]  # fmt: skip
     at = int(rng.integers(len(data) + 1))
     data[at:at] = pieces[int(rng.integers(len(pieces)))]
     return data
@@ -329,6 +331,8 @@ def _command(path: Path, format: str, rng: Rng) -> str | None:
         errors = [line for line in said.splitlines() if line.startswith("orthoselect: error: ")]
         if len(errors) != 1 or not said.rstrip("\n").endswith(errors[0]):
             return f"not one line of error: {said[-300:]!r}"
+        if len(errors[0]) > LONGEST:
+            return f"{len(errors[0])} characters of error: {errors[0][:300]!r}"
     return None
 
 
@@ -347,7 +351,7 @@ def _attempt(path: Path, way: str, format: str, rng: Rng) -> tuple[str, str]:
                 _read(path, way, format)
     except InputError as error:
         text = str(error)
-        return ("long", text[:300]) if len(text) > 3000 else ("error", "")
+        return ("long", repr(text[:300])) if len(text) > LONGEST else ("error", "")
     except Exception as error:
         frames = traceback.extract_tb(error.__traceback__)
         own = [f for f in frames if "orthoselect" in f.filename] or frames

@@ -20,10 +20,11 @@ GRAIN = 1e-12  # absolute one, of all that can be explained
 
 @dataclass
 class Wrong:
-    """What is wrong with a path, in a few words and in a line."""
+    """What is wrong with a path, in a word and in a line; `name` is that of an exception."""
 
     kind: str
     text: str
+    name: str = ""
 
 
 def one_hot(labels: Array) -> Array:

@@ -15,6 +15,7 @@ import numpy as np
 from fuzz.families import Problem, Rng, make
 from fuzz.judge import Wrong, judge, truth_of
 from fuzz.outcome import Outcome
+from fuzz.shrink import as_code, shrink
 from fuzz.storages import Run, draw, one_task_after_another
 from orthoselect import native
 
@@ -49,7 +50,7 @@ def run(
     outcome = Outcome("problems", seed, ("family", "storage"))
     with one_task_after_another():
         while True:
-            _try(seed, number, families, outcome, tell)
+            _try(seed, number, families, outcome, tell, smaller=only is not None)
             number += 1
             if only is not None or time.monotonic() > end or number == count:
                 return outcome
@@ -61,6 +62,8 @@ def _try(
     families: list[str] | None,
     outcome: Outcome,
     tell: Callable[[str], None],
+    *,
+    smaller: bool,
 ) -> None:
     problem, rng = make(seed, number, families)
     outcome.tried += 1
@@ -69,15 +72,36 @@ def _try(
         way = str(rng.choice(chosen.ways))
         kernels = native._module is not None and rng.random() < 0.7
         one = Run(chosen, way, bool(kernels))
-        wrong = _run(problem, one, np.random.default_rng([seed, number, len(chosen.name)]), truths)
+        chances = [seed, number, len(chosen.name)]
+        wrong = _run(problem, one, np.random.default_rng(chances), truths)
         outcome.count((problem.family, chosen.name), wrong.kind if wrong else None)
-        if wrong is not None:
-            where = f" --families '{','.join(families)}'" if families else ""
-            tell(
-                f"WRONG ({wrong.kind}) problem {number} [{problem.family}] as {one}\n"
-                f"  {problem}\n  {wrong.text}\n"
-                f"  again: python -m fuzz problems --seed {seed} --only {number}{where}"
-            )
+        if wrong is None:
+            continue
+        where = f" --families '{','.join(families)}'" if families else ""
+        tell(
+            f"WRONG ({wrong.kind}) problem {number} [{problem.family}] as {one}\n"
+            f"  {problem}\n  {wrong.text}\n"
+            f"  again: python -m fuzz problems --seed {seed} --only {number}{where}"
+        )
+        if smaller:
+            tell(_smallest(problem, one, chances, wrong))
+
+
+def _smallest(problem: Problem, one: Run, chances: list[int], wrong: Wrong) -> str:
+    """Return the smallest problem that fails in the same way, and how."""
+
+    def found(smaller: Problem) -> Wrong | None:
+        if not one.storage.fits(smaller):
+            return None
+        return _run(smaller, one, np.random.default_rng(chances), {})
+
+    def fails(smaller: Problem) -> bool:
+        again = found(smaller)
+        return again is not None and again.kind == wrong.kind and again.name == wrong.name
+
+    least = shrink(problem, fails)
+    left = found(least)
+    return f"  made smaller: {least}\n  {left.text if left else ''}\n{as_code(least)}"
 
 
 def _run(problem: Problem, one: Run, rng: Rng, truths: dict[bool, Any]) -> Wrong | None:
@@ -87,7 +111,7 @@ def _run(problem: Problem, one: Run, rng: Rng, truths: dict[bool, Any]) -> Wrong
     except Exception as error:
         last = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(last.filename).name}:{last.lineno}"
-        return Wrong("raised", f"{type(error).__name__} at {place}: {error}")
+        return Wrong("raised", f"{type(error).__name__} at {place}: {error}", type(error).__name__)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     if warned:

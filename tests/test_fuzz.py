@@ -4,12 +4,13 @@ from collections import namedtuple
 
 import numpy as np
 import pytest
-
-import naive
 from fuzz import files, problems
 from fuzz.__main__ import END, START, main
 from fuzz.families import FAMILIES, INFORMATION, ORTHOGONAL, Problem, make
 from fuzz.judge import judge, one_hot, truth_of
+from fuzz.shrink import as_code, shrink
+
+import naive
 from orthoselect import select
 
 Step = namedtuple("Step", "columns gain")
@@ -143,6 +144,18 @@ def test_some_problems_of_sound_families_are_solved():
     assert outcome.tried == 2 * len(SOUND)
     assert outcome.n_wrong == 0
     assert {family for family, _ in outcome.runs} == {*SOUND}
+
+
+def test_a_failing_problem_is_made_smaller_while_it_fails():
+    p, _ = make(1, 0, ["groups"])
+    p.X[3, 2] = 77.0
+    least = shrink(p, lambda other: bool((other.X == 77.0).any()))
+    assert least.X.shape == (3, 1)
+    assert not least.groups
+    found = {"np": np, "select": lambda X, y, *_, **asked: (X, y, asked)}
+    exec(as_code(least).replace("select(", "found = select("), found)
+    np.testing.assert_array_equal(found["found"][0], least.X)
+    np.testing.assert_array_equal(found["found"][1], least.y)
 
 
 def test_every_family_makes_the_same_problem_of_the_same_number():
