@@ -350,3 +350,16 @@ def test_tiny_columns_whose_sums_are_zero_are_not_constant(scale, method):
     X = np.column_stack([a + x + b / 9, x * scale, noise])
     y = (a > 0).astype(float) if method == "socc" else a + 2.0
     assert select(X, y, 2, method).features == [0, 1]
+
+
+@pytest.mark.parametrize("kind", ["C order", "csc"])
+def test_a_column_depends_if_roundings_of_those_before_it_say_so(kind):
+    """Two columns 1e-13 apart tell what they differ by to three digits, and no more."""
+    a, e, f, u = np.random.default_rng(0).normal(size=(4, 40))
+    near = np.column_stack([a, a + 1e-13 * e, e + 0.05 * f])
+    with pytest.warns(SearchStoppedWarning, match="no rank is left"):
+        path = select(STORAGES[kind](near), 5 * a + u, 3, include=[0, 1], task="regression")
+    assert path.features == [0, 1]
+    far = np.column_stack([a, a + 1e-10 * e, e + 0.05 * f])
+    path = select(STORAGES[kind](far), 5 * a + u, 3, include=[0, 1], task="regression")
+    assert path.features == [0, 1, 2]

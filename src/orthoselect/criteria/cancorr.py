@@ -213,25 +213,23 @@ class CanonicalState(State):
     # Taking columns
 
     def _take_by_gram(self, j: int) -> None:
-        c, d = self._gains.residual(j)
-        left = math.sqrt(d)
+        left = math.sqrt(self._gains.residual(j)[1])
         g, error = self._gram[j]
         L = self._L.rows
-        r = self._L.next_row()
-        above = L[:, j].copy()
+        r, above = self._L.next_row(), L[:, j].copy()
         row_from_gram(g, L, above, left, r)
         r[self._gains.selected] = 0.0  # rows to come are made from this one
-        self._gains.remove(r, c / left, j, error, (above, d))
+        self._gains.remove_by_gram(r, j, error, above)
 
     def _take_by_columns(self, J: Indices) -> None:
         error = PRODUCT_ROUNDINGS * self._X.matrix.arithmetic
-        for j, row, c in self._geometry.take(self._gains.selected, J, self._L.rows):
+        for new in self._geometry.take(self._gains.selected, J, self._L.rows):
             if not self._by_rows:  # else nobody will ask for it again
                 kept = self._L.next_row()
-                kept[:] = row
+                kept[:] = new.row
                 kept[self._gains.selected] = 0.0
-                row = kept
-            self._gains.remove(row, c, j, error)
+                new = new._replace(row=kept)
+            self._gains.remove_by_columns(new, error)
 
     def _fetch(self, J: Indices) -> None:
         """Have the Gram columns X'x_j of J, and with them those of the likely next winners."""

@@ -8,6 +8,8 @@ cancorr.py.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,11 +30,13 @@ from orthoselect.matrix import CenteredMatrix, Geometry
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.centered import PRODUCT_ROUNDINGS
+from orthoselect.matrix.geometry import Direction
 
 # In float32 a gain this certain wins, if no other comes near.
 _CLEAR = 1e-2
-# A column with more left than so many of the largest roundings depends on no others.
-_SURE_ROUNDINGS = 16 * ROUNDINGS
+# A column with so many times more left than the largest rounding depends on no others, as long as
+# those are far from depending on each other.
+_FAR = 16.0
 # With at least this much left of a column its gain is nearly certain, too.
 _PLENTY = 1e-3
 _NONE = np.zeros(0, dtype=np.intp)
@@ -87,7 +91,11 @@ class Gains:
         self._n_constant = n - int(np.count_nonzero(X.alive))
         alive = X.alive if self._n_constant else slice(None)
         self._noise = float(X.noise[alive].max(initial=0.0))
-        self._surely_independent = (_SURE_ROUNDINGS * X.sizes[alive].max(initial=0.0)) ** 2
+        self._sizes, self._largest_size = X.sizes, float(X.sizes[alive].max(initial=0.0))
+        self._reaches = np.zeros(16)  # one rounding of the columns each direction is made of
+        self._surely_independent = (
+            ROUNDINGS * _FAR * self._largest_size
+        ) ** 2  # what is left of it
         self._uncertainty = Uncertainty(PRODUCT_ROUNDINGS * EPS + X.noise)
         blocks = independent_columns(X, geometry, candidates.wide)
         self._single = candidates.single  # -1 for features of several columns
@@ -199,28 +207,47 @@ class Gains:
         self._remove_due()
         return self._C[:, j], float(self._d[j])
 
-    def remove(
-        self, r: Floats, c: Floats, j: int, error: float, made: tuple[Floats, float] | None = None
-    ) -> None:
-        """Take direction q out of all columns.
+    def remove_by_gram(self, r: Floats, j: int, error: float, above: Floats) -> None:
+        """Take out of all columns the direction q that was made of a Gram column.
 
         Parameters
         ----------
         r : array of shape (n,)
             q'X, which is kept until the next row or score.
-        c : array of shape (m,)
-            V'q.
         j : int
             The column that q was made from.
         error : float
             What the products may be off by that r was made from.
-        made : (array of shape (k,), float), optional
-            If r was made of a Gram column: column j of L, and what is left of the column.
+        above : array of shape (k,)
+            Products of column j with the directions before.
         """
+        c, d = self.residual(j)
+        c, left = c / math.sqrt(d), math.sqrt(d)
+        k = len(self.selected)
+        reach = (float(self._sizes[j]) + float(np.abs(above) @ self._reaches[:k])) / left
+        self._uncertainty.grow(error + self._noise, float(c @ c), (above, d))
+        self._remove(r, c, j, reach)
+
+    def remove_by_columns(self, new: Direction, error: float) -> None:
+        """Take out of all columns a direction that was made of real columns.
+
+        Its row is kept until the next row or score; its products may be off by `error`.
+        """
+        self._uncertainty.grow(error + self._noise, float(new.along @ new.along))
+        self._remove(new.row, new.along, new.column, new.reach)
+
+    def _remove(self, r: Floats, c: Floats, j: int, reach: float) -> None:
+        k = len(self.selected)
         self.selected.append(j)
         self._remove_due()
         self._due = r, c
-        self._uncertainty.grow(error + self._noise, float(c @ c), made)
+        if k == len(self._reaches):
+            self._reaches = np.pad(self._reaches, (0, k))
+        self._reaches[k] = reach
+        # ||w|| has to stand out from sum_s |r_s| reach_s, where the sum of r_s^2 is at most one.
+        total = self._largest_size + float(np.linalg.norm(self._reaches[: k + 1]))
+        sure = ROUNDINGS * max(_FAR * self._largest_size, 2 * total)
+        self._surely_independent = sure * sure
         for block in self._wide:
             R = r[block.columns]
             block.D -= R[:, :, None] * R[:, None, :]

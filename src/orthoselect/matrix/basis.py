@@ -70,6 +70,11 @@ class Basis:
         """The triangular factor of the columns taken, (k, k)."""
         return self._R[: self.k, : self.k]
 
+    @property
+    def reaches(self) -> Floats:
+        """Bounds of what one rounding of each column may do to each direction, (k,)."""
+        return self._reach[: self.k]
+
     def push(self, w: Floats, h: Floats, size: float) -> None:
         """Take a column whose residual w and coefficients h are known."""
         norm = float(np.linalg.norm(w))

@@ -60,11 +60,14 @@ class Direction(NamedTuple):
         q'X.
     along : array of shape (m,)
         q'V.
+    reach : float
+        What one rounding of each of the columns that q is made of may do to it.
     """
 
     column: int
     row: Floats
     along: Floats
+    reach: float
 
 
 class Geometry(ABC):
@@ -154,7 +157,7 @@ class RowGeometry(Geometry):
         kept = self._append(J)
         Q = self._basis.Q[:, before:]
         along = np.ascontiguousarray((self._V.T @ Q).T)
-        return list(map(Direction, kept, self._X.cross(Q), along))
+        return list(map(Direction, kept, self._X.cross(Q), along, self._basis.reaches[before:]))
 
     def _take_quickly(self, j: int) -> list[Direction] | None:
         """Take one column, where the matrix has a quick way."""
@@ -166,7 +169,7 @@ class RowGeometry(Geometry):
         row, h, norm = made
         if not basis.accept(h, norm, float(self._X.sizes[j])):
             return []
-        return [Direction(j, row, Qt[k] @ self._V)]
+        return [Direction(j, row, Qt[k] @ self._V, float(basis.reaches[k]))]
 
     def gains_together(self, S: Sequence[int], J: Indices) -> Floats:
         self._extend(S)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.basis import Basis, dependence_floors, orthonormalize
+from orthoselect.matrix.basis import ROUNDINGS, Basis, dependence_floors, orthonormalize
 from orthoselect.matrix.factor import Factor
 from orthoselect.matrix.geometry import Direction, Geometry, Measured
 from orthoselect.matrix.remade import RemadeBasis
@@ -71,15 +71,31 @@ class StreamedGeometry(Geometry):
         return basis.k - len(S), float((along**2).sum())
 
     def take(self, S: Sequence[int], J: Indices, L: Floats) -> list[Direction]:
-        if len(J) == 1:
-            self._extend(S, L)
-            self._basis.add(np.append(0.0, L[:, J[0]]))
-            return self._directions(S, J.tolist(), L)
+        found = None if len(J) == 1 else self._take_together(S, J, L)
+        if found is not None:
+            return found
+        S, found = list(S), []
+        for j in J.tolist():
+            new = self._take_one(S, j, L)
+            S, L = S + [j] * len(new), np.concatenate([L, *(one.row[None] for one in new)])
+            found += new
+        return found
+
+    def _take_together(self, S: Sequence[int], J: Indices, L: Floats) -> list[Direction] | None:
+        """Take several columns with two passes; None if they hardly differ beyond rounding."""
         kept, basis, _ = self._orthogonalize(S, J, L)
         R, k = basis.R, len(S)
         for s in range(k, basis.k):
             self._basis.add(np.append(0.0, R[:s, s]), R[s, s])
-        return self._directions(S, kept, L)
+        return self._directions(S, kept, L, basis.reaches[k:])
+
+    def _take_one(self, S: Sequence[int], j: int, L: Floats) -> list[Direction]:
+        """Take one column with one pass; nothing if it depends on those before it."""
+        self._extend(S, L)
+        self._basis.add(np.append(0.0, L[:, j]))
+        sizes = self._X.sizes
+        floors = dependence_floors(_triangle(L, S), sizes[list(S)], L[:, [j]], sizes[[j]])
+        return self._directions(S, [j], L, floors / ROUNDINGS, float(floors[0])) or []
 
     def gains_together(self, S: Sequence[int], J: Indices) -> Floats:
         work = partial(_factor_of, self._unit)
@@ -101,10 +117,18 @@ class StreamedGeometry(Geometry):
         kept = [int(j) for i, j in enumerate(J) if basis.append(A[:, i], sizes[j])]
         return kept, basis, basis.Q[k:, k:].T @ factor.K[k + 1 :]
 
-    def _directions(self, S: Sequence[int], J: list[int], L: Floats) -> list[Direction]:
+    def _directions(
+        self, S: Sequence[int], J: list[int], L: Floats, roundings: Floats, least: float = 0.0
+    ) -> list[Direction] | None:
         """Return the directions added last, one for each of J, made orthonormal, and their rows.
 
-        How far they are from that is seen in the products of the same pass.
+        How far they are from that is seen in the products of the same pass. None if any has no
+        more length than the least that it should have.
+
+        Parameters
+        ----------
+        roundings : array of shape (len(J),)
+            What one rounding of each column may do to the directions as they were added.
         """
         k = 1 + len(S)  # directions before, u among them
         columns, make = np.array([*S, *J], dtype=np.intp), partial(_remade, self._unit, self._basis)
@@ -112,22 +136,16 @@ class StreamedGeometry(Geometry):
         try:
             T = cholesky(products)
         except np.linalg.LinAlgError:
-            T = np.zeros_like(products)  # nothing is left
-        if not self._stand_out(S, J, L, T[k:, k:].diagonal()):
+            T = np.zeros_like(products)
+        lengths = T.diagonal()[k:]
+        if (lengths <= least).any():
             self._basis.drop()
-            return []
+            return None
         self._basis.settle(T)
-        QtV = solve_triangular(T, VtP.T, trans="T")[k:]
+        QtV = np.ascontiguousarray(solve_triangular(T, VtP.T, trans="T")[k:])
         QtX = solve_triangular(T[k:, k:], PtX - T[1:k, k:].T @ L, trans="T")
-        return list(map(Direction, J, np.ascontiguousarray(QtX), np.ascontiguousarray(QtV)))
-
-    def _stand_out(self, S: Sequence[int], J: list[int], L: Floats, norms: Floats) -> bool:
-        """Whether a direction made of one column has a length beyond rounding."""
-        if len(J) != 1:  # those that have none were left out before
-            return True
-        sizes = self._X.sizes
-        floors = dependence_floors(_triangle(L, S), sizes[list(S)], L[:, J], sizes[J])
-        return bool(norms[0] > floors[0])
+        reaches = (roundings / lengths).tolist()
+        return list(map(Direction, J, np.ascontiguousarray(QtX), QtV, reaches))
 
     def _factor(
         self, S: Sequence[int], J: Indices, L: Floats, *, leading: bool = False
