@@ -175,3 +175,13 @@ def test_interrupted_search_keeps_the_steps_made(rng, monkeypatch):
     assert caught.value.path.features == whole.features[:2]
     assert caught.value.path.stopped == "interrupted."
     assert isinstance(caught.value, KeyboardInterrupt)
+
+
+@pytest.mark.parametrize("name", ["x" * 100_000, "a b " * 50_000, "ü" * 400])
+def test_messages_about_endless_names_can_be_read(name, rng):
+    with pytest.raises(InputError) as caught:
+        select(rng.normal(size=(10, 3)), rng.normal(size=10), include=[name])
+    words = str(caught.value)
+    assert len(words) < 1_000
+    assert name[:50] in words
+    assert "..." in words

@@ -6,6 +6,7 @@ Every message says what was expected, what was found and what to do about it.
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,6 +15,9 @@ from typing import Any
 
 _PACKAGE = str(Path(__file__).parent)
 _LISTED = 5  # how many names a message shows before it says "and so many more"
+_HEAD, _TAIL = 120, 57  # characters shown of a name or value that is longer than both together
+_LONG = re.compile(rf"(?<=`)[^`]{{{_HEAD + _TAIL},}}(?=`)|\S{{{_HEAD + _TAIL},}}")
+_READABLE = 2_000  # characters of a message
 
 
 def listing(names: Iterable[object]) -> str:
@@ -30,6 +34,22 @@ def listing(names: Iterable[object]) -> str:
     shown = ", ".join(f"`{name}`" for name in names[:_LISTED])
     more = len(names) - _LISTED
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+def shortened(words: str) -> str:
+    """Return a message without the middle of names and values that are too long to read.
+
+    Examples
+    --------
+    >>> shortened("there is no `a`: the columns are `b`.")
+    'there is no `a`: the columns are `b`.'
+    >>> len(shortened(f"there is no `{'a' * 100_000}`: the columns are `b`."))
+    213
+    """
+    words = _LONG.sub(lambda found: f"{found[0][:_HEAD]}...{found[0][-_TAIL:]}", words)
+    if len(words) > _READABLE:
+        words = f"{words[: _READABLE // 2]} ... {words[-_READABLE // 2 :]}"
+    return words
 
 
 def warn(warning: Warning) -> None:
@@ -62,6 +82,9 @@ class _Worded:
 
 class InputError(_Worded, ValueError):
     """Something about the data or an argument that the user can mend."""
+
+    def __init__(self, words: str) -> None:
+        super().__init__(shortened(words))
 
     def at(self, place: str) -> InputError:
         """Return the same error, with the part of the table that it is about.

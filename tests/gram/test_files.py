@@ -1,5 +1,6 @@
 """Statistics survive a file, and other files are told from it."""
 
+import io
 import json
 import zipfile
 
@@ -97,6 +98,15 @@ def rewritten(file, change):
             archive.writestr(name, content)
 
 
+def changed(members, array, value):
+    """Put a value into one of the arrays."""
+    values = np.load(io.BytesIO(members[f"{array}.npy"]))
+    values.flat[0] = value
+    content = io.BytesIO()
+    np.save(content, values)
+    members[f"{array}.npy"] = content.getvalue()
+
+
 def test_newer_formats_say_so(file):
     rewritten(file, lambda header, _: header.update(version=2))
     with pytest.raises(InputError, match=r"format 1 or older; it is of format 2.*Update"):
@@ -122,6 +132,10 @@ def test_foreign_files_say_so(tmp_path, file):
         lambda header, members: header["terms"].pop(),
         lambda header, members: header["labels"]["2"]["levels"].append("x"),
         lambda header, members: header.update(numeric=[0]),
+        lambda header, members: changed(members, "exponents", 10**10),
+        lambda header, members: changed(members, "shift", np.inf),
+        lambda header, members: changed(members, "R", np.nan),
+        lambda header, members: changed(members, "precision", 7.0),
     ],
 )
 def test_damaged_files_say_so(file, change):

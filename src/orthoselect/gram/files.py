@@ -21,6 +21,7 @@ from orthoselect.output import replacing
 FORMAT, VERSION = "orthoselect statistics", 1
 _HEADER = "header.json"
 _ARRAYS = ("R", "shift", "exponents", "precision")
+_LARGEST_EXPONENT = 2200  # of two: from the smallest double to the largest
 
 
 def save(
@@ -125,7 +126,7 @@ def _rebuild(
     p, n_terms = whole.p, len(layout.terms)
     shapes = whole.R.shape == (p, p), whole.exponents.shape == (p,)
     precise = len(layout.precision) == len(layout.numeric_at)
-    if not all((*shapes, precise, p == n_terms, np.isfinite(whole.R).all())):
+    if not all((*shapes, precise, p == n_terms, _in_range(whole, layout.precision))):
         raise ValueError("arrays and header do not fit")
     layout._add_terms()
     if len(layout.terms) != n_terms:
@@ -134,6 +135,13 @@ def _rebuild(
     settings["classes"] = None if settings["classes"] is None else tuple(settings["classes"])
     known = {name: header[name] for name in ("n_rows", "weight", "n_blocks", "height")}
     return layout, whole, known, settings
+
+
+def _in_range(whole: Triangle, precision: NDArray) -> bool:
+    """Whether the numbers are such as statistics may hold."""
+    finite = np.isfinite(whole.R).all() and np.isfinite(whole.shift).all()
+    scaled = (np.abs(whole.exponents) <= _LARGEST_EXPONENT).all()
+    return bool(finite and scaled and ((precision >= 0) & (precision <= 1)).all())
 
 
 def _levels(seen: LevelsSeen, name: str) -> dict[str, Any]:
