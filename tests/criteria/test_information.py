@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -129,6 +130,47 @@ def test_whole_weights_are_copies_of_rows(method, numbers):
         copied = run(np.repeat(p.X, w, axis=0), np.repeat(p.y, w), p.t, method)
         assert weighted.features == copied.features
         assert weighted.gains == pytest.approx(copied.gains, rel=1e-12, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", CRITERIA)
+@pytest.mark.parametrize("largest", [10**2, 10**3, 10**5, 10**6, 10**9])
+def test_gains_of_large_whole_weights_are_right_to_their_digits(largest, method, way):
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 3, (60, 6)), rng.integers(0, 2, 60)
+        w = rng.integers(1, largest, 60)
+        infos = naive.Informations(X.T.tolist(), y.tolist(), w.tolist())
+        selected, gains = naive.forward_information(method, infos, 4)
+        path = run(X, y, 4, method, sample_weight=w)
+        assert path.features == selected, seed
+        exact = 1e-11 if w.sum() <= 10_000 else 1e-12
+        assert path.gains == pytest.approx(gains, rel=100 * exact, abs=exact), seed
+
+
+def test_independent_features_of_large_whole_weights_share_nothing(way):
+    """Their redundancy is nothing, so that the quotient is infinite; ties: the lowest index."""
+    a, b, c, d = (np.arange(64) >> bit & 1 for bit in range(4))
+    w = 999_983 * (1 + d)  # which has nothing to do with the columns
+    path = run(np.column_stack([a, c, b]), 2 * a + b, 3, "mrmr_quotient", sample_weight=w)
+    assert path.features == [0, 2, 1]
+    assert path.gains == pytest.approx([math.log(2), math.inf, 0.0])
+
+
+@pytest.mark.parametrize("bins", ["auto", "from_data", "mean_std_3", "mean_std_4", 3])
+@pytest.mark.parametrize("base", [0.0, 0.5, 1000.5])
+@pytest.mark.parametrize("tiny", [1e-12, 1e-16, 1e-24, 1e-40, 1e-200])
+def test_a_feature_that_varies_in_rows_of_hardly_any_weight_is_not_constant(tiny, base, bins):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 3, 60), np.full(60, base), np.full(60, base)]).astype(float)
+    X[5::10, 1] += 1.0
+    y, w = rng.integers(0, 2, 60), np.where(np.arange(60) % 10 == 5, tiny, 1.0)
+    with pytest.warns(SearchStoppedWarning, match="constant"):
+        path = select(X, y, 3, "mim", sample_weight=w, bins=bins)
+    assert path.features == [0, 1]
+    assert path.gains[1] == pytest.approx(0.0, abs=1e-10)
+    with pytest.warns(SearchStoppedWarning, match="constant"):
+        sparse = select(sp.csr_array(X), y, 3, "jmi", sample_weight=w, bins=bins)
+    assert sparse.features == [0, 1]
 
 
 def test_joint_information_has_two_forms(numbers):

@@ -76,6 +76,10 @@ class Counts(ABC):
         """Return the sum of T[#(y)] over the classes."""
         return T.of(self._class_counts).sum()
 
+    def varying(self, X: NDArray, T: AnyLogarithms) -> NDArray[np.bool_]:
+        """Return which features have more than one level, given the X of `margins`."""
+        return T.of(self.total) > X
+
     @abstractmethod
     def margins(self, T: AnyLogarithms) -> Sums:
         """Return X and XY: sums of T[#(x_k = a)], and of T[#(x_k = a, y)], for each k."""

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from orthoselect.counts.base import Counts, Integers, Sums
 from orthoselect.counts.codes import Codes, DenseCodes
 from orthoselect.counts.logarithms import AnyLogarithms, Logarithms, RealLogarithms
-from orthoselect.counts.weighted import LARGEST_TABLE, to_units
+from orthoselect.counts.weighted import to_units, weighted_logarithms
 from orthoselect.matrix.passes import Passes
 from orthoselect.matrix.rows import Rows, SpreadRows
 from orthoselect.native import aligned, kernels
 
 _ROWS_AT_ONCE = 1 << 13  # so many stay in a core's own cache
 _MEMORY = 1 << 30
+_LARGEST_TABLE = 50_000_000  # of logarithms: 400 MB
 
 
 class BlockCounts(Counts):
@@ -68,6 +69,7 @@ class BlockCounts(Counts):
         self._weights = to_units(np.zeros(0) if weights is None else weights)
         self._is_weighted = weights is not None
         super().__init__(shape, levels, y, n_classes)
+        self._n_filled = np.zeros(shape[1], dtype=np.intp)  # levels with rows, once counted
         if weights is not None:
             self.total = self._class_counts.sum().item()
 
@@ -90,9 +92,15 @@ class BlockCounts(Counts):
         return counts
 
     def logarithms(self, terms: int) -> AnyLogarithms:
-        if self._weights.exponent == 0 and self.total <= LARGEST_TABLE:
+        if self._is_weighted:
+            return weighted_logarithms(self._weights, self.total, terms)
+        if self.total <= _LARGEST_TABLE:
             return Logarithms(int(self.total), terms)
         return RealLogarithms(float(self.total), terms)
+
+    def varying(self, X: NDArray, T: AnyLogarithms) -> NDArray[np.bool_]:
+        # Rounding may swallow rows of little weight beside the others.
+        return self._n_filled > 1 if T.table is None else super().varying(X, T)
 
     def stats(self) -> dict[str, int]:
         return self._passes_over.reading.stats()
@@ -111,6 +119,8 @@ class BlockCounts(Counts):
         for slabs in self._passes(n_b * self._n_present):
             tables = self._count(slabs, j, n_b)
             for slab, table in zip(slabs, tables):
+                if j is None:
+                    self._n_filled[slab] = np.count_nonzero(table.any(axis=2), axis=1)
                 counts = self._weights.counts(table).reshape(len(slab), -1, n_b, self._n_present)
                 XJ[slab] = T.of(counts.sum(axis=3)).sum(axis=(1, 2))
                 XJY[slab] = T.of(counts).sum(axis=(1, 2, 3))

@@ -13,6 +13,7 @@ Bools = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
 _CODE_TYPES = (np.uint8, np.uint16, np.uint32)
+_CELLS_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,16 @@ class DenseCodes:
     def rows(self, keep: Bools) -> DenseCodes:
         """Return the codes of some rows."""
         return DenseCodes(np.ascontiguousarray(self.values[:, keep]), self.levels)
+
+    def varying(self) -> Bools:
+        """Return which features have more than one code, (n,)."""
+        n, N = self.values.shape
+        found = np.zeros(n, dtype=bool)
+        width = max(1, _CELLS_AT_ONCE // max(1, N))
+        for start in range(0, n, width):
+            some = self.values[start : start + width]
+            found[start : start + width] = (some != some[:, :1]).any(axis=1)
+        return found
 
     def check(self) -> None:
         """Raise an error if a code is not below the number of levels."""
@@ -115,6 +126,16 @@ class SparseCodes:
             (int(keep.sum()), self.shape[1]),
             self.levels,
         )
+
+    def varying(self) -> Bools:
+        """Return which features have more than one code, (n,)."""
+        filled = np.diff(self.indptr)
+        some = np.flatnonzero(filled)
+        least, most = np.zeros(self.shape[1], np.int64), np.zeros(self.shape[1], np.int64)
+        if some.size:
+            least[some] = np.minimum.reduceat(self.codes, self.indptr[some])
+            most[some] = np.maximum.reduceat(self.codes, self.indptr[some])
+        return np.where(filled < self.shape[0], most > 0, most > least)
 
     def check(self) -> None:
         """Raise an error if a row or a code is out of its bounds."""

@@ -20,7 +20,11 @@ from orthoselect.counts.tables import Columns, Weights, sum_tables
 from orthoselect.matrix.rows import Rows, SpreadWeights, total_weight
 from orthoselect.native import kernels
 
-LARGEST_TABLE = 50_000_000  # of logarithms: 400 MB
+# Whole logarithms of counts up to this total are right to 1e-11 nats; beyond, floats are better.
+LARGEST_WHOLE = 10_000
+# Sums over all rows that make up one information. Those over several features are added up in the
+# order in which these were taken, whatever the order of the rows, and may round.
+_TERMS = 8
 _EXACT_BITS = 52  # of sums in float64
 _NS_A_ROW = 2.0
 
@@ -32,7 +36,7 @@ class WeightedCounts(Counts):
     ----------
     weights : array of shape (N,)
         Positive. Whole ones are counted as they are; others are rounded to multiples of a power of
-        two that is less than their sum by a factor of about 2**52.
+        two that is less than their sum by a factor of about 2**52, and are at least that.
     """
 
     kind = "weighted"
@@ -42,15 +46,18 @@ class WeightedCounts(Counts):
         self._weights = to_units(weights)
         self._class_counts = self._counts_of(self._y, self._n_present)
         self.total = self._class_counts.sum().item()
+        self._codes = codes
         self._values = codes.values if isinstance(codes, DenseCodes) else None
         self._sparse = None
         if not isinstance(codes, DenseCodes):
             self._sparse = SparseCounts(codes, y, n_classes, self._weights)
 
     def logarithms(self, terms: int) -> AnyLogarithms:
-        if self._weights.exponent == 0 and self.total <= LARGEST_TABLE:
-            return Logarithms(int(self.total), terms)
-        return RealLogarithms(float(self.total), terms)
+        return weighted_logarithms(self._weights, self.total, terms)
+
+    def varying(self, X: NDArray, T: AnyLogarithms) -> NDArray[np.bool_]:
+        # Rounding may swallow rows of little weight beside the others.
+        return self._codes.varying() if T.table is None else super().varying(X, T)
 
     def margins(self, T: AnyLogarithms) -> Sums:
         if self._sparse is not None:
@@ -84,10 +91,25 @@ class WeightedCounts(Counts):
         return XJ, XJY
 
 
+def weighted_logarithms(weights: Weights, total: float, terms: int) -> AnyLogarithms:
+    """Return the T for weights that add up to `total`.
+
+    Examples
+    --------
+    >>> weighted_logarithms(to_units(np.array([1.0, 3.0])), 4, 8).table is None
+    False
+    >>> weighted_logarithms(to_units(np.array([1.0, 3e6])), 3_000_001, 8).table is None
+    True
+    """
+    if weights.exponent == 0 and total <= LARGEST_WHOLE:
+        return Logarithms(int(total), terms)
+    return RealLogarithms(float(total), _TERMS)
+
+
 def to_units(weights: Rows) -> Weights:
     """Return weights as whole numbers of units whose sums are exact in float64.
 
-    Those of `SpreadWeights` are made where these are.
+    No weight but zero becomes zero units. Those of `SpreadWeights` are made where these are.
 
     Examples
     --------
@@ -113,4 +135,4 @@ def _are_whole(weights: Rows) -> bool:
 
 
 def _units(exponent: int, weights: NDArray) -> Integers:
-    return np.rint(np.ldexp(weights, exponent)).astype(np.int64)
+    return np.maximum(np.rint(np.ldexp(weights, exponent)), weights > 0).astype(np.int64)

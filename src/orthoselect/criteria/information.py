@@ -206,7 +206,7 @@ class InformationState(State):
         self._TN, self._TY = self._T.of(counts.total), counts.classes(self._T)
         self._X, self._XY = counts.margins(self._T)
         self._relevance = self._XY - self._X - self._TY + self._TN  # N I(k;Y), (n,)
-        self._varies = self._X < self._TN
+        self._varies = counts.varying(self._X, self._T)
         self._score = make_score(self._relevance, self._T)
         self.tolerance_of = tolerance_of(self._T)
         self._n_taken = self._sweeps = 0

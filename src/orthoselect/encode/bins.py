@@ -361,7 +361,8 @@ def mean_std_cuts(columns: Any, n_levels: int, weights: Floats | None = None) ->
     -----
     A value equal to a cut lies above it, and equal means up to the rounding of m and s. Hence a
     column of two values never loses one of them, although they lie on the cuts if they are equally
-    frequent.
+    frequent. Where s itself is lost in the rounding of m, as rows of hardly any weight leave it,
+    the mean and what equals it lie between the cuts, and all other values beyond them.
 
     Examples
     --------
@@ -374,7 +375,10 @@ def mean_std_cuts(columns: Any, n_levels: int, weights: Floats | None = None) ->
     mean, std = columns.moments(weights)
     offsets = np.array([-1.0, 1.0] if n_levels == 3 else [-1.0, 0.0, 1.0])
     cuts = mean[:, None] + std[:, None] * offsets
-    cuts -= _CUT_ROUNDINGS * EPS * (np.abs(mean) + std)[:, None]
+    rounding = _CUT_ROUNDINGS * EPS * (np.abs(mean) + std)
+    cuts -= rounding[:, None]
+    lost = 2 * std <= rounding
+    cuts[lost, -1] = np.nextafter(mean + rounding, np.inf)[lost]
     return _unreached(columns, cuts)
 
 
