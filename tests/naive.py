@@ -68,6 +68,30 @@ def moments(A, w=None):
     return means.astype(float), spread.astype(float), gram.astype(float)
 
 
+def exact_r_squared(columns, y, w=None):
+    """Share of y that columns explain, row weights w, in fractions: nothing is rounded."""
+    w = [Fraction(1)] * len(y) if w is None else [Fraction(float(v)) for v in w]
+
+    def inner(a, b):
+        return sum(p * q * weight for p, q, weight in zip(a, b, w))
+
+    def centered_exactly(column):
+        column = [Fraction(float(v)) for v in column]
+        mean = inner(column, [1] * len(w)) / sum(w)
+        return [v - mean for v in column]
+
+    y, basis, explained = centered_exactly(y), [], Fraction(0)
+    for column in columns:
+        rest = centered_exactly(column)
+        for q, square in basis:
+            along = inner(rest, q) / square
+            rest = [v - along * u for v, u in zip(rest, q)]
+        if square := inner(rest, rest):
+            basis.append((rest, square))
+            explained += inner(rest, y) ** 2 / square
+    return float(explained / inner(y, y))
+
+
 def one_hot(labels):
     """One indicator column for every distinct label."""
     labels = np.asarray(labels)

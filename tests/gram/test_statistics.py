@@ -306,6 +306,31 @@ def test_whole_numbers_become_numbers_once_there_are_fractions(rng):
     same((right + left).select(3), select(X, y, 3))
 
 
+def cut_and_added(X, y, size, **options):
+    starts = range(0, len(y), size)
+    return sum(GramStatistics.of(X[a : a + size], y[a : a + size], **options) for a in starts)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 30])
+@pytest.mark.parametrize("scale", [1e-309, 1e-315, 1e-320])
+def test_sums_of_columns_of_the_smallest_floats_keep_their_digits(rng, scale, size):
+    X = (rng.normal(size=(30, 3)) + [0.0, 1.0, -30.0]) * scale
+    y = rng.normal(size=30)
+    path = cut_and_added(X, y, size, task="regression").select(2)
+    assert path.total == pytest.approx(naive.exact_r_squared(X.T[path.features], y), abs=1e-13)
+
+
+@pytest.mark.parametrize("size", [1, 3, 20])
+@pytest.mark.parametrize("offset", [10**6, 10**9, 10**12])
+def test_numbers_taken_for_classes_keep_their_digits_far_from_zero(rng, offset, size):
+    X, y = rng.normal(size=(20, 3)), offset + rng.integers(0, 3, 20)
+    path = cut_and_added(X, y, size).select(2, task="regression")
+    assert path.total == pytest.approx(naive.exact_r_squared(X.T[path.features], y), abs=1e-13)
+    y = y + np.where(np.arange(20) == 13, 0.5, 0.0)  # one is no class any more
+    path = cut_and_added(X, y, size).select(2)
+    assert path.total == pytest.approx(naive.exact_r_squared(X.T[path.features], y), abs=1e-13)
+
+
 def test_adding_changes_neither_side():
     first, second = (GramStatistics.of(frame(rows), "y") for rows in (slice(0, 90), slice(90, N)))
     before = first.gram, second.gram

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import naive
-from orthoselect.matrix.triangle import Triangle, Triangles, leaf_rows
+from orthoselect.matrix.triangle import Combination, Triangle, Triangles, leaf_rows
 
 
 def rows(rng, N, n):
@@ -81,6 +81,18 @@ def test_offsets_cost_no_digits(rng):
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
 
 
+@pytest.mark.parametrize("scale", [1e-309, 1e-315, 1e-320])
+@pytest.mark.parametrize("size", [1, 2, 7, 50])
+def test_the_smallest_floats_lose_no_more_digits_when_merged(rng, size, scale):
+    X = rng.normal(size=(50, 3)) * scale
+    A, B = (np.column_stack([np.ones(50), x]) for x in (np.ldexp(X, 1060), X))
+    many = Triangles()
+    for a in range(0, 50, size):
+        many.add(B[a : a + size], None)
+        many.flush(4)
+    np.testing.assert_allclose(angles(many.whole(4)), angles(Triangle.of(A)), rtol=0, atol=1e-13)
+
+
 @pytest.mark.parametrize("scale", [1e-300, 1e-160, 1e160, 1e300])
 def test_scales_leave_no_range(rng, scale):
     X = rng.normal(size=(100, 3))
@@ -127,8 +139,11 @@ def test_columns_that_come_later_were_zero(rng):
 
 def test_combinations_are_those_of_the_rows(rng):
     A = rows(rng, 50, 3)
-    columns = [(np.array([2]), np.ones(1)), (np.array([1, 3]), np.array([2.0, -1e3]))]
-    nothing = (np.zeros(0, dtype=np.intp), np.zeros(0))
-    found = Triangle.of(A).combined([*columns, nothing])
-    made = np.column_stack([A[:, 0], A[:, 2], 2 * A[:, 1] - 1e3 * A[:, 3], np.zeros(50)])
+    columns = [
+        Combination(np.array([2]), np.ones(1)),
+        Combination(np.array([1, 3]), np.array([2.0, -1e3]), origin=7.0),
+        Combination(np.zeros(0, dtype=np.intp), np.zeros(0)),
+    ]
+    found = Triangle.of(A).combined(columns)
+    made = np.column_stack([A[:, 0], A[:, 2], 2 * A[:, 1] - 1e3 * A[:, 3] + 7.0, np.zeros(50)])
     np.testing.assert_allclose(found.gram(), made.T @ made, rtol=1e-10)

@@ -192,7 +192,8 @@ class Layout:
     def to_numbers(self) -> list[Combination]:
         """Let responses whose classes are numbers be numbers; say how columns are made of old ones.
 
-        A number is the sum of its classes times their indicators, so that nothing is lost.
+        A number is the sum of its classes times their indicators, of which one is 1 in each row:
+        one class may be taken off all of them, so that nothing is lost far from zero.
         """
         old = self.places(self.terms)
         made: dict[Term, Combination] = {}
@@ -201,11 +202,12 @@ class Layout:
                 continue
             mine = [t for t in self.terms if t[:2] == ("class", r)]
             values = np.array(by_appearance(response.classes), dtype=np.float64)
-            made["y", r] = self.places(mine), values
+            origin = middle_of(values)
+            made["y", r] = Combination(self.places(mine), values - origin, origin)
             response.classes = None
         gone = {("class", r) for _, r in made}
         kept = [t for t in self.terms[1:] if t[:2] not in gone]
-        own = {t: (old[[place]], np.ones(1)) for place, t in enumerate(self.terms)}
+        own = {t: Combination(old[[place]], np.ones(1)) for place, t in enumerate(self.terms)}
         self.terms = [ONES, *kept, *made]
         return [*(own[t] for t in kept), *made.values()]
 
@@ -224,9 +226,9 @@ class Layout:
         for place, term in enumerate(other.terms):
             if term[0] in ("x", "y"):
                 of_other[term] = place
-        nothing = np.zeros(0, dtype=np.intp), np.zeros(0)
+        nothing = Combination(np.zeros(0, dtype=np.intp), np.zeros(0))
         return [
-            (np.array([of_other[t]]), np.ones(1)) if t in of_other else nothing
+            Combination(np.array([of_other[t]]), np.ones(1)) if t in of_other else nothing
             for t in self.terms[1:]
         ]
 
@@ -274,6 +276,11 @@ class Layout:
             return numeric, precision
         some = np.searchsorted(table.numeric_at, self.numeric_at)
         return numeric[:, some], precision[some]
+
+
+def middle_of(values: Floats) -> float:
+    """Return one of the values with about as many below as above it."""
+    return float(np.sort(values)[len(values) // 2])
 
 
 def by_appearance(seen: LevelsSeen) -> list[Any]:

@@ -22,7 +22,7 @@ from orthoselect.encode import Labels, Response, Table
 from orthoselect.encode.response import centered_columns, check_encoding, encode_labels
 from orthoselect.encode.target import TargetColumn, check_classes, check_task
 from orthoselect.errors import InputError, listing
-from orthoselect.gram.layout import Layout, Term
+from orthoselect.gram.layout import Layout, Term, middle_of
 from orthoselect.matrix import DenseMatrix, Matrix
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import orthonormalize
@@ -224,8 +224,10 @@ class _Responses:
         response = self._layout.responses[r]
         if response.classes is not None:
             Z, middle = self._indicators(r)
-            values = np.array(response.classes.levels(), dtype=np.float64)[:, None]
-            Z, middle = Z @ values, middle @ values
+            values = np.array(response.classes.levels(), dtype=np.float64)
+            origin = middle_of(values)  # indicators add up to 1, so that it may be taken off
+            Z, middle = (part @ (values - origin)[:, None] for part in (Z, middle))
+            middle = middle + origin
             return Z, middle, Z + middle
         J = self._layout.places([("y", r)])
         Z, middle = self._triangle.table(J)

@@ -8,7 +8,8 @@ shifts s and exponents e, (p,), and an upper triangular R (p, p) such that
 Unlike the Gram matrix A'A itself R is made by orthogonal transformations alone (TSQR), so that
 digits of nearly dependent columns survive. As the first column of B is sqrt(w), a change of shifts
 changes the first row of R only; shifts are kept close to the means, so that no digits go into
-offsets. Powers of two keep squares in range and round nothing. A column that holds one value only
+offsets. Where a shift is rounded, as near the smallest floats, what it misses of the mean stays in
+that row. Powers of two keep squares in range and round nothing. A column that holds one value only
 is zero in R, exactly.
 """
 
@@ -17,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,8 +33,23 @@ _NARROW = 256  # so few columns are taken in narrow panels, and are no work for 
 _LEAF_NUMBERS = 1 << 18
 _LOWEST, _HIGHEST = -1000, 1000  # exponents; a column of zeros has the lowest
 
-# A column that is made of others: their places, and what to multiply them with.
-Combination = tuple[Indices, Floats]
+
+class Combination(NamedTuple):
+    """A column that is made of others.
+
+    Attributes
+    ----------
+    places : indices
+        Where these stand.
+    factors : array
+        What to multiply them with.
+    origin : float
+        What to add.
+    """
+
+    places: Indices
+    factors: Floats
+    origin: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -79,7 +96,7 @@ class Triangle:
         exponents = np.maximum(self.exponents, other.exponents)
         (R, s), (T, t) = (triangle._scaled(exponents) for triangle in (self, other))
         mine, theirs = float(R[0, 0]) ** 2, float(T[0, 0]) ** 2
-        middle = s + theirs / (mine + theirs) * (t - s)
+        middle = _as_kept(s + theirs / (mine + theirs) * (t - s), exponents)
         R[0] += (s - middle) * R[0, 0]
         T[0] += (t - middle) * T[0, 0]
         R = _eliminate(R, T, triangular=True)
@@ -101,12 +118,18 @@ class Triangle:
         p = 1 + len(columns)
         B, shift, exponents = np.zeros((self.p, p)), np.zeros(p), np.full(p, _LOWEST)
         B[:, 0], exponents[0] = self.R[:, 0], 0
-        for k, (J, factors) in enumerate(columns, start=1):
+        for k, (J, factors, origin) in enumerate(columns, start=1):
             if len(J):
                 powers = self.exponents[J] + np.frexp(factors)[1]
-                exponents[k] = np.clip(powers[factors != 0].max(initial=_LOWEST), _LOWEST, _HIGHEST)
+                top = powers[factors != 0].max(initial=_LOWEST)
+                beside = self.shift[J] @ factors
+                shift[k] = origin + beside
+                if shift[k]:
+                    top = max(top, int(np.frexp(shift[k])[1]))
+                exponents[k] = np.clip(top, _LOWEST, _HIGHEST)
                 B[:, k] = self.R[:, J] @ np.ldexp(factors, self.exponents[J] - exponents[k])
-                shift[k] = self.shift[J] @ factors
+                rounded = (origin - shift[k]) + beside  # away, which may be much beside the spread
+                B[:, k] += np.ldexp(rounded, -exponents[k]) * B[:, 0]
         return Triangle(_reduce(B), shift, exponents)._recentered()
 
     def table(self, J: Indices) -> tuple[Floats, Floats]:
@@ -153,11 +176,11 @@ class Triangle:
         )
 
     def _recentered(self) -> Triangle:
-        """Return the same with the means as shifts, so that the first row is zero but for u."""
+        """Return the same with the means as shifts, so that the first row is all but zero."""
         if not self.R[0, 0]:
             return self
         old = np.ldexp(self.shift, -self.exponents)
-        new = old + self.R[0] / self.R[0, 0]
+        new = _as_kept(old + self.R[0] / self.R[0, 0], self.exponents)
         new[0] = 0.0
         R = self.R.copy()
         R[0] -= (new - old) * R[0, 0]
@@ -253,6 +276,14 @@ def leaf_rows(p: int) -> int:
 def _exponents(peaks: Floats) -> NDArray[np.intp]:
     found = np.clip(np.frexp(peaks)[1], _LOWEST, _HIGHEST).astype(np.intp)
     return np.where(peaks > 0, found, _LOWEST)
+
+
+def _as_kept(shift: Floats, exponents: NDArray[np.intp]) -> Floats:
+    """Return shifts, in units of 2**exponents, as they will be once they are kept in units of 1.
+
+    The smallest floats have few digits.
+    """
+    return np.ldexp(np.ldexp(shift, exponents), -exponents)
 
 
 def _middle(B: Floats) -> Floats:
