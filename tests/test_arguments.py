@@ -476,6 +476,7 @@ def test_booleans_choose_rows(X, y):
         (np.r_[np.ones(N - 1), np.nan], "row 49 has nan"),
         (np.r_[np.inf, np.ones(N - 1)], "row 0 has inf"),
         (np.zeros(N), "all zero"),
+        (np.r_[1e-300, 1e40, np.ones(N - 2)], r"more than 1e330; it goes from 1e-300 to 1e\+40"),
         (np.ones(N - 1), r"each of the 50 rows; got shape \(49,\)"),
         (np.ones((N, 1)), r"got shape \(50, 1\)"),
         (3, r"got shape \(\)"),
@@ -488,7 +489,7 @@ def test_booleans_choose_rows(X, y):
         ([[1], [1, 2]], "`sample_weight`"),
         (object(), "`sample_weight`"),
     ],
-    ids=range(16),
+    ids=range(17),
 )
 def test_weights_that_make_no_sense(X, y, weights, words):
     with pytest.raises(InputError, match=words):

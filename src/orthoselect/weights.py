@@ -15,6 +15,9 @@ from orthoselect.matrix.passes import SpreadPasses
 from orthoselect.matrix.rows import SpreadRows, SpreadWeights
 
 _EXACT = 2.0**53  # floats hold whole numbers up to here
+# Exponents of two: a weight below the first beside the largest takes squares out of range, and so
+# would a mean above the second.
+_LOWEST, _HIGHEST = -600, 500
 
 
 @dataclass
@@ -26,6 +29,8 @@ class _Facts:
     n_rows, n_live : int
         Rows, and those that have any weight.
     smallest, largest : float
+    least : float
+        The smallest above zero.
     whole : bool
         Whether all are whole numbers.
     """
@@ -34,6 +39,7 @@ class _Facts:
     n_live: int = 0
     smallest: float = math.inf
     largest: float = 0.0
+    least: float = math.inf
     whole: bool = True
 
     def look(self, w: Floats) -> None:
@@ -44,6 +50,7 @@ class _Facts:
                 int(np.count_nonzero(w)),
                 float(w.min(initial=math.inf)),
                 float(w.max(initial=0.0)),
+                float(w.min(initial=math.inf, where=w > 0)),
                 bool((w == np.trunc(w)).all()),
             )
         )
@@ -54,6 +61,7 @@ class _Facts:
         self.n_live += other.n_live
         self.smallest = min(self.smallest, other.smallest)
         self.largest = max(self.largest, other.largest)
+        self.least = min(self.least, other.least)
         self.whole &= other.whole
         return self
 
@@ -63,6 +71,11 @@ class _Facts:
             raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
         if self.n_live < 2:
             raise ShapeError("at least 2 rows should have a `sample_weight` above 0; 1 sample has.")
+        if self._exponent < _LOWEST - _HIGHEST:
+            raise InputError(
+                f"`sample_weight` should not differ by a factor of more than 1e330; it goes from "
+                f"{self.least} to {self.largest}. Give rows that should not count the weight 0."
+            )
 
     @property
     def are_equal(self) -> bool:
@@ -74,9 +87,21 @@ class _Facts:
         """Whether they may stay as they are: whole numbers, whose sums are exact."""
         return self.whole and self.largest * self.n_rows < _EXACT
 
+    @property
+    def mean(self) -> float:
+        """What to bring the mean to: 1, or a power of two that keeps the least weight in range."""
+        return 2.0 ** max(0, _LOWEST - self._exponent)
+
+    @property
+    def _exponent(self) -> int:
+        """That of the least weight beside the largest."""
+        return math.frexp(self.least)[1] - math.frexp(self.largest)[1]
+
 
 def check_weights(weights: Any, n_rows: int, *, keep_whole: bool = False) -> Floats | None:
     """Return row weights with mean one over the rows that have any, or None for equal ones.
+
+    Where they differ by more than floats can square, the mean is a power of two above one.
 
     Parameters
     ----------
@@ -95,8 +120,8 @@ def check_weights(weights: Any, n_rows: int, *, keep_whole: bool = False) -> Flo
         return None
     if keep_whole and facts.are_copies:
         return w
-    w = w / facts.largest  # before the sum, which might overflow
-    return w / w[w > 0].mean()
+    w = _over(facts.largest / facts.mean, 1.0, w)  # before the sum, which might overflow
+    return w / (w[w > 0].mean() / facts.mean)
 
 
 def check_spread_weights(w: SpreadRows, *, keep_whole: bool = False) -> SpreadWeights | None:
@@ -116,8 +141,9 @@ def check_spread_weights(w: SpreadRows, *, keep_whole: bool = False) -> SpreadWe
         return None
     whole = keep_whole and facts.are_copies
     if not whole:
-        mean = _sum(w.then(partial(_over, facts.largest, 1.0), width=1)) / facts.n_live
-        w = passes.kept(w.then(partial(_over, facts.largest, mean), width=1))
+        largest = facts.largest / facts.mean
+        mean = _sum(w.then(partial(_over, largest, 1.0), width=1)) / facts.n_live / facts.mean
+        w = passes.kept(w.then(partial(_over, largest, mean), width=1))
     return SpreadWeights.of(w, _sum(w), facts.n_live, whole=whole)
 
 

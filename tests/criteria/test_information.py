@@ -161,7 +161,7 @@ def test_independent_features_of_large_whole_weights_share_nothing(way):
 @pytest.mark.parametrize("tiny", [1e-12, 1e-16, 1e-24, 1e-40, 1e-200])
 def test_a_feature_that_varies_in_rows_of_hardly_any_weight_is_not_constant(tiny, base, bins):
     rng = np.random.default_rng(0)
-    X = np.column_stack([rng.integers(0, 3, 60), np.full(60, base), np.full(60, base)]).astype(float)
+    X = np.column_stack([rng.integers(0, 3, 60), np.full((60, 2), base)])
     X[5::10, 1] += 1.0
     y, w = rng.integers(0, 2, 60), np.where(np.arange(60) % 10 == 5, tiny, 1.0)
     with pytest.warns(SearchStoppedWarning, match="constant"):

@@ -314,7 +314,7 @@ def cut_and_added(X, y, size, **options):
 @pytest.mark.parametrize("size", [1, 2, 5, 30])
 @pytest.mark.parametrize("scale", [1e-309, 1e-315, 1e-320])
 def test_sums_of_columns_of_the_smallest_floats_keep_their_digits(rng, scale, size):
-    X = (rng.normal(size=(30, 3)) + [0.0, 1.0, -30.0]) * scale
+    X = rng.normal([0.0, 1.0, -30.0], size=(30, 3)) * scale
     y = rng.normal(size=30)
     path = cut_and_added(X, y, size, task="regression").select(2)
     assert path.total == pytest.approx(naive.exact_r_squared(X.T[path.features], y), abs=1e-13)

@@ -70,7 +70,7 @@ class Criterion(ABC):
         What `method` calls it.
     keeps_whole_weights : bool
         Whether row weights that are whole numbers, copies of rows, reach it as they are; others,
-        and all weights where it is False, have mean one.
+        and all weights where it is False, have mean one (see `check_weights`).
     takes_blocks : bool
         Whether the rows of the table may come in blocks.
     needs_rows : bool

@@ -212,6 +212,13 @@ class Matrix(ABC):
         peaks, n_nan, n_inf = (np.concatenate(kind) for kind in zip(*answers))
         return peaks, n_nan, n_inf
 
+    def holds(self, J: Indices) -> NDArray[np.bool_]:
+        """Return which of columns J hold anything but zeros."""
+        found = np.zeros(len(J), dtype=bool)
+        for _, A in self.column_tiles(J):
+            found |= A.any(axis=0)
+        return found
+
     def total(
         self,
         work: Callable[..., Sequence[Floats]],

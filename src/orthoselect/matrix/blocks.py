@@ -151,6 +151,9 @@ class BlockMatrix(Matrix):
     def extremes(self, J: Indices) -> tuple[Floats, Indices, Indices]:
         return self.reduce(partial(_extremes, J), _merge_extremes, J)
 
+    def holds(self, J: Indices) -> NDArray[np.bool_]:
+        return self.reduce(partial(_holds, J), np.logical_or, J)
+
     def locate(self, J: Indices) -> dict[int, str]:
         """Say which block holds the first NaN or infinity of columns J."""
         found: dict[int, str] = {}
@@ -221,6 +224,9 @@ class ProjectedMatrix(Matrix):
     def extremes(self, J: Indices) -> tuple[Floats, Indices, Indices]:
         return self._part.extremes(self._place[J])
 
+    def holds(self, J: Indices) -> NDArray[np.bool_]:
+        return self._part.holds(self._place[J])
+
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         part = self._part.rescaled(shift[self._J], scale[self._J])
         return ProjectedMatrix(part, self._J, self.shape[1])
@@ -279,6 +285,10 @@ def _pilot(block: Matrix, picked: NDArray[np.bool_]) -> Floats | None:
 
 def _extremes(J: Indices, block: Matrix) -> tuple[Floats, Indices, Indices]:
     return block.extremes(J)
+
+
+def _holds(J: Indices, block: Matrix) -> NDArray[np.bool_]:
+    return block.holds(J)
 
 
 def _merge_extremes(

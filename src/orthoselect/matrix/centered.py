@@ -31,6 +31,7 @@ _SUM_ROUNDINGS = 4.0  # that a sum of squares is off by
 # Usual error of an inner product of unit vectors, in roundings.
 PRODUCT_ROUNDINGS = 8.0
 _BLOCK_NUMBERS = 1 << 13  # numbers worked on at a time, in the nearest cache
+_BACK = 64.0  # roundings of a shift within which another one undoes it
 _MAX_LOOKS = 3  # the first, after a scale, after a shift
 
 
@@ -357,26 +358,28 @@ def _look(
     """
     limit = offset_limit(matrix)
     n, work = matrix.shape[1], Work()
-    # presented = (stored - origin) * scales
-    origin: Floats | None = None
-    scales: Floats | float = 1.0
+    origin: Floats | None = None  # what was taken off the stored numbers, as they are presented
     sample = pilot_sample(matrix, root)
     change = pilot_shift(matrix, sample, 0.0 if gram else limit)
     for looks in range(1, _MAX_LOOKS + 1):
         if change is not None:
             shift, scale = change
+            if origin is None:
+                origin = np.zeros(n)
+            # A mean of zero, up to rounding, is zero: there most numbers of the column may be.
+            back = np.abs(origin + shift) <= _BACK * EPS * np.abs(origin)
+            shift = np.where(back, -origin, shift)
             matrix = matrix.rescaled(shift, scale)
-            origin = shift / scales if origin is None else origin + shift / scales
-            scales = scales * scale
+            origin = (origin + shift) * scale
         scan = matrix.scan(V, root, gram=gram)
         work.passes += 1
         work.products += n if gram else 1 + V.shape[1]
         if looks == _MAX_LOOKS:
             break
-        change = repairs(matrix, scan, total, wanted, limit, sample)
+        change = repairs(matrix, scan, total, wanted, limit, sample, root)
         if change is None:
             break
-    return matrix, scan, None if origin is None else origin * scales, work
+    return matrix, scan, origin, work
 
 
 def _correlations(rows: Matrix, J: Indices) -> Floats:

@@ -156,7 +156,8 @@ def normalize(
     work = Work(passes=1, products=1 + Z.shape[1])
     with np.errstate(all="ignore"):  # overflow and NaN are looked for, and dealt with
         scan = matrix.scan(Z, root)
-        scale, _ = scale_into_range(matrix, scan, wanted, partial(pilot_sample, matrix, root))
+        sample = partial(pilot_sample, matrix, root)
+        scale, _ = scale_into_range(matrix, scan, wanted, sample, root)
         if (scale != 1.0).any():
             matrix = matrix.rescaled(np.zeros(len(scale)), scale)
             scan = matrix.scan(Z, root)

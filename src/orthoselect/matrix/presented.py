@@ -77,6 +77,7 @@ def repairs(
     wanted: NDArray[np.bool_],
     limit: float,
     sample: Floats | None,
+    root: Rows | None,
 ) -> tuple[Floats, Floats] | None:
     """Return the shift and scale that give columns back the digits they lost, or None.
 
@@ -88,7 +89,7 @@ def repairs(
         return None
     means = scan.sums / total
     shift = np.zeros(len(means))
-    scale, extreme = scale_into_range(matrix, scan, wanted, lambda: sample)
+    scale, extreme = scale_into_range(matrix, scan, wanted, lambda: sample, root)
     far = wanted & ~extreme & ~near
     J = np.flatnonzero(far)
     if J.size:
@@ -116,6 +117,7 @@ def scale_into_range(
     scan: Scan,
     wanted: NDArray[np.bool_],
     sample: Callable[[], Floats | None],
+    root: Rows | None,
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """Return scales that bring the squares of every wanted column into range.
 
@@ -128,13 +130,7 @@ def scale_into_range(
     """
     scale = np.ones(matrix.shape[1])
     extreme = ~_in_range(matrix, scan)
-    # Columns of zeros are common, and to look at all of them takes long. Tiny numbers, too, have
-    # squares that are zero, and may add up to zero; but hardly ever are they zero in a few rows.
-    empty = (scan.squares == 0) & (scan.sums == 0) & ~scan.VtX.any(axis=0)
-    rows = sample() if empty.any() else None
-    if rows is not None:
-        empty &= ~rows.any(axis=0)
-    J = np.flatnonzero(wanted & extreme & ~empty)
+    J = np.flatnonzero(wanted & extreme & ~_empty(matrix, scan, sample, root))
     if J.size:
         peaks, n_nan, n_inf = matrix.extremes(J)
         bad = (n_nan > 0) | (n_inf > 0)
@@ -144,6 +140,25 @@ def scale_into_range(
         exponents = np.frexp(peaks)[1]
         scale[J] = np.where(peaks > 0, np.ldexp(1.0, np.clip(-exponents, -1000, 1000)), 1.0)
     return scale, extreme
+
+
+def _empty(
+    matrix: Matrix, scan: Scan, sample: Callable[[], Floats | None], root: Rows | None
+) -> NDArray[np.bool_]:
+    """Return which columns hold nothing but zeros.
+
+    Such are common, and to look at all of them takes long. Tiny numbers, too, have squares that are
+    zero, and may add up to zero; but hardly ever are they zero in a few rows. With weights they may
+    vanish one by one: there is no way but to look.
+    """
+    empty = (scan.squares == 0) & (scan.sums == 0) & ~scan.VtX.any(axis=0)
+    rows = sample() if empty.any() else None
+    if rows is not None:
+        empty &= ~rows.any(axis=0)
+    J = np.flatnonzero(empty)
+    if root is not None and J.size:
+        empty[J] = ~matrix.holds(J)
+    return empty
 
 
 def _in_range(matrix: Matrix, scan: Scan) -> NDArray[np.bool_]:

@@ -177,6 +177,11 @@ class SparseMatrix(Matrix):
             A = sp.csc_array((A.data * root[A.indices], A.indices, A.indptr), shape=A.shape)
         return (A.T @ A).toarray()
 
+    def holds(self, J: Indices) -> NDArray[np.bool_]:
+        data, _, starts = self._stored
+        before = np.concatenate([[0], np.cumsum(data != 0)])
+        return before[starts[J + 1]] > before[starts[J]]
+
     def extremes(self, J: Indices) -> tuple[Floats, Indices, Indices]:
         part = self._X[:, J]
         owner = np.repeat(np.arange(len(J)), np.diff(part.indptr))
