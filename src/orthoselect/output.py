@@ -6,7 +6,8 @@ import errno
 import os
 import secrets
 import shutil
-from collections.abc import Iterator
+import stat
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -79,6 +80,57 @@ def check_place(path: str | Path) -> Path:
             f"`{path}` should be in a folder that exists; there is no `{folder}`. Make it first."
         )
     return place
+
+
+def check_keeps_source(
+    path: str | Path, files: Iterable[Path | int], argument: str, *, overwrite: bool = False
+) -> None:
+    """Raise if a file to write is one that a table is read from, by whatever name or link.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file to write.
+    files : iterable of Path or int
+        The files of the table; a number is a file that is open.
+    argument : str
+        What to call the file to write in the error.
+    overwrite : bool
+        Whether that is what the caller wants.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> file = Path(folder.name) / "table.csv"
+    >>> file.touch()
+    >>> check_keeps_source(Path(folder.name) / "other.csv", [file], "path")
+    >>> check_keeps_source(file, [file], "path")
+    Traceback (most recent call last):
+    orthoselect.errors.InputError: `path` should not be a file of the table itself; ...
+    >>> folder.cleanup()
+    """
+    written = None if overwrite else _regular(path)
+    if written is None:
+        return
+    for file in files:
+        read = _regular(file)
+        if read is not None and os.path.samestat(read, written):
+            called = "standard input" if isinstance(file, int) else str(file)
+            same = f"`{path}`" if called == str(path) else f"`{path}` is `{called}`, which"
+            raise InputError(
+                f"`{argument}` should not be a file of the table itself; {same} would be "
+                f"replaced. Name another file, or pass `overwrite_source=True` if it may be."
+            )
+
+
+def _regular(file: str | Path | int) -> os.stat_result | None:
+    """Return what tells files apart; None for what is no file, a pipe or a terminal for one."""
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
 
 
 def _create(temporary: Path) -> None:

@@ -182,5 +182,5 @@ def test_the_output_takes_no_place_of_a_file_of_the_table(run, folder, memory):
         place = folder / ".." / "logs" / "1.parquet"
         ran = run("select", *source, "--target", "y", "--output", place, *memory)
         assert ran.code == 2
-        assert "should leave the files of the table as they are" in ran.err
+        assert "should not be a file of the table itself" in ran.err
     assert (folder / "1.parquet").read_bytes() == before

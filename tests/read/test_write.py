@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import os
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthoselect.errors import InputError, RowsDroppedWarning, UnknownColumnError
-from orthoselect.read import SUFFIXES, Dataset, TextFormat, drop_missing, read_source, write_columns
+from orthoselect.read import (
+    SUFFIXES,
+    Dataset,
+    TextFormat,
+    drop_missing,
+    read_source,
+    read_table,
+    write_blocks,
+    write_columns,
+)
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -251,11 +261,11 @@ def test_failure_leaves_the_old_file(dataset, tmp_path):
     assert os.listdir(tmp_path) == ["t.svm"]
 
 
-def test_file_may_replace_its_own_source(dataset, tmp_path):
+def test_file_may_replace_its_own_source_where_that_is_wanted(dataset, tmp_path):
     for suffix in (".csv", ".parquet", ".arrow"):
         path = tmp_path / f"t{suffix}"
         write_columns(dataset, CHOSEN, "y", path)
-        write_columns(read_source(path), ["real"], "y", path)
+        write_columns(read_source(path), ["real"], "y", path, overwrite_source=True)
         assert read_source(path).data.to_pydict() == expected(["real", "y"])
 
 
@@ -289,3 +299,33 @@ def test_values_survive(tmp_path_factory, rows, text, suffix):
     write_columns(source, ["word", "real"], "flag", path)
     found = read_source(path, **({"delimiter": text.delimiter} if suffix == ".csv" else {}))
     assert found.data.to_pydict() == columns
+
+
+@pytest.fixture
+def source(tmp_path):
+    path = tmp_path / "source.csv"
+    path.write_text("a,b,y\n1,2,u\n3,5,v\n")
+    return path
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+@pytest.mark.parametrize("how", ["itself", "symbolic link", "hard link", "from another folder"])
+def test_the_source_is_not_written_to_unless_it_may_be(
+    source, tmp_path, monkeypatch, in_blocks, how
+):
+    monkeypatch.chdir(tmp_path)
+    dataset = read_table("source.csv", in_blocks=in_blocks)
+    link = {"symbolic link": os.symlink, "hard link": os.link}.get(how)
+    place = source if link is None else tmp_path / "link.csv"
+    if link is not None:
+        link(source, place)
+    if how == "from another folder" and not in_blocks:  # blocks are read where they were
+        (tmp_path / "below").mkdir()
+        monkeypatch.chdir(tmp_path / "below")
+    write = partial(write_blocks, dataset, ["a", "y"]) if in_blocks else None
+    write = write or partial(write_columns, dataset, ["a"], "y")
+    with pytest.raises(InputError, match=r"not be a file of the table itself.*overwrite_source=Tr"):
+        write(place)
+    assert source.read_text() == "a,b,y\n1,2,u\n3,5,v\n"
+    write(place, overwrite_source=True)
+    assert read_source(place).names == ["a", "y"]

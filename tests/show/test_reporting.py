@@ -10,6 +10,7 @@ import pytest
 import orthoselect
 from orthoselect import select
 from orthoselect.errors import InputError
+from orthoselect.read import read_source
 
 
 @pytest.fixture
@@ -89,3 +90,18 @@ def test_weights_of_a_comparison_are_refused(tmp_path, table):
     comparison = orthoselect.compare(*table, ["socc"], sizes=[1])
     with pytest.raises(InputError, match="`sample_weight` should be left out"):
         orthoselect.report(comparison, None, None, tmp_path / "m.json", sample_weight=np.ones(50))
+
+
+@pytest.mark.parametrize("as_dataset", [False, True])
+def test_a_report_does_not_take_the_place_of_its_data(tmp_path, as_dataset):
+    source = tmp_path / "t.csv"
+    source.write_text("a,b,y\n" + "".join(f"{i},{i * i % 7},{i % 2}\n" for i in range(20)))
+    (tmp_path / "t.json").symlink_to(source)
+    before = source.read_text()
+    data = read_source(source) if as_dataset else source
+    path = select(data, "y", 1)
+    with pytest.raises(InputError, match=r"`file` should not be a file of the table itself"):
+        orthoselect.report(path, data, "y", tmp_path / "t.json")
+    assert source.read_text() == before
+    orthoselect.report(path, data, "y", tmp_path / "t.json", overwrite_source=True)
+    assert json.loads(source.read_text())["target"] == "y"

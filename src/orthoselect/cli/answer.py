@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,8 @@ from orthoselect.cli.terminal import Terminal
 from orthoselect.errors import InputError
 from orthoselect.lazy import lazy
 from orthoselect.methods import METHODS
-from orthoselect.output import check_place
-from orthoselect.read import check_output, write_blocks, write_columns
-from orthoselect.read.paths import find_files, is_several
+from orthoselect.output import check_keeps_source, check_place
+from orthoselect.read import check_output, files_of, write_blocks, write_columns
 from orthoselect.result import SelectionPath
 
 _REPORTS = (".html", ".htm", ".json")
@@ -36,16 +35,28 @@ def check_writable(output: str | None, report: str | None) -> None:
             check_place(file)
 
 
-def check_keeps_source(output: str | None, source: str | list[str]) -> None:
-    """Raise if the output would take the place of one of several files that are the table."""
-    if output is None or not is_several(source) or not os.path.exists(output):
-        return
-    for file in find_files(source):
-        if os.path.samefile(file.path, output):
-            raise InputError(
-                f"`--output` should leave the files of the table as they are; `{output}` is one of "
-                f"them. Name another file, in another folder."
-            )
+def check_source_stays(
+    source: str | list[str], written: Mapping[str, str | None], overwrite: bool
+) -> None:
+    """Raise before the work if its result would take the place of the table.
+
+    Parameters
+    ----------
+    source : str or list of str
+    written : mapping of str to str or None
+        Each option that names a file to write, and the file, if there is to be one.
+    overwrite : bool
+        Whether the table may be replaced.
+    """
+    places = {option: file for option, file in written.items() if file is not None}
+    if overwrite and not places:
+        raise InputError(
+            f"`--overwrite-source` is for {' and '.join(f'`{option}`' for option in written)}, "
+            f"which should name the file to replace; it is not given. Omit it."
+        )
+    files = files_of(source) if places else []
+    for option, file in places.items():
+        check_keeps_source(file, files, option, overwrite=overwrite)
 
 
 class Answer:
@@ -71,16 +82,22 @@ class Answer:
             print(self._path.to_text(bars=sys.stdout.isatty()))
         sys.stdout.flush()
 
-    def write(self, output: str | None, report: str | None) -> None:
+    def write(
+        self, output: str | None, report: str | None, *, overwrite_source: bool = False
+    ) -> None:
         """Write the reduced table and the page, where they are wanted."""
         dataset, path = self._loaded.dataset, self._path
         if output is not None:
             columns = [dataset.names[column] for column in path.columns]
             targets = self._loaded.target_columns
             if dataset.in_blocks:
-                write_blocks(dataset, [*columns, *targets], output)
+                write_blocks(
+                    dataset, [*columns, *targets], output, overwrite_source=overwrite_source
+                )
             else:
-                write_columns(dataset, columns, targets or None, output)
+                write_columns(
+                    dataset, columns, targets or None, output, overwrite_source=overwrite_source
+                )
             self._terminal.note(f"wrote {len(columns)} columns and the target to {output}")
         if report is not None:
             from orthoselect.show import write_report

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from orthoselect.cli import options as o
-from orthoselect.cli.answer import annotated, check_writable
+from orthoselect.cli.answer import annotated, check_source_stays, check_writable
 from orthoselect.cli.loading import Asked, Loaded, load, open_table
 from orthoselect.cli.running import INTERRUPTED, ending_well
 from orthoselect.cli.terminal import Terminal
@@ -44,6 +44,7 @@ def compare_command(
     input_format: o.InputFormat = None,
     format: o.FormatOption = o.Format.table,
     report: o.Report = None,
+    overwrite_source: o.OverwriteSource = False,
     quiet: o.Quiet = False,
 ) -> None:
     """Compare methods: the score of a linear model against the number of selected features.
@@ -53,6 +54,7 @@ def compare_command(
     terminal = Terminal(quiet)
     with ending_well(terminal):
         check_writable(None, report)
+        check_source_stays(source, {"--report": report}, overwrite_source)
         asked = Asked(
             source=source,
             target=target,

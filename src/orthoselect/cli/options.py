@@ -280,6 +280,14 @@ Output = Annotated[
         rich_help_panel=_ANSWER,
     ),
 ]
+OverwriteSource = Annotated[
+    bool,
+    typer.Option(
+        "--overwrite-source",
+        help="Let what is written take the place of a file of the table, which else is refused.",
+        rich_help_panel=_ANSWER,
+    ),
+]
 Methods = Annotated[
     list[str],
     typer.Option(

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 from orthoselect.cli import options as o
-from orthoselect.cli.answer import Answer, check_keeps_source, check_writable
+from orthoselect.cli.answer import Answer, check_source_stays, check_writable
 from orthoselect.cli.cluster import connected
 from orthoselect.cli.loading import Asked, Loaded, load, open_table
 from orthoselect.cli.running import INTERRUPTED, ending_well
@@ -45,6 +45,7 @@ def select_command(
     format: o.FormatOption = o.Format.table,
     output: o.Output = None,
     report: o.Report = None,
+    overwrite_source: o.OverwriteSource = False,
     quiet: o.Quiet = False,
 ) -> None:
     """Select the features that together explain a column best.
@@ -72,9 +73,10 @@ def select_command(
             memory=memory,
             in_blocks=scheduler is not None,
         )
+        written = {"--output": output, "--report": report}
+        check_source_stays(asked.source, written, overwrite_source)
         with terminal.working(f"reading {' '.join(source)}"):
             table = open_table(asked)
-            check_keeps_source(output, asked.source)
             if table.in_blocks:
                 _check_blocks(table, method, output, report)
             loaded = load(asked, table)
@@ -86,7 +88,7 @@ def select_command(
         answer = Answer(path, loaded, terminal)
         try:
             answer.show(format.value)
-            answer.write(output, report)
+            answer.write(output, report, overwrite_source=overwrite_source)
         except KeyboardInterrupt:
             terminal.error(
                 f"interrupted while writing; the {len(path)} feature(s) are found, and files that "

@@ -42,7 +42,10 @@ _OPTIONS = {
     },
 }
 _SETTING = re.compile(r"`(\w+)='?([^'`]*)'?`")
-_PHRASES = {"use OrthogonalSelector, which": "use `--method socc`, which"}
+_PHRASES = {
+    "use OrthogonalSelector, which": "use `--method socc`, which",
+    "pass `overwrite_source=True`": "give `--overwrite-source`",
+}
 # Where a name in backquotes is an argument and not a column of the table.
 _NAME = re.compile(r"(^|\bin |\btake |\bset )`(\w+)`")
 

@@ -8,7 +8,7 @@ from orthoselect.read.dask_source import DaskSource, gathered_columns
 from orthoselect.read.dask_table import DaskTable, OnDask, gathered, is_dask
 from orthoselect.read.dataset import Dataset, TextFormat
 from orthoselect.read.file_blocks import FileBlocks
-from orthoselect.read.files import FORMATS, SUFFIXES, read_source
+from orthoselect.read.files import FORMATS, SUFFIXES, files_of, read_source
 from orthoselect.read.missing import drop_missing
 from orthoselect.read.npy_blocks import NpyBlocks
 from orthoselect.read.opening import is_path, map_blocks, on_dask, read_table
@@ -38,6 +38,7 @@ __all__ = [
     "check_block_output",
     "check_output",
     "drop_missing",
+    "files_of",
     "find_names",
     "gathered",
     "gathered_columns",

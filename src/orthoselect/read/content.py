@@ -104,6 +104,14 @@ def read_content(source: str | Path, near: Iterable[str]) -> Content:
         return Content(str(path), content)
 
 
+def standard_input() -> list[int]:
+    """Return the number of the open file that is standard input; none if it is no file at all."""
+    try:
+        return [sys.stdin.fileno()]
+    except (AttributeError, OSError, ValueError):  # there is none, or what stands in for it is not
+        return []
+
+
 @contextmanager
 def opened_file(path: Path, near: Iterable[str] = ()) -> Iterator[None]:
     """Word what the file system says."""

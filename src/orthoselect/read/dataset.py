@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -66,6 +67,9 @@ class Dataset:
         What the target that the source knows is for, where its values do not tell.
     unsifted : bool
         Whether `select` is to look for columns that are no features; see `sift`.
+    files : sequence of Path or int
+        Where the table was read from, so that nothing else takes its place by mistake; see
+        `files_of`.
     """
 
     data: Any
@@ -79,6 +83,7 @@ class Dataset:
     dropped: Sequence[str] = ()
     task: str = "auto"
     unsifted: bool = False
+    files: Sequence[Path | int] = ()
 
     @property
     def n_rows(self) -> int:

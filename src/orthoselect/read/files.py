@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,16 @@ from orthoselect.errors import InputError, listing
 from orthoselect.read.archives import read_archive, read_array
 from orthoselect.read.arrow import read_arrow, read_parquet
 from orthoselect.read.builtin import BUILT_IN, read_built_in
-from orthoselect.read.content import STANDARD_INPUT, Content, read_content, split_suffix
+from orthoselect.read.content import (
+    STANDARD_INPUT,
+    Content,
+    read_content,
+    split_suffix,
+    standard_input,
+)
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.libsvm import read_libsvm
+from orthoselect.read.paths import find_files, is_several
 from orthoselect.read.text import read_text
 
 SUFFIXES = {
@@ -112,7 +120,35 @@ def read_source(
         content = read_content(source, BUILT_IN)
         name = STANDARD_INPUT if source == "-" else Path(source).name
         dataset = replace(_read(content, format or _format_of(source, content), text), name=name)
+        dataset = replace(dataset, files=kept_files(source))
     return dataset.without(drop).checked()
+
+
+def files_of(source: Any) -> list[Path | int]:
+    """Return the files that a table is read from; none of a built-in data set.
+
+    Parameters
+    ----------
+    source : str, Path, or list of these
+        As for `read_table`. Standard input is the number of an open file.
+
+    Examples
+    --------
+    >>> [file.name for file in files_of("logs/table.csv")], files_of("iris")
+    (['table.csv'], [])
+    """
+    if is_several(source):
+        return [file.path for file in find_files(source)]
+    source = source[0] if isinstance(source, (list, tuple)) else source
+    if source == "-":
+        return [*standard_input()]
+    is_built_in = isinstance(source, str) and source in BUILT_IN and not _is_file(source)
+    return [] if is_built_in else [Path(source)]
+
+
+def kept_files(source: Any) -> list[Path | int]:
+    """Return the files of a table by names that hold in any working folder."""
+    return [f if isinstance(f, int) else Path(os.path.abspath(f)) for f in files_of(source)]
 
 
 def _is_file(name: str) -> bool:

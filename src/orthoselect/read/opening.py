@@ -17,7 +17,7 @@ from orthoselect.read.content import split_suffix
 from orthoselect.read.dask_table import OnDask
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.file_blocks import BLOCK_BYTES, FileBlocks
-from orthoselect.read.files import read_source
+from orthoselect.read.files import kept_files, read_source
 from orthoselect.read.npy_blocks import NpyBlocks
 from orthoselect.read.parts import ParquetPart
 from orthoselect.read.paths import BLOCK_SUFFIXES, find_files, is_list_of_paths, is_several
@@ -90,7 +90,14 @@ def read_table(
     name = _name_of(source)
     fits = not in_blocks and _COPIES * _size(blocks, budget) <= _allowed(budget)
     data = _whole(blocks) if fits else blocks
-    dataset = Dataset(data, blocks.names, name=name, format=_format(blocks), unsifted=True)
+    dataset = Dataset(
+        data,
+        blocks.names,
+        name=name,
+        format=_format(blocks),
+        unsifted=True,
+        files=kept_files(source),
+    )
     return dataset.without(drop).checked()
 
 

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.errors import InputError, UnknownColumnError, listing
-from orthoselect.output import replacing
+from orthoselect.output import check_keeps_source, replacing
 from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.content import open_packed, split_suffix
 from orthoselect.read.dataset import Dataset, TextFormat
@@ -26,7 +26,14 @@ from orthoselect.read.patterns import response_columns
 _ROWS = 1 << 16  # rows that are text at a time
 
 
-def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: str | Path) -> None:
+def write_columns(
+    dataset: Dataset,
+    columns: Sequence[str],
+    target: Any,
+    path: str | Path,
+    *,
+    overwrite_source: bool = False,
+) -> None:
     """Write some columns and the target, in the format of the source.
 
     Parameters
@@ -43,6 +50,9 @@ def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: s
         the format of the source, and a built-in data set as CSV. ``.gz``, ``.bz2`` and ``.xz``
         compress. LIBSVM that was read from LIBSVM keeps the index of each column (`x7` is 7);
         columns of any other source are counted from 1, in the order given.
+    overwrite_source : bool, default=False
+        Whether `path` may be a file that the table was read from, or a link to one. It loses all
+        other columns then; unless this is True, that is an error.
 
     Examples
     --------
@@ -58,6 +68,7 @@ def write_columns(dataset: Dataset, columns: Sequence[str], target: Any, path: s
     unknown = [name for name in columns if name not in dataset]
     if unknown:
         raise UnknownColumnError("columns", unknown, dataset.names)
+    check_keeps_source(path, dataset.files, "path", overwrite=overwrite_source)
     own = {"built-in": "csv", "npy": "npz"}.get(dataset.format, dataset.format)
     format, packed = check_output(path) or own, split_suffix(Path(path))[1]
     chosen = _Chosen(dataset, list(columns), target)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from orthoselect.errors import InputError
-from orthoselect.output import replacing
+from orthoselect.output import check_keeps_source, replacing
 from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.content import open_packed, split_suffix
 from orthoselect.read.dataset import Dataset
@@ -31,7 +31,13 @@ def check_block_output(dataset: Dataset, path: str | Path) -> str:
     return format
 
 
-def write_blocks(dataset: Dataset, columns: Sequence[str], path: str | Path) -> None:
+def write_blocks(
+    dataset: Dataset,
+    columns: Sequence[str],
+    path: str | Path,
+    *,
+    overwrite_source: bool = False,
+) -> None:
     """Write some columns of a table in blocks.
 
     Parameters
@@ -42,7 +48,10 @@ def write_blocks(dataset: Dataset, columns: Sequence[str], path: str | Path) -> 
         Names, in the order to write them.
     path : str or Path
         The file, replaced only when it is whole; its suffix names the format.
+    overwrite_source : bool, default=False
+        Whether `path` may be a file of the table, as for `write_columns`.
     """
+    check_keeps_source(path, dataset.files, "path", overwrite=overwrite_source)
     pa = load_pyarrow()
     format, packed = check_block_output(dataset, path), split_suffix(Path(path))[1]
     tables = _tables(dataset, columns)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from orthoselect.errors import InputError
-from orthoselect.output import check_place, replacing
+from orthoselect.output import check_keeps_source, check_place, replacing
+from orthoselect.read import Dataset, files_of, is_path
 from orthoselect.result import Comparison, SelectionPath
 from orthoselect.show.summary import summarize
 
@@ -22,6 +24,7 @@ def report(
     *,
     sample_weight: Any = None,
     title: str | None = None,
+    overwrite_source: bool = False,
 ) -> Path:
     """Write a page about a selection: what was chosen, why, and why not the others; or of methods.
 
@@ -45,6 +48,8 @@ def report(
         The row weights, if the path was found with any. A comparison takes none here.
     title : str, optional
         What to call the data.
+    overwrite_source : bool, default=False
+        Whether `file` may be one that the data are read from; else that is an error.
 
     Returns
     -------
@@ -72,10 +77,18 @@ def report(
     """
     _check_suffix(file)
     check_place(file)  # before the work, not after it
+    check_keeps_source(file, _files_of(data), "file", overwrite=overwrite_source)
     if isinstance(path, Comparison):
         return write_report(_compared(path, sample_weight, title), file)
     summary = summarize(path, data, target, sample_weight=sample_weight, source=title)
     return write_report(summary, file)
+
+
+def _files_of(data: Any) -> Sequence[Path | int]:
+    """Return the files that data are read from, as far as they tell."""
+    if isinstance(data, Dataset):
+        return data.files
+    return files_of(data) if is_path(data) else ()
 
 
 def _compared(comparison: Comparison, sample_weight: Any, title: str | None) -> dict[str, Any]:
