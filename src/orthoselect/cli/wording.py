@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from orthoselect.methods import METHODS
+
 # What a message of the library calls an argument, and what the command calls it.
 _OPTIONS = {
     "n_features_to_select": "-k",
@@ -67,6 +69,8 @@ def in_command_words(message: str, own: Mapping[str, str] = {}) -> str:
     'if it is a quantity pass `--task regression`.'
     >>> in_command_words("Choose `folds=19`.")
     'Choose `--folds 19`.'
+    >>> in_command_words("cut it by `bins=5`; column `a=5` is left out.")
+    'cut it by `--option bins=5`; column `a=5` is left out.'
     >>> in_command_words("there is no column `target`.")
     'there is no column `target`.'
     """
@@ -80,4 +84,7 @@ def in_command_words(message: str, own: Mapping[str, str] = {}) -> str:
 
 def _setting(found: re.Match[str]) -> str:
     name, value = found.groups()
-    return f"`{_OPTIONS.get(name, f'--option {name}=')} {value}`".replace("= ", "=")
+    if name in _OPTIONS:
+        return f"`{_OPTIONS[name]} {value}`"
+    is_own = any(name in method.options for method in METHODS.values())
+    return f"`--option {name}={value}`" if is_own else found[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,12 +25,13 @@ _PAIRS = (
 )
 _NAMES = ("feature_names", "names")
 _PARTS = ("data", "indices", "indptr", "shape")
+_NUMPY, _PICKLE = b"\x93NUMPY", b"\x80"  # first bytes
 
 
 def read_archive(content: Content, format: str) -> Dataset:
     """Read a NumPy archive; nothing in it is run."""
     with content.open() as file:
-        stored = np.load(file, allow_pickle=False)
+        stored = _load(content, file, format)
         if isinstance(stored, np.ndarray):
             raise InputError(
                 f"`{content.name}` should be an archive of arrays; it is a single array. "
@@ -50,7 +51,7 @@ def read_archive(content: Content, format: str) -> Dataset:
 def read_array(content: Content, format: str) -> Dataset:
     """Read a NumPy array in a file of its own (.npy), numbers in rows and columns."""
     with content.open() as file:
-        stored = np.load(file, allow_pickle=False)
+        stored = _load(content, file, format)
     if not isinstance(stored, np.ndarray):
         raise InputError(f"`{content.name}` should be a single array; it is an archive of several.")
     if stored.ndim != 2:
@@ -60,6 +61,35 @@ def read_array(content: Content, format: str) -> Dataset:
     if stored.dtype.kind not in "fiub":
         raise InputError(f"`{content.name}` should hold numbers; it is {stored.dtype}.")
     return Dataset(stored, NumberedNames(stored.shape[1]), format=format)
+
+
+def _load(content: Content, file: BinaryIO, format: str) -> Any:
+    """Read a NumPy file; where NumPy advises to trust what may run code, say what else to do."""
+    try:
+        return np.load(file, allow_pickle=False)
+    except ValueError as error:
+        if "pickle" not in str(error):
+            raise
+    file.seek(0)
+    start = file.read(len(_NUMPY))
+    if start == _NUMPY:
+        raise InputError(objects_in(f"`{content.name}`"))
+    if start[:1] == _PICKLE:
+        store = "numpy.savez(file, X=X, y=y)" if format == "npz" else "numpy.save(file, X)"
+        raise InputError(
+            f"`{content.name}` should be a file that NumPy wrote; it is a pickle, which is not "
+            f"opened: that could run any code. Store its numbers with `{store}`."
+        )
+    raise InputError(f"`{content.name}` should be a whole {format} file; it begins like none.")
+
+
+def objects_in(called: str) -> str:
+    """Return the words for an array that only a pickle can hold."""
+    return (
+        f"{called} should be an array of numbers; it is an array of Python objects, which are not "
+        f"read: that could run any code. Store it with a plain dtype, for example "
+        f"`numpy.save(file, X.astype(float))`, or write a table with text as CSV or Parquet."
+    )
 
 
 class _Archive:

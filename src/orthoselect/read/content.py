@@ -121,7 +121,7 @@ def opened_file(path: Path, near: Iterable[str] = ()) -> Iterator[None]:
         raise
     except FileNotFoundError:
         raise InputError(
-            f"there should be a table at `{path}`; there is no such file{_did_you_mean(path, near)}"
+            f"there should be a table at `{path}`; {_what_is_missing(path, near)}"
         ) from None
     except PermissionError:
         raise InputError(f"`{path}` should be readable; you have no permission to.") from None
@@ -131,9 +131,27 @@ def opened_file(path: Path, near: Iterable[str] = ()) -> Iterator[None]:
         raise InputError(f"`{path!s}` should be the name of a file; it cannot be one.") from None
 
 
+def _what_is_missing(path: Path, near: Iterable[str]) -> str:
+    link = next((part for part in (path, *path.parents) if leads_nowhere(part)), None)
+    if link is None:
+        return f"there is no such file{_did_you_mean(path, near)}"
+    end = link
+    while end.is_symlink():
+        end = end.parent / end.readlink()
+    this = "it" if link == path else f"`{link}`"
+    return f"{this} is a link to nothing: there is no `{end}`. Mend the link, or name another file."
+
+
+def leads_nowhere(path: Path) -> bool:
+    """Whether a path is a symbolic link to something that is not there."""
+    return os.path.islink(path) and not os.path.exists(path)
+
+
 def _did_you_mean(path: Path, near: Iterable[str]) -> str:
     folder = path.parent
-    names = [entry.name for entry in os.scandir(folder)] if folder.is_dir() else []
+    names = []
+    if folder.is_dir():
+        names = [e.name for e in os.scandir(folder) if not leads_nowhere(Path(e.path))]
     others = list(near) if folder == Path() else []
     close = difflib.get_close_matches(path.name, [*names, *others], n=3)
     if close:

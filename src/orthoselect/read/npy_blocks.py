@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.reading import ReadingProgress
+from orthoselect.read.archives import objects_in
 from orthoselect.read.content import opened_file
 from orthoselect.read.file_blocks import block_bytes, check_block_rows
 from orthoselect.read.parts import WatchedFile
@@ -68,6 +69,8 @@ class NpyBlocks:
         self._array = _Map(source) if isinstance(source, np.memmap) else _NpyFile(Path(source))
         dtype, shape = self._array.dtype, self._array.shape
         called = self._array.called
+        if dtype.hasobject:
+            raise InputError(objects_in(called))
         if len(shape) != 2:
             raise ShapeError(f"{called} should be 2-dimensional, rows by columns; got {shape}.")
         if dtype.kind not in "fiub":

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from orthoselect.errors import InputError, listing
-from orthoselect.read.content import split_suffix
+from orthoselect.read.content import leads_nowhere, split_suffix
 
 BLOCK_SUFFIXES = {
     ".parquet": "parquet",
@@ -111,7 +111,8 @@ def _found_by(item: str | Path, base: Path | None) -> list[FoundFile]:
         return [_found(file, base or path) for file in files]
     if _is_pattern(item) and not path.exists():
         matches = [Path(name) for name in sorted(glob.glob(str(item), recursive=True))]
-        files = [file for file in matches if file.is_file()]
+        # A link to nothing may stand for rows that are missed; who opens it says so.
+        files = [file for file in matches if file.is_file() or leads_nowhere(file)]
         if not files:
             raise InputError(
                 f"`{item}` should match files; it matches none. Look whether the folder is right, "

@@ -63,7 +63,10 @@ def read_archive(folder: Path, file: str, arrays: Iterable[str]) -> dict[str, ND
                 return {name: archive[name] for name in arrays}
             held = ", ".join(archive.files)
     except _DAMAGED as error:
-        raise _damage(path, str(error).rstrip(".")) from None
+        # NumPy names the option that would open a pickle; nobody should.
+        pickled = "pickle" in str(error)
+        reason = "it holds Python objects" if pickled else str(error).rstrip(".")
+        raise _damage(path, reason) from None
     raise InputError(f"`{path}` should hold the arrays {', '.join(lacking)}; it holds {held}.")
 
 
