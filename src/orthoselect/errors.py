@@ -238,6 +238,17 @@ class CutShortWarning(SelectionWarning):
         )
 
 
+class FormulaWarning(SelectionWarning):
+    """Text in a CSV or TSV file that a spreadsheet would run as formulas."""
+
+    def __init__(self, where: str, count: int, example: str) -> None:
+        super().__init__(
+            f"{where} holds {count} name(s) or value(s) that a spreadsheet would run as formulas, "
+            f"for example {example!r}; pass `escape_formulas=True` to put an apostrophe before "
+            f"each, or `escape_formulas=False` if they are fine."
+        )
+
+
 class RowsDroppedWarning(SelectionWarning):
     """Rows with missing values were dropped."""
 

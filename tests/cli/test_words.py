@@ -126,3 +126,59 @@ def test_a_column_with_an_equals_sign_is_no_option(refused, tmp_path):
     (tmp_path / "t.csv").write_text("a,b=5,y\n1,,u\n2,1,v\n3,2,u\n")
     line = refused("select", "t.csv", "-t", "y")
     assert "have some: `b=5`" in line
+
+
+# Formulas
+
+
+@pytest.fixture
+def formulas(tmp_path):
+    rows = [f"{i * i % 7},{i % 5},{'@a' if i % 3 else 'b'}" for i in range(30)]
+    (tmp_path / "t.csv").write_text("\n".join(["=1+1,q,y", *rows]) + "\n")
+
+
+@pytest.mark.usefixtures("formulas")
+@pytest.mark.parametrize("memory", [(), ("--memory", "1 kB")])
+def test_names_like_formulas_are_warned_of_once_for_each_text(run, tmp_path, memory):
+    ran = run("select", "t.csv", "-t", "y", "-f", "csv", "--output", "s.csv", *memory)
+    assert ran.code == 0, ran.err
+    warned = [line for line in ran.err.splitlines() if "formulas" in line]
+    assert len(warned) == 2
+    assert all(line.startswith("orthoselect: warning: ") for line in warned)
+    assert all("give `--escape-formulas`" in line for line in warned)
+    assert all("`--no-escape-formulas` if they are fine" in line for line in warned)
+    assert warned[0].startswith("orthoselect: warning: the CSV holds 1 name")
+    assert warned[1].startswith("orthoselect: warning: `s.csv` holds 21 name")
+    assert "=1+1" in (tmp_path / "s.csv").read_text().splitlines()[0]
+
+
+@pytest.mark.usefixtures("formulas")
+@pytest.mark.parametrize("memory", [(), ("--memory", "1 kB")])
+def test_names_like_formulas_are_escaped_where_that_is_asked_for(run, tmp_path, memory):
+    how = ["-f", "csv", "--output", "s.tsv", "--escape-formulas", *memory]
+    ran = run("select", "t.csv", "-t", "y", *how)
+    assert ran.code == 0, ran.err
+    assert "formulas" not in ran.err
+    assert "'=1+1" in ran.out
+    text = (tmp_path / "s.tsv").read_text().replace('"', "")
+    assert "'=1+1" in text.splitlines()[0]
+    assert "\t'@a\n" in text
+    assert "\t@a\n" not in text
+
+
+@pytest.mark.usefixtures("formulas")
+def test_names_like_formulas_are_kept_in_silence_where_that_is_asked_for(run):
+    ran = run("select", "t.csv", "-t", "y", "-k", 2, "-f", "csv", "--no-escape-formulas")
+    assert ran.err == ""
+    assert ",=1+1," in ran.out
+
+
+@pytest.mark.usefixtures("formulas")
+def test_formulas_are_of_no_concern_elsewhere(run, refused):
+    ran = run("select", "t.csv", "-t", "y", "--output", "s.parquet", "--report", "r.json")
+    assert "formulas" not in ran.err
+    for word in ("--escape-formulas", "--no-escape-formulas"):
+        line = refused("select", "t.csv", "-t", "y", "--output", "s.parquet", word)
+        assert "are for CSV and TSV" in line
+    how = ["-f", "csv", "--output", "s.parquet", "--escape-formulas", "-q"]
+    assert run("select", "t.csv", "-t", "y", *how).code == 0

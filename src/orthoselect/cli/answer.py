@@ -16,7 +16,7 @@ from orthoselect.errors import InputError
 from orthoselect.lazy import lazy
 from orthoselect.methods import METHODS
 from orthoselect.output import check_keeps_source, check_place
-from orthoselect.read import check_output, files_of, write_blocks, write_columns
+from orthoselect.read import check_output, files_of, output_format, write_blocks, write_columns
 from orthoselect.result import SelectionPath
 
 _REPORTS = (".html", ".htm", ".json")
@@ -67,17 +67,26 @@ class Answer:
     path : SelectionPath
     loaded : Loaded
     terminal : Terminal
+    escape_formulas : bool or None
+        What to do about names and text like formulas in CSV and TSV.
     """
 
-    def __init__(self, path: SelectionPath, loaded: Loaded, terminal: Terminal) -> None:
+    def __init__(
+        self,
+        path: SelectionPath,
+        loaded: Loaded,
+        terminal: Terminal,
+        escape_formulas: bool | None = None,
+    ) -> None:
         self._path, self._loaded, self._terminal = path, loaded, terminal
+        self._escape_formulas = escape_formulas
 
     def show(self, format: str) -> None:
         """Print the path."""
         if format == "json":
             print(json.dumps(self._summary, indent=2, ensure_ascii=False))
         elif format == "csv":
-            print(self._path.to_csv(), end="")
+            print(self._path.to_csv(escape_formulas=self._escape_formulas), end="")
         else:
             print(self._path.to_text(bars=sys.stdout.isatty()))
         sys.stdout.flush()
@@ -90,14 +99,15 @@ class Answer:
         if output is not None:
             columns = [dataset.names[column] for column in path.columns]
             targets = self._loaded.target_columns
+            is_text = output_format(dataset, output) in ("csv", "tsv")
+            how: dict[str, Any] = {
+                "overwrite_source": overwrite_source,
+                "escape_formulas": self._escape_formulas if is_text else None,
+            }
             if dataset.in_blocks:
-                write_blocks(
-                    dataset, [*columns, *targets], output, overwrite_source=overwrite_source
-                )
+                write_blocks(dataset, [*columns, *targets], output, **how)
             else:
-                write_columns(
-                    dataset, columns, targets or None, output, overwrite_source=overwrite_source
-                )
+                write_columns(dataset, columns, targets or None, output, **how)
             self._terminal.note(f"wrote {len(columns)} columns and the target to {output}")
         if report is not None:
             from orthoselect.show import write_report

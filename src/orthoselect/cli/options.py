@@ -288,6 +288,16 @@ OverwriteSource = Annotated[
         rich_help_panel=_ANSWER,
     ),
 ]
+EscapeFormulas = Annotated[
+    bool | None,
+    typer.Option(
+        "--escape-formulas/--no-escape-formulas",
+        help="In CSV and TSV, put an apostrophe before names and text that a spreadsheet would run "
+        "as formulas (=, +, -, @, tab first); if not given, they are left so and warned of.",
+        show_default=False,
+        rich_help_panel=_ANSWER,
+    ),
+]
 Methods = Annotated[
     list[str],
     typer.Option(

@@ -16,7 +16,7 @@ from orthoselect.cli.running import INTERRUPTED, ending_well
 from orthoselect.cli.terminal import Terminal
 from orthoselect.errors import InputError, SelectionInterrupted
 from orthoselect.methods import METHODS
-from orthoselect.read import Dataset, check_block_output, on_dask
+from orthoselect.read import Dataset, check_block_output, on_dask, output_format
 from orthoselect.result import SelectionPath
 from orthoselect.selection import check_blocks, select
 
@@ -46,6 +46,7 @@ def select_command(
     output: o.Output = None,
     report: o.Report = None,
     overwrite_source: o.OverwriteSource = False,
+    escape_formulas: o.EscapeFormulas = None,
     quiet: o.Quiet = False,
 ) -> None:
     """Select the features that together explain a column best.
@@ -79,13 +80,14 @@ def select_command(
             table = open_table(asked)
             if table.in_blocks:
                 _check_blocks(table, method, output, report)
+            _check_escapes(escape_formulas, format, output, table)
             loaded = load(asked, table)
             if scheduler is not None:
                 loaded = replace(loaded, dataset=on_dask(loaded.dataset))
         path, interrupted = _select(loaded, wanted, method, task.value, own, terminal)
         if not len(path):
             raise InputError(f"nothing could be selected: {path.stopped}")
-        answer = Answer(path, loaded, terminal)
+        answer = Answer(path, loaded, terminal, escape_formulas)
         try:
             answer.show(format.value)
             answer.write(output, report, overwrite_source=overwrite_source)
@@ -110,6 +112,18 @@ def _check_blocks(table: Dataset, method: str, output: str | None, report: str |
         )
     if output is not None:
         check_block_output(table, output)
+
+
+def _check_escapes(
+    escape: bool | None, format: o.Format, output: str | None, table: Dataset
+) -> None:
+    """Raise where formulas are to be escaped, or not to be, and no text for spreadsheets is."""
+    written = None if output is None else output_format(table, output)
+    if escape is not None and format is not o.Format.csv and written not in ("csv", "tsv"):
+        raise InputError(
+            "`--escape-formulas` and `--no-escape-formulas` are for CSV and TSV; neither `--format "
+            "csv` nor an `--output` of these is given. Omit them."
+        )
 
 
 def _select(

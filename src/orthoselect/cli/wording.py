@@ -47,6 +47,8 @@ _SETTING = re.compile(r"`(\w+)='?([^'`]*)'?`")
 _PHRASES = {
     "use OrthogonalSelector, which": "use `--method socc`, which",
     "pass `overwrite_source=True`": "give `--overwrite-source`",
+    "pass `escape_formulas=True`": "give `--escape-formulas`",
+    "`escape_formulas=False`": "`--no-escape-formulas`",
 }
 # Where a name in backquotes is an argument and not a column of the table.
 _NAME = re.compile(r"(^|\bin |\btake |\bset )`(\w+)`")

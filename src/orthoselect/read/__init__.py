@@ -16,7 +16,7 @@ from orthoselect.read.patterns import find_names, response_columns
 from orthoselect.read.sift import sift
 from orthoselect.read.table import Source, open_source
 from orthoselect.read.target import numbers_of, read_target
-from orthoselect.read.write import check_output, write_columns
+from orthoselect.read.write import check_output, output_format, write_columns
 from orthoselect.read.write_blocks import check_block_output, write_blocks
 
 __all__ = [
@@ -49,6 +49,7 @@ __all__ = [
     "numbers_of",
     "on_dask",
     "open_source",
+    "output_format",
     "read_source",
     "read_table",
     "read_target",

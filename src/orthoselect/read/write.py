@@ -22,6 +22,7 @@ from orthoselect.read.content import open_packed, split_suffix
 from orthoselect.read.dataset import Dataset, TextFormat
 from orthoselect.read.files import SUFFIXES
 from orthoselect.read.patterns import response_columns
+from orthoselect.result.text import Formulas
 
 _ROWS = 1 << 16  # rows that are text at a time
 
@@ -33,6 +34,7 @@ def write_columns(
     path: str | Path,
     *,
     overwrite_source: bool = False,
+    escape_formulas: bool | None = None,
 ) -> None:
     """Write some columns and the target, in the format of the source.
 
@@ -53,6 +55,10 @@ def write_columns(
     overwrite_source : bool, default=False
         Whether `path` may be a file that the table was read from, or a link to one. It loses all
         other columns then; unless this is True, that is an error.
+    escape_formulas : bool, optional
+        Of CSV and TSV: whether to put an apostrophe before names and text that a spreadsheet would
+        run as formulas. By default they are left as they are, with a warning; see
+        `SelectionPath.to_csv`.
 
     Examples
     --------
@@ -69,14 +75,16 @@ def write_columns(
     if unknown:
         raise UnknownColumnError("columns", unknown, dataset.names)
     check_keeps_source(path, dataset.files, "path", overwrite=overwrite_source)
-    own = {"built-in": "csv", "npy": "npz"}.get(dataset.format, dataset.format)
-    format, packed = check_output(path) or own, split_suffix(Path(path))[1]
+    format, packed = output_format(dataset, path), split_suffix(Path(path))[1]
+    check_escapes(escape_formulas, format)
+    formulas = Formulas(escape_formulas)
     chosen = _Chosen(dataset, list(columns), target)
     with replacing(path) as temporary, open_packed(temporary, packed, "wb") as file:
         if format in ("csv", "tsv"):
-            _write_text(chosen, _text_format(dataset, format), file)
+            _write_text(chosen, _text_format(dataset, format), file, formulas)
         else:
             _WRITERS[format](chosen, file)
+    formulas.warn(f"`{Path(path).name}`")
 
 
 def check_output(path: str | Path) -> str | None:
@@ -97,6 +105,21 @@ def check_output(path: str | Path) -> str | None:
             f"written as its source is; got `{Path(path).name}`."
         )
     return SUFFIXES.get(suffix)
+
+
+def output_format(dataset: Dataset, path: str | Path) -> str:
+    """Return the format in which a table in memory is written to a file."""
+    own = {"built-in": "csv", "npy": "npz"}.get(dataset.format, dataset.format)
+    return check_output(path) or own
+
+
+def check_escapes(escape_formulas: bool | None, format: str) -> None:
+    """Raise for formulas to be escaped in what is no text."""
+    if escape_formulas is not None and format not in ("csv", "tsv"):
+        raise InputError(
+            f"`escape_formulas` is for CSV and TSV; this table is written as {format}, where text "
+            f"is text. Omit it."
+        )
 
 
 class _Chosen:
@@ -174,16 +197,17 @@ def _text_format(dataset: Dataset, format: str) -> TextFormat:
     return TextFormat(delimiter, text.encoding, text.header)
 
 
-def _write_text(chosen: _Chosen, text: TextFormat, file: BinaryIO) -> None:
+def _write_text(chosen: _Chosen, text: TextFormat, file: BinaryIO, formulas: Formulas) -> None:
     # newline="": the rows end as the writer says
     lines = io.TextIOWrapper(file, encoding=text.encoding, newline="")
     writer = csv.writer(_Lines(lines), delimiter=text.delimiter, lineterminator="\r\n")
     table = chosen.table()
     try:
         if text.header:
-            writer.writerow(table)
+            writer.writerow(formulas.checked(table))
         for start in range(0, chosen.n_rows, _ROWS):
-            parts = [_texts(column[start : start + _ROWS], text) for column in table.values()]
+            columns = [column[start : start + _ROWS] for column in table.values()]
+            parts = [_texts(column, text, formulas) for column in columns]
             writer.writerows(zip(*parts))
         lines.detach()
     except UnicodeEncodeError as error:
@@ -203,9 +227,11 @@ class _Lines:
         return self._file.write(row.removesuffix("\r\n") + "\n")
 
 
-def _texts(column: Any, text: TextFormat) -> list[Any]:
+def _texts(column: Any, text: TextFormat, formulas: Formulas) -> list[Any]:
     """Return values that the csv module writes so that they are read as they were."""
     values = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
+    if not isinstance(column, np.ndarray) or column.dtype.kind in "UO":
+        values = formulas.checked(values)
     if text.decimal == ",":
         return [
             str(value).replace(".", ",") if isinstance(value, (float, Decimal)) else value

@@ -14,7 +14,8 @@ from orthoselect.output import check_keeps_source, replacing
 from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.content import open_packed, split_suffix
 from orthoselect.read.dataset import Dataset
-from orthoselect.read.write import check_output
+from orthoselect.read.write import check_escapes, check_output
+from orthoselect.result.text import ESCAPE, FORMULA, NUMBER, Formulas
 
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _FORMATS = ("parquet", "arrow", "feather", "csv", "tsv")
@@ -37,6 +38,7 @@ def write_blocks(
     path: str | Path,
     *,
     overwrite_source: bool = False,
+    escape_formulas: bool | None = None,
 ) -> None:
     """Write some columns of a table in blocks.
 
@@ -50,19 +52,48 @@ def write_blocks(
         The file, replaced only when it is whole; its suffix names the format.
     overwrite_source : bool, default=False
         Whether `path` may be a file of the table, as for `write_columns`.
+    escape_formulas : bool, optional
+        Whether to escape what a spreadsheet would run as formulas, as for `write_columns`.
     """
     check_keeps_source(path, dataset.files, "path", overwrite=overwrite_source)
     pa = load_pyarrow()
     format, packed = check_block_output(dataset, path), split_suffix(Path(path))[1]
+    check_escapes(escape_formulas, format)
+    formulas = Formulas(escape_formulas)
     tables = _tables(dataset, columns)
     first = next(tables)
+    schema = first.schema
+    if format in _DELIMITERS:
+        schema = pa.schema(list(zip(formulas.checked(schema.names), schema.types)))
     with (
         replacing(path) as temporary,
         open_packed(temporary, packed, "wb") as file,
-        _writer(file, first.schema, format) as writer,
+        _writer(file, schema, format) as writer,
     ):
         for table in _with_first(first, tables):
-            writer.write_table(pa.table(table.columns, schema=first.schema))
+            values = table.columns
+            if format in _DELIMITERS:
+                values = [_checked(column, formulas) for column in values]
+            writer.write_table(pa.table(values, schema=schema))
+    formulas.warn(f"`{Path(path).name}`")
+
+
+def _checked(column: Any, formulas: Formulas) -> Any:
+    """Return a column as `Formulas.checked` would, without a Python object for each value."""
+    pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
+    kind = column.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return column
+    is_number = pc.match_substring_regex(column, NUMBER)
+    found = pc.and_not(pc.match_substring_regex(column, FORMULA), is_number)
+    count = pc.sum(found).as_py() or 0
+    if not count:
+        return column
+    formulas.note(count, column.filter(found)[0].as_py())
+    if not formulas.escape:
+        return column
+    escaped = pc.binary_join_element_wise(pa.scalar(ESCAPE, kind), column, pa.scalar("", kind))
+    return pc.if_else(found, escaped, column)
 
 
 def _with_first(first: Any, others: Iterator[Any]) -> Iterator[Any]:

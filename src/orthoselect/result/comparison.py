@@ -358,10 +358,16 @@ class Comparison:
         notes = [f"  {' '.join(note.split())}" for note in self._notes()]
         return "\n".join([self._heading(), *(tables if best else []), *notes])
 
-    def to_csv(self) -> str:
-        """Return the scores as comma-separated values: method, repeat, fold, features, scores."""
+    def to_csv(self, *, escape_formulas: bool | None = None) -> str:
+        """Return the scores as comma-separated values: method, repeat, fold, features, scores.
+
+        Parameters
+        ----------
+        escape_formulas : bool, optional
+            As for `SelectionPath.to_csv`, where a method has such a name.
+        """
         rows = [[record[name] for name in _TIDY] for record in self.records]
-        return as_csv(list(_TIDY), rows)
+        return as_csv(list(_TIDY), rows, escape_formulas=escape_formulas)
 
     def __repr__(self) -> str:
         return f"Comparison: {self.to_text()}"

@@ -186,8 +186,15 @@ class SelectionPath(Sequence[SelectionStep]):
         kinds = ("Int64", "Int64", "String", "Float64", "Float64")
         return build_frame(columns, dict(zip(columns, kinds)), backend)
 
-    def to_csv(self) -> str:
+    def to_csv(self, *, escape_formulas: bool | None = None) -> str:
         r"""Return the path as comma-separated values, one line a step.
+
+        Parameters
+        ----------
+        escape_formulas : bool, optional
+            Whether to put an apostrophe before names that a spreadsheet would run as formulas:
+            those that begin with =, +, -, @, a tab or a line's end, and are no numbers. By default
+            they are left as they are, with a warning.
 
         Examples
         --------
@@ -199,7 +206,7 @@ class SelectionPath(Sequence[SelectionStep]):
         """
         header = ["step", "feature", "name", "gain", "total"]
         rows = [[n, s.feature, s.name, s.gain, s.total] for n, s in enumerate(self, start=1)]
-        return as_csv(header, rows)
+        return as_csv(header, rows, escape_formulas=escape_formulas)
 
     def _cells(self) -> tuple[list[str], list[tuple[str, ...]]]:
         """Return the header and the rows of the table that people see."""
