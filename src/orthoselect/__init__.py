@@ -3,6 +3,10 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
+# First, before what takes long to import.
+from orthoselect import starting  # noqa: F401
+
+# isort: split
 from orthoselect import encode, methods, statistics
 from orthoselect.read import RowBlocks
 from orthoselect.result import Comparison, SelectionPath, SelectionStep

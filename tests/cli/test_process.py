@@ -148,3 +148,86 @@ def test_the_package_as_a_module_starts_as_the_command_does():
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert ran.returncode == 130
     assert "Traceback" not in ran.stderr
+
+
+STARTS = {
+    "as a module": ["-m", "orthoselect"],
+    "as a module, joined": ["-morthoselect"],
+    "as the command": ["-c", "from orthoselect_command import main; main()"],
+}
+
+
+@pytest.fixture
+def press_while(tmp_path):
+    """Run Python, press Ctrl-C while it imports a module, which takes half a minute."""
+
+    def press(slow, words):
+        (tmp_path / "sitecustomize.py").write_text(
+            "import signal, sys, time\n"
+            # Where a shell runs the tests in the background, it has Ctrl-C ignored.
+            "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+            "class Slow:\n"
+            "    def find_spec(self, name, path=None, target=None):\n"
+            f"        if name == {slow!r}:\n"
+            "            print('importing', flush=True)\n"
+            "            time.sleep(30)\n"
+            "sys.meta_path.insert(0, Slow())\n"
+        )
+        before = os.environ.get("PYTHONPATH")
+        places = [str(tmp_path), *([before] if before else [])]
+        process = subprocess.Popen(
+            [sys.executable, *words],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(places)},
+            cwd=tmp_path,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert process.stdout.readline() == "importing\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+        assert process.returncode == 130, err
+        assert out == ""
+        return err
+
+    return press
+
+
+@pytest.mark.parametrize("start", STARTS)
+@pytest.mark.parametrize("slow", ["numpy", "scipy", "orthoselect.errors", "typer", "rich"])
+def test_ctrl_c_while_the_command_is_imported_is_quiet(press_while, start, slow):
+    assert press_while(slow, [*STARTS[start], "methods"]) == ""
+
+
+@pytest.mark.parametrize(
+    ("slow", "words"),
+    [
+        ("pyarrow", ["select", "t.csv", "-t", "y"]),
+        ("sklearn", ["compare", "iris"]),
+        ("orthoselect.study.runner", ["study", "run"]),
+    ],
+)
+def test_ctrl_c_while_a_command_imports_more_is_one_line_at_most(
+    press_while, tmp_path, slow, words
+):
+    (tmp_path / "t.csv").write_text("a,y\n1,u\n2,v\n")
+    said = press_while(slow, [*STARTS["as a module"], *words]).strip()
+    assert said == "" or said.startswith("orthoselect: error: interrupted")
+    assert "\n" not in said
+
+
+def test_ctrl_c_is_its_own_for_who_imports_the_library(tmp_path):
+    package = tmp_path / "another"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "import signal\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "import orthoselect\n"
+        "print(signal.getsignal(signal.SIGINT) is signal.default_int_handler)\n"
+    )
+    (package / "__main__.py").write_text("")
+    for words in (["-c", "import another"], ["-m", "another", "-m", "orthoselect"]):
+        ran = subprocess.run(
+            [sys.executable, *words], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert ran.stdout == "True\n"
