@@ -184,7 +184,8 @@ def check_disjoint(include: Sequence[int], exclude: Sequence[int], names: Sequen
     twice = [names[column] for column, count in Counter(include).items() if count > 1]
     if twice:
         raise InputError(f"`include` should name each column once; {listing(twice)} is repeated.")
-    both = [names[column] for column in include if column in set(exclude)]
+    excluded = set(exclude)
+    both = [names[column] for column in include if column in excluded]
     if both:
         raise InputError(
             f"a column should be in `include` or in `exclude`, not in both; {listing(both)} is."

@@ -282,7 +282,7 @@ def look_at(
     weighting = _weighting(sample_weight, names, taken)
     grouped = find_groups(groups, names)
     left_out = find_columns(exclude, names, "exclude", grouped)
-    left_out += [c for c in find_columns(unfit, names, "exclude") if c not in left_out]
+    left_out = list(dict.fromkeys([*left_out, *find_columns(unfit, names, "exclude")]))
     first = find_columns(include, names, "include", grouped)
     check_disjoint(first, [*left_out, *taken, *weighting], names)
     skip = {*left_out, *taken, *weighting}

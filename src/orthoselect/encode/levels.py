@@ -91,8 +91,8 @@ def build_block_level_design(
     """
     features = find_features(table, groups, exclude)
     check_labels(table)
-    used = sorted({c for feature in features for c in feature.columns})
-    numeric = np.array([c for c in table.numeric_at.tolist() if c in set(used)], dtype=np.intp)
+    used = {c for feature in features for c in feature.columns}
+    numeric = np.array([c for c in table.numeric_at.tolist() if c in used], dtype=np.intp)
     rules = learn_rules(table, numeric, bins, weights)
     usual = count_levels(table, rules, weights)
 

@@ -303,8 +303,8 @@ def _some_rows(labels: Labels, rows: Indices | None) -> Labels:
 
 
 def _check_known(seen: LevelsSeen, labels: Labels, name: str) -> None:
-    known = seen.levels()
-    unknown = [level for level in labels.levels if level not in set(known)]
+    known = dict.fromkeys(seen.levels())
+    unknown = [level for level in labels.levels if level not in known]
     if unknown:
         raise InputError(
             f"response `{name}` should be one of the classes given at first, {listing(known)}; got "

@@ -135,7 +135,7 @@ def pose(
     names = layout.names
     grouped = find_groups(groups, names)
     left_out = find_columns(exclude, names, "exclude", grouped)
-    left_out += [c for c in layout.excluded if c not in left_out]
+    left_out = list(dict.fromkeys([*left_out, *layout.excluded]))
     first = find_columns(include, names, "include", grouped)
     check_disjoint(first, [*left_out, *layout.taken, *layout.weighting], names)
     asked = _find_responses(target, layout)

@@ -151,9 +151,11 @@ class SparseColumns(Columns):
         return None
 
     def gaps(self, columns: Sequence[int]) -> Gaps:
-        odd = self._odd()
+        odd, n = self._odd(), self._data.shape[1]
+        missing = np.bincount(odd.col[np.isnan(odd.data)], minlength=n).tolist()
+        infinite = np.bincount(odd.col[np.isinf(odd.data)], minlength=n).tolist()
         wanted = set(columns).intersection(odd.col.tolist())
-        return {at: _gaps_in(odd.data[odd.col == at]) for at in sorted(wanted)}
+        return {at: (missing[at], infinite[at]) for at in sorted(wanted)}
 
     def rows_with_gaps(self, columns: Iterable[int]) -> NDArray[np.bool_]:
         odd = self._odd()

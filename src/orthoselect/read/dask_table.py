@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -81,7 +82,7 @@ class DaskTable(PartitionedTable):
         if not self._is_frame:
             return NumberedNames(self._data.shape[1])
         names = [str(name) for name in self._data.columns]
-        twice = {name for name in names if names.count(name) > 1}
+        twice = [name for name, count in Counter(names).items() if count > 1]
         if twice:
             raise InputError(
                 f"columns should have names of their own; `{min(twice)}` occurs twice. Rename one."
@@ -102,7 +103,8 @@ class DaskTable(PartitionedTable):
 
     def without(self, columns: Sequence[int]) -> Any:
         """Return the Dask collection of all other columns."""
-        kept = [c for c in range(len(self.names)) if c not in columns]
+        gone = set(columns)
+        kept = [c for c in range(len(self.names)) if c not in gone]
         if not self._is_frame:
             return self._data[:, kept]
         labels = list(self._data.columns)

@@ -166,7 +166,8 @@ class ArrowPart(Part):
             if not names:
                 yield from _rows_alone(self.n_rows, n_rows)
                 return
-            for batch in self._read([self._names.index(name) for name in names]):
+            place = {name: at for at, name in enumerate(self._names)}
+            for batch in self._read([place[name] for name in names]):
                 batch.validate(full=True)  # Arrow trusts the offsets it finds
                 yield plain_table(pa.Table.from_batches([batch]), names)
 

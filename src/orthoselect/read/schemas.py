@@ -30,7 +30,8 @@ def check_names(path: Path, names: Sequence[str]) -> None:
 def check_same_names(first: Path, names: Sequence[str], path: Path, found: Sequence[str]) -> None:
     """Raise unless a file has the columns that the first has."""
     for has, lacks, one, other in ((first, path, names, found), (path, first, found, names)):
-        more = [name for name in one if name not in set(other)]
+        known = set(other)
+        more = [name for name in one if name not in known]
         if more:
             raise InputError(
                 f"all files should have the same columns; `{has}` has {listing(more)}, `{lacks}` "

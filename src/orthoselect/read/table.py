@@ -259,17 +259,20 @@ class _FrameSource(Source):
 
     def __init__(self, X: Any) -> None:
         self._frame = nw.from_native(X, eager_only=True)
-        self.names = [str(name) for name in self._frame.columns]
+        native = self._frame.to_native()
+        self._arrow = native if nw.dependencies.is_pyarrow_table(native) else None
+        self._labels = self._frame.columns  # kept: frames list them all for every question
+        self.names = [str(label) for label in self._labels]
         self.n_rows = self._frame.shape[0]
-        self._kinds = [dtype for _, dtype in self._frame.schema.items()]
+        dtypes = list(self._frame.schema.values())
+        kinds = {dtype: _Kind(dtype) for dtype in set(dtypes)}
+        self._kinds = [kinds[dtype] for dtype in dtypes]
 
     def is_categorical(self, column: int) -> bool:
-        dtype = self._kinds[column]
-        if dtype in (nw.String, nw.Categorical, nw.Enum):
-            return True
-        if dtype == nw.Object:
+        kind = self._kinds[column]
+        if kind.holds_objects:
             return any(isinstance(value, str) for value in self._series(column).to_list())
-        return False
+        return kind.holds_labels
 
     def column(self, column: int) -> Any:
         return self._series(column).to_native()
@@ -289,32 +292,27 @@ class _FrameSource(Source):
         return _object_labels(series_objects(series), name, order)
 
     def numeric(self, columns: NDArray[np.intp]) -> NDArray:
-        for column in columns:
-            self._check_numeric(int(column))
-        kinds = {self._kinds[column] for column in columns}
-        simple = len(kinds) == 1 and (kinds <= {nw.Float64(), nw.Float32()})
-        if simple and nw.dependencies.is_pyarrow_table(self._frame.to_native()):
-            dtype = np.float64 if kinds == {nw.Float64()} else np.float32
-            return arrow_numbers(self._frame.to_native(), columns.tolist(), dtype)
-        if simple:
-            frame = self._frame
-            if len(columns) != len(self.names):
-                frame = frame[:, columns.tolist()]
-            array = frame.to_numpy()
+        for column in columns.tolist():
+            self._check_numeric(column)
+        kinds = {self._kinds[column] for column in columns.tolist()}
+        dtype = next(iter(kinds)).floating if len(kinds) == 1 else None
+        if dtype is not None and self._arrow is not None:
+            return arrow_numbers(self._arrow, columns.tolist(), dtype)
+        if dtype is not None:
+            array = self._together(columns)
             if array.dtype.kind == "f":
                 return array
         return self._collect(columns)
 
     def precision(self, columns: NDArray[np.intp]) -> NDArray | None:
-        narrow = [self._kinds[column] == nw.Float32 for column in columns]
-        return np.where(narrow, np.finfo(np.float32).eps, np.finfo(np.float64).eps)
+        return np.array([self._kinds[column].precision for column in columns.tolist()])
 
     def _series(self, column: int) -> nw.Series:
-        return self._frame[:, column]  # by place: pandas may have integers for names
+        return self._frame.get_column(self._labels[column])
 
     def _check_numeric(self, column: int) -> None:
-        dtype = self._kinds[column]
-        if not (dtype.is_numeric() or dtype in (nw.Boolean, nw.Object, nw.Categorical, nw.Enum)):
+        if not self._kinds[column].may_be_numbers:
+            dtype = self._kinds[column].dtype
             kind = dtype if dtype != nw.Unknown else _native_dtype(self._series(column))
             raise InputError(
                 f"column `{self.names[column]}` should hold numbers; it is {kind}. Convert it, "
@@ -323,22 +321,72 @@ class _FrameSource(Source):
 
     def _collect(self, columns: NDArray[np.intp]) -> NDArray:
         """Copy columns of unlike dtypes into one array."""
-        kinds = {self._kinds[column] for column in columns}
-        result = np.empty((self.n_rows, len(columns)), _common_dtype(kinds), order="F")
-        for k, column in enumerate(columns):
-            result[:, k] = self._numbers(int(column))
+        places: dict[_Kind, list[int]] = {}
+        for k, column in enumerate(columns.tolist()):
+            places.setdefault(self._kinds[column], []).append(k)
+        dtype = _common_dtype({kind.dtype for kind in places})
+        result = np.empty((self.n_rows, len(columns)), dtype, order="F")
+        for kind, at in places.items():
+            # One by one takes long, with a series of narwhals for each; pyarrow's own do not.
+            if self._arrow is None and not kind.as_objects and kind.in_numpy:
+                array = self._together(columns[at])
+                if array.dtype.kind in ("iub" if kind.floating is None else "f"):
+                    result[:, at] = array
+                    continue
+            for k in at:
+                result[:, k] = self._numbers(int(columns[k]))
         return result
 
+    def _together(self, columns: NDArray[np.intp]) -> NDArray:
+        """Return columns of one dtype; with gaps, whole numbers are of another than they were."""
+        if len(columns) == len(self.names):
+            return self._frame.to_numpy()
+        return self._frame[:, columns.tolist()].to_numpy()
+
     def _numbers(self, column: int) -> NDArray:
-        series, name = self._series(column), self.names[column]
-        if self._kinds[column] in (nw.Object, nw.Categorical, nw.Enum):
-            return _object_numbers(series_objects(series), name)
-        missing = series.null_count()
-        if missing and not self._kinds[column].is_float():
-            raise NonFiniteError({name: (int(missing), 0)})
+        kind, name = self._kinds[column], self.names[column]
+        if kind.as_objects:
+            return _object_numbers(series_objects(self._series(column)), name)
+        if self._arrow is not None and kind.in_numpy:
+            values = self._arrow.column(column)
+            _check_complete(values.null_count, kind, name)
+            return values.to_numpy()
+        series = self._series(column)
+        _check_complete(series.null_count(), kind, name)
         return _plain_numbers(series)
 
 
+class _Kind:
+    """What a dtype of a dataframe says of its columns; found once, for many may have it.
+
+    Attributes
+    ----------
+    floating : NumPy dtype or None
+        That of floating numbers.
+    precision : float
+        The relative rounding of such numbers; whole ones are as if they were float64.
+    """
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+        self.holds_labels = dtype in (nw.String, nw.Categorical, nw.Enum)
+        self.holds_objects = dtype == nw.Object
+        self.as_objects = dtype in (nw.Object, nw.Categorical, nw.Enum)
+        self.may_be_numbers = dtype.is_numeric() or dtype == nw.Boolean or self.as_objects
+        self.in_numpy = dtype not in _NOT_IN_NUMPY
+        self.floating = next((kind for known, kind in _FLOATS.items() if dtype == known), None)
+        self.precision = float(np.finfo(self.floating or np.float64).eps)
+
+
+def _check_complete(missing: int, kind: _Kind, name: str) -> None:
+    """Raise for gaps among numbers that could not be NaN."""
+    if missing and kind.floating is None:
+        raise NonFiniteError({name: (int(missing), 0)})
+
+
+_FLOATS: dict[Any, Any] = {nw.Float64: np.float64, nw.Float32: np.float32}
+if hasattr(nw, "Float16"):  # an older narwhals does not know it, and such columns are refused
+    _FLOATS[nw.Float16] = np.float16
 # Whole numbers of one dtype stay what they are: float32 would say that they are rounded.
 _INTEGERS = {nw.Int8: "i1", nw.Int16: "i2", nw.UInt8: "u1", nw.UInt16: "u2", nw.Boolean: "?"}
 _EXACT_IN_FLOAT32 = (nw.Float32, nw.Boolean, nw.Int8, nw.UInt8)

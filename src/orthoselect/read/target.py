@@ -89,7 +89,7 @@ def _other_columns(y: Any, name: str) -> list[TargetColumn]:
         frame = nw.from_native(y, eager_only=True)
         several = len(frame.columns) > 1
         names = [f"{name} column `{c}`" if several else name for c in frame.columns]
-        return [_from_series(frame[:, k], called) for k, called in enumerate(names)]
+        return [_from_series(series, c) for series, c in zip(frame.iter_columns(), names)]
     return _array_columns(y.toarray() if sp.issparse(y) else y, name)
 
 

@@ -6,7 +6,9 @@ import codecs
 import csv
 import io
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -37,6 +39,9 @@ _MARKS = (  # the longer mark begins with the shorter one
 _QUOTED = re.compile(r'"[^"]*"')
 _DECIMAL_COMMA = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*")
 _DECIMAL_POINT = re.compile(r"\s*[-+]?\d*\.\d+(?:[eE][-+]?\d+)?\s*")
+_WORD = re.compile(r"[A-Za-z]")
+_NO_WORDS = {*(value.lower() for value in MISSING), "true", "false", "inf", "infinity"}
+_FEW_ROWS = 64  # so many or more make up for the time it takes to find the types of columns
 COMMA_NUMBERS = r"^[-+]?\d*(,\d+)?([eE][-+]?\d+)?$"
 
 
@@ -237,6 +242,33 @@ def _check_quotes(buffer: Any, delimiter: str, name: str) -> None:
             ) from None
 
 
+def _settled_types(buffer: Any, text: TextFormat) -> dict[str, Any]:
+    """Return the types of columns that the first row settles, of a table with few rows.
+
+    pyarrow tries one type after the other on each column. With few rows that takes most of the
+    time; with many it does not matter. A fraction or a word at the top leave one type to try.
+    """
+    pa = load_pyarrow()
+    if buffer.size > _FEW_ROWS * _first_line(buffer):
+        return {}
+    lines = io.TextIOWrapper(pa.BufferReader(buffer), "utf-8", errors="replace", newline="")
+    try:
+        rows = filter(None, csv.reader(lines, delimiter=text.delimiter))
+        names = next(rows) if text.header else None
+        first = next(rows)
+    except (csv.Error, StopIteration):
+        return {}
+    names = [f"f{at}" for at in range(len(first))] if names is None else names
+    fraction = _DECIMAL_COMMA if text.decimal == "," else _DECIMAL_POINT
+    types, counts = {}, Counter(names)
+    for name, value in zip(names, first):
+        if fraction.fullmatch(value):
+            types[name] = pa.float64()
+        elif _WORD.match(value) and value.strip().lower() not in _NO_WORDS:
+            types[name] = pa.string()
+    return {name: kind for name, kind in types.items() if counts[name] == 1}
+
+
 def _rows(buffer: Any, delimiter: str, *, strict: bool = False) -> Iterator[tuple[int, int]]:
     """Yield the line where each row ends and its number of fields, slowly: to word an error."""
     pa = load_pyarrow()
@@ -258,7 +290,7 @@ class _Reader:
         """Return the table, with its names and blanks in order."""
         pa = load_pyarrow()
         try:
-            table = parse(self._buffer, text)
+            table = self._parse(text)
             names = table.column_names if text.header else [""] * table.num_columns
         except pa.ArrowInvalid as error:
             raise self._explained(error, text.delimiter) from None
@@ -269,7 +301,20 @@ class _Reader:
             if pa.types.is_binary(column.type):
                 why = f"there are other bytes in column `{names[at]}`"
                 raise undecodable(self._name, text.encoding, why)
-        return pa.table([without_blanks(c, text) for c in table.columns], names=names)
+        columns = [
+            without_blanks(column, text) if pa.types.is_string(column.type) else column
+            for column in table.columns
+        ]
+        return pa.table(columns, names=names)
+
+    def _parse(self, text: TextFormat) -> Any:
+        """Parse the buffer, the sooner for knowing some types; a later row may prove them wrong."""
+        pa = load_pyarrow()
+        types = _settled_types(self._buffer, text)
+        if types:
+            with suppress(pa.ArrowInvalid):
+                return parse(self._buffer, text, types=types)
+        return parse(self._buffer, text)
 
     def _explained(self, error: Exception, delimiter: str) -> InputError:
         """Return an error that tells the line, where a row has too many or too few fields."""
@@ -304,9 +349,13 @@ def parse(buffer: Any, text: TextFormat, **options: Any) -> Any:
 
 def _block_size(buffer: Any) -> int:
     """Return bytes to convert at a time: many rows, for each column of each block costs time."""
+    return min(max(1 << 20, 256 * _first_line(buffer)), 1 << 27)
+
+
+def _first_line(buffer: Any) -> int:
+    """Return the bytes of the first line."""
     head = buffer.slice(0, min(1 << 24, buffer.size)).to_pybytes()
-    first_line = head.find(b"\n") + 1 or len(head)
-    return min(max(1 << 20, 256 * first_line), 1 << 27)
+    return head.find(b"\n") + 1 or len(head)
 
 
 def parse_blocks(

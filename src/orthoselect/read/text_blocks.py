@@ -128,7 +128,8 @@ class TextPart(Part):
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
         per_row = max(1, self.stored_bytes // max(1, self.n_rows))
-        at = [self.names.index(name) for name in names] or [0]
+        place = {name: at for at, name in enumerate(self.names)}
+        at = [place[name] for name in names] or [0]
         for piece in self._pieces(max(_WINDOW // 4, per_row * n_rows)):
             yield self._typed(piece, at)
 
