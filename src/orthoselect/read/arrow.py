@@ -5,11 +5,14 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 
 from orthoselect.errors import InputError
 from orthoselect.read.content import Content
 from orthoselect.read.dataset import Dataset
+
+KNOWS_HALF = hasattr(nw, "Float16")  # an older narwhals does not
 
 
 def load_pyarrow(module: str = "pyarrow") -> Any:
@@ -73,6 +76,15 @@ def plain_column(column: Any) -> Any:
         return column.cast(pa.string())
     if pa.types.is_decimal(kind):
         return column.cast(pa.float64())
-    if pa.types.is_float16(kind):  # not every pyarrow casts it
-        return pa.chunked_array([pa.array(column.to_numpy().astype(np.float32), from_pandas=True)])
+    if pa.types.is_float16(kind) and not KNOWS_HALF:
+        return cast_column(column, pa.float32())
     return column
+
+
+def cast_column(column: Any, kind: Any) -> Any:
+    """Return the values of a column in another type that holds them."""
+    pa = load_pyarrow()
+    if pa.types.is_float16(column.type):  # which not every pyarrow casts
+        values = column.to_numpy().astype(np.float64)
+        column = pa.chunked_array([pa.array(values, from_pandas=True)])
+    return column.cast(kind)

@@ -13,7 +13,7 @@ import numpy as np
 from orthoselect.errors import InputError, listing
 from orthoselect.lazy import lazy
 from orthoselect.matrix.reading import ReadingProgress
-from orthoselect.read.arrow import load_pyarrow
+from orthoselect.read.arrow import cast_column, load_pyarrow
 from orthoselect.read.parts import ArrowPart, ParquetPart, Part, row_bytes
 from orthoselect.read.paths import FoundFile, block_format, find_files, partition_values
 from orthoselect.read.schemas import check_names, check_same_names, joined_schema
@@ -169,7 +169,8 @@ class FileBlocks:
                 columns.append(_repeated(value, field.type, table.num_rows))
             else:
                 column = table.column(field.name)
-                columns.append(column if column.type == field.type else column.cast(field.type))
+                same = column.type == field.type
+                columns.append(column if same else cast_column(column, field.type))
         return pa.table(columns, schema=schema)
 
     def split(self) -> list[FileBlocks]:

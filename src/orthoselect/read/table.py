@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from orthoselect.encode import Labels, NumberedNames, Table, find_labels
 from orthoselect.encode.labels import count_missing
 from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError, listing
+from orthoselect.read.arrow import KNOWS_HALF
 from orthoselect.read.arrow_values import arrow_labels, arrow_numbers
 from orthoselect.read.blocks import as_frame
 from orthoselect.read.dataset import Dataset
@@ -385,7 +386,7 @@ def _check_complete(missing: int, kind: _Kind, name: str) -> None:
 
 
 _FLOATS: dict[Any, Any] = {nw.Float64: np.float64, nw.Float32: np.float32}
-if hasattr(nw, "Float16"):  # an older narwhals does not know it, and such columns are refused
+if KNOWS_HALF:  # else such columns are refused
     _FLOATS[nw.Float16] = np.float16
 # Whole numbers of one dtype stay what they are: float32 would say that they are rounded.
 _INTEGERS = {nw.Int8: "i1", nw.Int16: "i2", nw.UInt8: "u1", nw.UInt16: "u2", nw.Boolean: "?"}
