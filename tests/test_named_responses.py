@@ -318,3 +318,17 @@ def test_rows_without_one_of_the_targets_can_be_dropped(table, tmp_path):
         assert told["data"]["rows"] == N - 2
         expected = expected_of(gappy.dropna(), ["kind", "size"])
         assert [step["name"] for step in told["steps"]] == expected.names[:3]
+
+
+def test_columns_of_the_response_are_read_once(table, monkeypatch):
+    from orthoselect.read import table as reading
+
+    read, column = [], reading._FrameSource.column
+
+    def counted(self, at):
+        read.append(self.names[at])
+        return column(self, at)
+
+    monkeypatch.setattr(reading._FrameSource, "column", counted)
+    select(table, ["size", "width"], 2)
+    assert read == ["size", "width"]

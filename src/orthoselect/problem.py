@@ -21,10 +21,9 @@ from orthoselect.encode.spread import build_spread_response
 from orthoselect.errors import InputError, listing
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.memory import count_bytes
-from orthoselect.matrix.rows import Rows, SpreadRows, SpreadWeights, written_out
+from orthoselect.matrix.rows import Rows, SpreadRows, written_out
 from orthoselect.read import (
     BlockSource,
-    ColumnsOf,
     DaskSource,
     DaskTable,
     Dataset,
@@ -177,44 +176,36 @@ def check_has_rows(data: Any, who: str) -> None:
         )
 
 
-def names_of(data: Any) -> Sequence[str]:
-    """Return the columns of a Dataset or a source of blocks or of Dask; else x0, x1, ..."""
-    if is_dask(data):
-        return DaskTable(data).names
-    return data.names if data.names is not None else BlockSource(data).names
+def features_first(
+    data: Dataset | BlockSource, target: list[str], weights: list[str]
+) -> tuple[Dataset | BlockSource, list[str]]:
+    """Return a table with the response and the weights last, and the names of the columns before.
 
-
-def take_out(data: Any, target: list[str], weights: list[str]) -> tuple[Any, Any, Any]:
-    """Return a table without some columns, and these columns: whole, or on Dask as they are there.
+    The place of a feature is then that among the features alone.
 
     Parameters
     ----------
-    data : Dataset, source of blocks, or Dask collection
+    data : Dataset or BlockSource
     target : list of str
         The columns of the response; none if it is not in the table.
     weights : list of str
         That of the row weights, or none.
     """
-    names = names_of(data)
-    taken, weighting = (
-        find_columns(target, names, "y"),
-        find_columns(weights, names, "sample_weight"),
-    )
-    at = [*taken, *weighting]
-    check_some_left(len(names) - len(at))
-    if is_dask(data):
-        table = DaskTable(data)
-        return table.without(at), table.columns(taken), table.columns(weighting)
-    source = _open(data)
-    if isinstance(source, BlockSource):
-        kept = names_in_errors(taken, names) | dict.fromkeys(weighting, "`sample_weight`")
-        source.read(set(), set(range(len(names))), kept)
-    values = _columns_of_response(source, taken)
-    given = _column_of_weights(source, weighting[0]) if weighting else None
-    if isinstance(data, Dataset):
-        return data.without([names[c] for c in at]), values, given
-    rest = [c for c in range(len(names)) if c not in at]
-    return ColumnsOf(data, rest, names), values, given
+    names = data.names
+    last = find_columns(target, names, "y") + find_columns(weights, names, "sample_weight")
+    apart = set(last)
+    rest = [c for c in range(len(names)) if c not in apart]
+    check_some_left(len(rest))
+    return data.reordered([*rest, *last]), [names[c] for c in rest]
+
+
+def take_out(data: Any, target: list[str], weights: list[str]) -> tuple[Any, Any, Any]:
+    """Return a Dask collection without some columns, and these columns; as `features_first`."""
+    table = DaskTable(data)
+    taken = find_columns(target, table.names, "y")
+    weighting = find_columns(weights, table.names, "sample_weight")
+    check_some_left(len(table.names) - len(taken) - len(weighting))
+    return table.without([*taken, *weighting]), table.columns(taken), table.columns(weighting)
 
 
 def names_in_errors(taken: Sequence[int], names: Sequence[str]) -> dict[int, str]:
@@ -244,6 +235,8 @@ def _column_of_weights(source: Source | BlockSource, column: int) -> Any:
 
 def is_in_blocks(data: Any) -> bool:
     """Whether a table comes in blocks of rows."""
+    if isinstance(data, BlockSource):
+        return True
     blocks = data.data if isinstance(data, Dataset) else data
     return is_block_source(blocks) or isinstance(blocks, DaskTable) or is_dask(blocks)
 
@@ -319,10 +312,12 @@ def open_problem(
     kept = called | dict.fromkeys(opened.weighting, "`sample_weight`")
     table = source.read(opened.categorical, opened.skip, kept)
     weights = _weights(opened, sample_weight, keep_whole=keep_whole_weights)
-    response = _spread_response(opened, response_encoding, weights)
+    values, response = _values(opened), None
+    if isinstance(values, SpreadRows):
+        response = build_spread_response(values, opened.task, response_encoding, weights)
     if response is None:
         weights = written_out(weights)
-        response = _response(opened, response_encoding, weights)
+        response = _response(opened, values, response_encoding, weights)
     return Problem(
         table, response, weights, opened.groups, opened.include, opened.exclude, opened.skip
     )
@@ -337,19 +332,9 @@ def _weights(opened: Opened, given: Any, *, keep_whole: bool) -> Rows | None:
     return spread_weights(w, source.passes) if isinstance(source, DaskSource) else w
 
 
-def _spread_response(
-    opened: Opened, encoding: str, weights: SpreadWeights | None
-) -> Response | None:
-    """Code a response that is spread over several places, where it is; None for any other."""
-    values = _values(opened)
-    if not isinstance(values, SpreadRows):
-        return None
-    return build_spread_response(values, opened.task, encoding, weights)
-
-
-def _response(opened: Opened, encoding: str, weights: Floats | None) -> Response:
+def _response(opened: Opened, values: Any, encoding: str, weights: Floats | None) -> Response:
     """Code a response here."""
-    values, source = _values(opened), opened.source
+    source = opened.source
     if isinstance(values, SpreadRows):
         values = gathered_columns(values)  # several, with classes among them
     columns = read_target(values, source.n_rows)
@@ -385,6 +370,8 @@ def _sifted(dataset: Dataset, target: Any, named: dict[str, ColumnSpec], groups:
 
 
 def _open(data: Any, fewest_rows: int = 2) -> Source | BlockSource:
+    if isinstance(data, BlockSource):
+        return data
     if not is_in_blocks(data):
         return open_source(data, fewest_rows)
     blocks = data.data if isinstance(data, Dataset) else data

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,15 +14,17 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orthoselect.arguments import check_choice, check_one_role
+from orthoselect.arguments import check_choice, check_one_role, find_columns, find_groups
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
 from orthoselect.gram import GramStatistics
 from orthoselect.gram.intake import check_block
 from orthoselect.gram.streaming import check_settled, features_of, start_statistics
-from orthoselect.problem import check_has_rows, find_table, names_of, take_out
+from orthoselect.problem import check_has_rows, features_first, find_table, take_out
 from orthoselect.read import (
+    BlockSource,
+    DaskTable,
     Dataset,
     NpyBlocks,
     is_block_source,
@@ -32,6 +35,7 @@ from orthoselect.read import (
 from orthoselect.result import SelectionPath
 from orthoselect.selection import select
 
+_ABOUT_COLUMNS = ("categorical_features", "groups", "include", "exclude")
 _ORTHOGONAL = ("socc", "obcc", "err", "mser")
 
 
@@ -48,24 +52,22 @@ class _PathSelector(SelectorMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         names: Any = None
+        columns = {name: getattr(self, name) for name in _ABOUT_COLUMNS}
         if isinstance(X, GramStatistics):
             X, names = features_of(X)
         elif _is_source(X) or _names_columns(X, y, sample_weight):
-            X = NpyBlocks(X) if isinstance(X, np.memmap) else find_table(X)
-            is_numbered = isinstance(names_of(X), NumberedNames)
-            X, y, sample_weight = _features_of(X, y, sample_weight)
-            n = len(names_of(X))
-            names = NumberedNames(n) if is_numbered else names_of(X)
+            fitted = _Fitted.of(X, y, sample_weight)
+            X, y, sample_weight, names = fitted.X, fitted.y, fitted.sample_weight, fitted.names
+            columns = fitted.placed(columns)
+        else:
+            y = _no_column_name(y)
         path = select(
             X,
-            y if isinstance(X, GramStatistics) else _no_column_name(y),
+            y,
             self.n_features_to_select,
-            categorical_features=self.categorical_features,
-            groups=self.groups,
-            include=self.include,
-            exclude=self.exclude,
             search=self.search,
             sample_weight=sample_weight,
+            **columns,
             **self._options(),
         )
         _remember_features(self, X, names)
@@ -453,17 +455,68 @@ def _names_columns(X: Any, y: Any, sample_weight: Any) -> bool:
     return isinstance(sample_weight, str) or bool(response_columns(y, NumberedNames(X.shape[1])))
 
 
-def _features_of(X: Any, y: Any, sample_weight: Any) -> tuple[Any, Any, Any]:
-    """Take the response and the weights out of a table, where they are named."""
-    y = X.find_target(y) if isinstance(X, Dataset) else y
-    targets = response_columns(y, names_of(X))
-    weights = [sample_weight] if isinstance(sample_weight, str) else []
-    if weights:
-        check_one_role(sample_weight, targets)
-    if not targets and not weights:
-        return X, y, sample_weight
-    X, found, given = take_out(X, targets, weights)
-    return X, found if targets else y, given if weights else sample_weight
+@dataclass(frozen=True)
+class _Fitted:
+    """A file, or a table in blocks or of Dask, and what to select from it for.
+
+    Attributes
+    ----------
+    X : Dataset, BlockSource or Dask collection
+    y, sample_weight
+        As for `select`: names of columns of X, or values.
+    names : sequence of str
+        The features; columns of X after these are the response and the weights.
+    called : sequence of str
+        What the features are called where columns are named; not x0, x1, ... if some are taken out.
+    """
+
+    X: Any
+    y: Any
+    sample_weight: Any
+    names: Sequence[str]
+    called: Sequence[str]
+
+    @staticmethod
+    def of(X: Any, y: Any, sample_weight: Any) -> _Fitted:
+        """Look at a table, once, and set the response and the weights apart if it has them."""
+        X = NpyBlocks(X) if isinstance(X, np.memmap) else find_table(X)
+        y = X.find_target(y) if isinstance(X, Dataset) else y
+        X = BlockSource(X) if is_block_source(X) else X
+        names = DaskTable(X).names if is_dask(X) else X.names
+        targets = response_columns(y, names)
+        weights = [sample_weight] if isinstance(sample_weight, str) else []
+        if weights:
+            check_one_role(sample_weight, targets)
+        y = y if targets else _no_column_name(y)
+        if not targets and not weights:
+            return _Fitted(X, y, sample_weight, names, names)
+        if is_dask(X):
+            X, found, given = take_out(X, targets, weights)
+            y, sample_weight = found if targets else y, given if weights else sample_weight
+            names = called = DaskTable(X).names
+            return _Fitted(X, y, sample_weight, names, called)
+        X, called = features_first(X, targets, weights)
+        is_numbered = isinstance(names, NumberedNames)
+        names = NumberedNames(len(called)) if is_numbered else called
+        return _Fitted(X, y, sample_weight, names, called)
+
+    def placed(self, columns: dict[str, Any]) -> dict[str, Any]:
+        """Return what is said of columns by their places, which are those among the features."""
+        groups = find_groups(columns["groups"], self.called)
+        placed: dict[str, Any] = {"groups": groups or None}
+        for argument in ("categorical_features", "include", "exclude"):
+            spec = columns[argument]
+            is_word = argument == "categorical_features" and _is_word(spec)
+            if spec is not None and not is_word:
+                within = {} if argument == "categorical_features" else groups
+                spec = find_columns(spec, self.called, argument, within)
+            placed[argument] = spec
+        return placed
+
+
+def _is_word(spec: Any) -> bool:
+    """Whether a word is said of all columns, and none is named."""
+    return isinstance(spec, str) and spec in ("from_dtype", "all")
 
 
 def _remember_features(selector: BaseEstimator, X: Any, names: Sequence[str] | None) -> None:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from orthoselect.encode import Labels, find_labels
-from orthoselect.errors import MissingValueError
+from orthoselect.encode.labels import LevelsSeen
+from orthoselect.errors import InputError, MissingValueError
 
 
 @pytest.mark.parametrize(
@@ -116,3 +117,24 @@ def test_values_are_left_as_they_were():
     values.flags.writeable = False
     assert isinstance(find_labels(values), Labels)
     assert values.tolist() == [2, 0, 1]
+
+
+def test_levels_outside_of_an_order_are_an_error_when_they_come():
+    plain, ordered = find_labels(np.array(["a", "z"])), find_labels(np.array(["b", "a"]))
+    said = "The color should have categories of one ordered.*`b`, `a`, and `z` is not among"
+    seen = LevelsSeen("The color")
+    seen.add(ordered, ["b", "a"])
+    with pytest.raises(InputError, match=said):
+        seen.add(plain)
+    seen = LevelsSeen("The color")
+    seen.add(plain)
+    with pytest.raises(InputError, match=said):
+        seen.add(ordered, ["b", "a"])
+
+
+def test_levels_outside_of_an_order_are_an_error_when_they_are_merged():
+    one, other = LevelsSeen("The color"), LevelsSeen("The color")
+    one.add(find_labels(np.array(["z"])))
+    other.add(find_labels(np.array(["b", "a"])), ["b", "a"])
+    with pytest.raises(InputError, match="`z` is not among"):
+        one.merge(other)

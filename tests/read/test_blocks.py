@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 from matrices import edges
-from orthoselect import RowBlocks, select
+from orthoselect import GramStatistics, RowBlocks, select
 from orthoselect.errors import (
     InputError,
     MissingValueError,
@@ -121,6 +121,38 @@ def test_orders_that_differ_are_an_error(library):
     second = with_labels(library, {"a": [3.0, 5.0], "y": library.labels("uv", list("vu"))})
     with pytest.raises(InputError, match=r"y should have its categories in the same.*block 1"):
         select(RowBlocks([first, second]), "y", 1)
+
+
+def ordered_and_not(library):
+    """Return two blocks, the second with a category that the order of the first has not."""
+    first = {"a": [1.0, 2.0, 4.0], "c": library.labels("uvu", list("vu"))}
+    second = {"a": [3.0, 5.0, 9.0], "c": library.labels("uwv")}
+    return [with_labels(library, block) for block in (first, second)]
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_categories_outside_of_an_order_are_an_error(library, turn):
+    blocks = RowBlocks(ordered_and_not(library)[::turn])
+    said = r"column `c` should have categories of one ordered.*`v`, `u`, and `w` is not.*block 1"
+    with pytest.raises(InputError, match=said):
+        select(blocks, np.arange(6) % 2, 1)
+    said = r"y should have categories of one ordered.*`v`, `u`, and `w` is not.*block 1"
+    with pytest.raises(InputError, match=said):
+        select(blocks, "c", 1)
+
+
+def test_statistics_say_so_of_categories_outside_of_an_order(library):
+    first, second = (frame["c"] for frame in ordered_and_not(library))
+    kept = GramStatistics().update([[1.0], [2.0], [4.0]], first)
+    with pytest.raises(InputError, match="response `y` should have categories of one ordered"):
+        kept.update([[3.0], [5.0], [9.0]], second)
+
+
+def test_categories_within_an_order_need_not_have_it(library):
+    first = ordered_and_not(library)[0]
+    within = with_labels(library, {"a": [3.0, 5.0, 9.0], "c": library.labels("uvv")})
+    path = select(RowBlocks([first, within]), "c", 1)
+    assert path.names == ["a"]
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int16, bool])

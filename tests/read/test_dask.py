@@ -469,3 +469,29 @@ def test_only_small_things_reach_the_client(cluster, monkeypatch):
     assert sorted(selector.selected_) == [1, 5]
     assert len(sizes) > 20
     assert max(sizes) < 10_000  # the response alone, a byte a row, would be 40,000
+
+
+def test_categories_outside_of_an_order_are_an_error(one_by_one):
+    ordered = pd.CategoricalDtype(["v", "u"], ordered=True)
+    first = pd.DataFrame({"a": [1.0, 2.0, 4.0], "c": pd.Series(list("uvu"), dtype=ordered)})
+    second = pd.DataFrame({"a": [3.0, 5.0, 9.0], "c": pd.Series(list("uwv"), dtype="category")})
+    parts = [dask.delayed(frame) for frame in (first, second)]
+    frame = dd.from_delayed(parts, meta=first[:0], verify_meta=False)
+    said = "should have categories of one ordered.*`v`, `u`, and `w` is not among"
+    with pytest.raises(InputError, match=f"y {said}"):
+        select(frame, "c", 1)
+    with pytest.raises(InputError, match=f"column `c` {said}"):
+        select(frame, np.arange(6) % 2, 1)
+
+
+def test_response_of_dask_beside_a_table_in_memory_is_computed_once(one_by_one):
+    frame, computed = table(), []
+
+    def values():
+        computed.append(1)
+        return frame["number"].to_numpy()
+
+    y = da.from_delayed(dask.delayed(values, pure=False)(), (N,), float)
+    X = frame[["a", "b", "c"]]
+    same(select(X, y, 2), select(X, frame["number"], 2))
+    assert len(computed) == 1

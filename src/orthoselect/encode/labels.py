@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.errors import InputError, MissingValueError
+from orthoselect.errors import InputError, MissingValueError, listing
 
 _COUNTED_AT_ONCE = 1 << 20  # since counting copies what it counts
 _CODED_AT_ONCE = 1 << 15  # in a near cache
@@ -176,6 +176,7 @@ class LevelsSeen:
                 f"{self._what} should have its categories in the same order in all blocks; got "
                 f"{list(order)!r} after {list(self._order or ())!r}. Give all blocks one dtype."
             )
+        self._check_ordered(labels.levels, order)
         self._order = order if order is not None else self._order
         place = self._place
         mine = np.array([place.setdefault(v, len(place)) for v in labels.levels], dtype=np.intp)
@@ -183,6 +184,21 @@ class LevelsSeen:
         for at, count in zip(mine.tolist(), np.bincount(labels.codes, minlength=len(mine))):
             self._counts[at] += int(count)
         return mine.astype(np.min_scalar_type(max(len(place) - 1, 0))).take(labels.codes)
+
+    def _check_ordered(self, levels: Sequence[Any], order: Sequence[Any] | None) -> None:
+        """Raise for levels that have no place in the order of some block."""
+        of_all = self._order if order is None else order
+        if of_all is None:
+            return
+        found = levels if self._order is not None else [*self._place, *levels]
+        ordered = dict.fromkeys(of_all)
+        unknown = [level for level in dict.fromkeys(found) if level not in ordered]
+        if unknown:
+            raise InputError(
+                f"{self._what} should have categories of one ordered dtype in all blocks; some "
+                f"have the order {listing(ordered)}, and {listing(unknown)} is not among these. "
+                f"Give all blocks one dtype."
+            )
 
     @property
     def n_levels(self) -> int:

@@ -240,14 +240,7 @@ class Layout:
                 yield "class", r, mine.classes, theirs.classes
 
     def _see(self, seen: LevelsSeen, labels: Labels, order: Any, what: str) -> NDArray:
-        codes = seen.add(labels, order)
-        try:
-            n_levels = len(seen.levels())
-        except KeyError as unknown:
-            raise InputError(
-                f"{what} should have categories of one ordered dtype in all blocks; one has "
-                f"{unknown}, which is not among them."
-            ) from None
+        codes, n_levels = seen.add(labels, order), seen.n_levels
         if n_levels > MAX_LEVELS:
             raise InputError(
                 f"{what} should have at most {MAX_LEVELS} levels; it has {n_levels} so far. If it "

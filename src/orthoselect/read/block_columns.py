@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from orthoselect.errors import ShapeError
 from orthoselect.lazy import lazy
 from orthoselect.read.blocks import stored_at
 from orthoselect.read.columns import Columns, Gaps, NumberLike, columns_of
+from orthoselect.read.dask_table import OnDask
 from orthoselect.read.looks import ColumnLook, look_of
 
 
@@ -87,10 +89,18 @@ class BlockColumns(Columns):
         return self._source.blocks(list(columns)) if len(columns) else iter(())
 
     def take_rows(self, rows: NDArray[np.bool_]) -> Any:
-        return RowsOf(self._source, rows)
+        return self._where_it_was(partial(RowsOf, rows=rows))
 
     def take_columns(self, columns: list[int]) -> Any:
-        return ColumnsOf(self._source, columns)
+        return self._where_it_was(partial(ColumnsOf, columns=columns))
+
+    def _where_it_was(self, part: Callable[[Any], Any]) -> Any:
+        """Return a part of the source; what Dask's workers are to read stays theirs."""
+        if not isinstance(self._source, OnDask):
+            return part(self._source)
+        there = OnDask(part(self._source.source))
+        there.progress = self._source.progress
+        return there
 
 
 def joined(blocks: Iterable[Any]) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.encode import Labels, Table, TargetColumn
+from orthoselect.encode import Labels, NumberedNames, Table, TargetColumn
 from orthoselect.encode.blocks import BlockTable
 from orthoselect.encode.labels import LevelsSeen
 from orthoselect.encode.target import check_finite
@@ -23,6 +23,7 @@ from orthoselect.errors import InputError, NonFiniteError, ShapeError, listing
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.passes import LocalPasses, Passes, name_of_block, naming
 from orthoselect.matrix.reading import Reading
+from orthoselect.read.block_columns import ColumnsOf
 from orthoselect.read.blocks import as_asked, bytes_of, check_names, part_of, stored_at
 from orthoselect.read.table import Source, source_of
 from orthoselect.read.target import read_target
@@ -36,6 +37,8 @@ class BlockSource:
     Parameters
     ----------
     data : source of blocks
+    rows : block, optional
+        A few rows of the first block, if they have been looked at already.
 
     Attributes
     ----------
@@ -46,10 +49,12 @@ class BlockSource:
         Known once the table has been read.
     """
 
-    def __init__(self, data: Any) -> None:
+    def __init__(self, data: Any, rows: Any = None) -> None:
         self._data = data
-        self.first = self._peek()
-        given = self.first.names if data.names is None else [str(name) for name in data.names]
+        self._rows = self._peek() if rows is None else rows
+        self.first = source_of(self._rows)
+        given = self.first.names if data.names is None else data.names
+        given = given if isinstance(given, NumberedNames) else [str(name) for name in given]
         check_names(given, self.first.names, 0)
         self.names: Sequence[str] = given
         self.n_rows: int = getattr(data, "n_rows", None) or 0
@@ -61,14 +66,20 @@ class BlockSource:
         reading = Reading(progress=getattr(self._data, "progress", None))
         return LocalPasses(self._open_all, self.n_rows or None, reading, self._place)
 
-    def _peek(self) -> Source:
-        """Look at a few rows of the first block that has any."""
+    def reordered(self, columns: Sequence[int]) -> BlockSource:
+        """Return the same table with its columns in another order, without another look at it."""
+        order = list(columns)
+        rows = part_of(self._rows, slice(None), order)
+        return BlockSource(ColumnsOf(self._data, order, self.names), rows)
+
+    def _peek(self) -> Any:
+        """Return a few rows of the first block that has any."""
         blocks = iter(self._data.blocks(None))
         with closing(blocks) if hasattr(blocks, "close") else nullcontext():
             for block in blocks:
                 rows = first_rows(block)
                 if rows is not None:
-                    return source_of(rows)
+                    return rows
         raise ShapeError("there should be blocks with rows to select from; there are none.")
 
     @property

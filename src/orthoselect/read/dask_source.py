@@ -19,7 +19,6 @@ from orthoselect.matrix.rows import SpreadRows
 from orthoselect.read.block_source import BlockSource, MergedColumn, first_rows
 from orthoselect.read.dask_passes import DaskPasses
 from orthoselect.read.dask_table import PartitionedTable, PartOfSource
-from orthoselect.read.table import Source, source_of
 from orthoselect.read.target import numbers_of
 
 
@@ -29,7 +28,7 @@ class DaskSource(BlockSource):
     _data: PartitionedTable
     _passes: DaskPasses
 
-    def _peek(self) -> Source:
+    def _peek(self) -> Any:
         import dask
 
         look = dask.delayed(first_rows, pure=False)
@@ -40,7 +39,7 @@ class DaskSource(BlockSource):
             else:
                 rows = look(partition).compute()
             if rows is not None:
-                return source_of(rows)
+                return rows
         raise ShapeError("a Dask table should have rows to select from; it has none.")
 
     def _walker(self) -> DaskPasses:

@@ -194,6 +194,13 @@ class Dataset:
         gone = (*self.dropped, *(name for name in self.names if name in dropped))
         return replace(self, data=self.columns.take_columns(kept), names=names, dropped=gone)
 
+    def reordered(self, columns: Sequence[int]) -> Dataset:
+        """Return all columns in another order."""
+        if list(columns) == list(range(len(self.names))):
+            return self
+        names = [self.names[at] for at in columns]
+        return replace(self, data=self.columns.take_columns(list(columns)), names=names)
+
     def checked(self) -> Dataset:
         """Return the table itself, having seen that it has rows, and names that are unique."""
         if not self.in_blocks and not self.n_rows:  # of blocks, whoever reads them says so
