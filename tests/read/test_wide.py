@@ -256,3 +256,50 @@ def test_types_are_not_tried_where_the_first_row_settles_them(tmp_path, monkeypa
     file.write_text("a,b,c\n1.5,word,1\n2,x,2\n")
     read_table(file)
     assert tried == [{"a": pa.float64(), "b": pa.string()}]
+
+
+TEXTS = {
+    "labels": ["b", "a", "b", "c", "a"] * 3,
+    "numbers": ["1,200", "12%", "-", "3", "x"] * 3,
+    "mostly words": ["1,200", "x", "y", "z", "x"] * 3,
+    "newlines": ["12\n", "13\n", "14\n", "x", "-\n"] * 3,
+    "dates": [f"{day}.12.2024" for day in range(1, 16)],
+    "dates and more": ["1.12.2024"] * 14 + ["then"],
+    "dates after a gap": [None, *["1.12.2024"] * 14],
+    "identifiers": [f"id{k}" for k in range(15)],
+    "numbers all distinct": [f"{k}%" for k in range(15)],
+    "gaps": [None, "a", "b", None, "a"] * 3,
+    "nothing": [None] * 15,
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_few_values_are_looked_at_as_many_are(text, monkeypatch):
+    from orthoselect.read import arrow_values
+    from orthoselect.read import columns as looking
+
+    column = pa.chunked_array([pa.array(TEXTS[text], pa.string())])
+
+    def found():
+        look = columns_of(pa.table({"a": column}))
+        labels = arrow_values.arrow_labels(column, "a", None)
+        codes = None if labels is None else (labels.codes.tolist(), labels.levels)
+        return look.reason_against(0, "a"), look.numbers_as_text(0), codes
+
+    few = found()
+    monkeypatch.setattr(looking, "FEW", 0)
+    monkeypatch.setattr(arrow_values, "_FEW", 0)
+    assert found() == few
+
+
+def test_short_columns_are_coded_together_as_they_are_alone(monkeypatch):
+    from orthoselect.encode import Table, design, find_labels
+
+    rng = np.random.default_rng(0)
+    labels = {k: find_labels(rng.integers(0, k + 1, N)) for k in range(7)}
+    table = Table(N, list("abcdefg"), np.empty((N, 0)), np.arange(0), labels)
+    together = design.indicators(table).toarray()
+    monkeypatch.setattr(design, "_CODED_AT_ONCE", 2 * N)
+    assert np.array_equal(design.indicators(table).toarray(), together)
+    monkeypatch.setattr(design, "_CODED_AT_ONCE", 1)
+    assert np.array_equal(design.indicators(table).toarray(), together)

@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from orthoselect.encode.labels import Labels
 from orthoselect.encode.table import Table
 from orthoselect.errors import InputError, ManyLevelsWarning, warn
 from orthoselect.matrix import DenseMatrix, Matrix, SparseMatrix, StackedMatrix
 from orthoselect.matrix.base import Indices
 
+_CODED_AT_ONCE = 1 << 18  # rows of categorical columns that are set side by side together
 # Each step looks at the inner products within a feature's block, which grow with its square.
 _MAX_LEVELS = 4000
 
@@ -212,15 +214,25 @@ def indicators(table: Table) -> sp.csc_array:
 
     Without a rare level instead, the others would nearly add up to a constant.
     """
-    blocks = []
-    for labels in table.labels.values():
-        usual = labels.usual
-        rows = np.flatnonzero(labels.codes != usual)
-        codes = labels.codes[rows]
-        ones = (np.ones(len(rows)), (rows, codes - (codes > usual)))
-        shape = (len(labels.codes), len(labels.levels) - 1)
-        blocks.append(sp.coo_array(ones, shape=shape).tocsc())
+    every = list(table.labels.values())
+    # Many short columns at once, since each array of SciPy takes its time; long ones one by one.
+    at_once = max(1, _CODED_AT_ONCE // max(1, len(every[0].codes)))
+    blocks = [_indicators(every[k : k + at_once]) for k in range(0, len(every), at_once)]
     return sp.csc_array(sp.hstack(blocks, format="csc"))
+
+
+def _indicators(columns: Sequence[Labels]) -> sp.csc_array:
+    """Return the indicators of some categorical columns side by side."""
+    rows, places, start = [], [], 0
+    for labels in columns:
+        usual = labels.usual
+        rows.append(np.flatnonzero(labels.codes != usual))
+        codes = labels.codes[rows[-1]].astype(np.intp, copy=False)
+        places.append(start + codes - (codes > usual))
+        start += len(labels.levels) - 1
+    at = (np.concatenate(rows), np.concatenate(places))
+    shape = (len(columns[0].codes), start)
+    return sp.coo_array((np.ones(len(at[0])), at), shape=shape).tocsc()
 
 
 def check_labels(table: Table) -> None:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from orthoselect.encode import Labels, find_labels
 
+_FEW = 64  # values that are sooner had as objects than coded by pyarrow
+
 
 def arrow_numbers(table: Any, columns: Sequence[int], dtype: Any) -> NDArray:
     """Return columns of numbers as one array, column after column; nulls are NaN.
@@ -30,6 +32,13 @@ def arrow_numbers(table: Any, columns: Sequence[int], dtype: Any) -> NDArray:
     return result
 
 
+def arrow_order(column: Any) -> list[Any] | None:
+    """Return the categories of a column of ordered ones, else None."""
+    if column.num_chunks and getattr(column.type, "ordered", False):
+        return column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+    return None
+
+
 def arrow_labels(column: Any, what: str, order: Sequence[Any] | None) -> Labels | None:
     """Return the labels of a text column, without an object for each row.
 
@@ -46,6 +55,8 @@ def arrow_labels(column: Any, what: str, order: Sequence[Any] | None) -> Labels 
     if column.null_count or not len(column):
         return None
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        if len(column) <= _FEW:
+            return find_labels(np.fromiter(column.to_pylist(), object, len(column)), what, order)
         column = column.dictionary_encode()
     elif not pa.types.is_dictionary(column.type):
         return None

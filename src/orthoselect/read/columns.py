@@ -15,6 +15,7 @@ from orthoselect.read.blocks import is_block_source
 
 IDENTIFIER = "identifier: all values are distinct text"
 HANDFUL = 10  # so few rows may differ in any text by chance
+FEW = 64  # values that are sooner looked at one by one than by pyarrow
 LOOK = 1000  # rows that mostly suffice to see that a column is no identifier
 # 2024-12-31, 31.12.2024, 12/31/24 and the like, with or without a time of day
 DATE = (
@@ -28,6 +29,8 @@ NUMBER = (
     "([eE][-+]?[0-9]+)?[ \u00a0]?[%$\u20ac\u00a3\u00a5]?[)]?$"
 )
 MARK = "^[-\u2013\u2014.*/]+$"  # stands for a missing value where the rest are numbers
+# For Python, where a dollar sign also stands before a newline at the end.
+_DATE, _NUMBER, _MARK = (re.compile(x[:-1] + r"\Z") for x in (DATE, NUMBER, MARK))
 _PLAIN = re.compile(r"[-+]?[0-9]*[.]?[0-9]+([eE][-+]?[0-9]+)?")
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
@@ -109,10 +112,8 @@ class ArrayColumns(Columns):
         values = self._data[:, at]
         if values.dtype.kind not in "US":
             return None
-        given = [str(value) for value in np.char.strip(values.astype(str)).tolist() if value]
-        like = [value for value in given if re.search(NUMBER, value)]
-        n_marks = sum(re.search(MARK, value) is not None for value in given)
-        return number_like(len(like), len(given), n_marks, like)
+        given = np.char.strip(values.astype(str)).tolist()
+        return _count_among([value for value in given if value])
 
     def gaps(self, columns: Sequence[int]) -> Gaps:
         if self._data.dtype.kind != "f":
@@ -292,11 +293,19 @@ def _reason_against_text(column: Any) -> str | None:
 def _count_numbers(column: Any) -> NumberLike | None:
     import pyarrow.compute as pc
 
+    if len(column) <= FEW:
+        return _count_among([value for value in column.to_pylist() if value is not None])
     column = column.drop_null()
     is_like = pc.match_substring_regex(column, NUMBER)
     like = column.filter(is_like)
     n_marks = pc.sum(pc.match_substring_regex(column, MARK)).as_py() or 0
     return number_like(len(like), len(column), n_marks, like.slice(0, LOOK).to_pylist())
+
+
+def _count_among(values: list[str]) -> NumberLike | None:
+    like = [value for value in values if _NUMBER.search(value)]
+    n_marks = sum(_MARK.search(value) is not None for value in values)
+    return number_like(len(like), len(values), n_marks, like)
 
 
 def number_like(n_like: int, n_values: int, n_marks: int, like: Sequence[str]) -> NumberLike | None:
@@ -313,6 +322,9 @@ def number_like(n_like: int, n_values: int, n_marks: int, like: Sequence[str]) -
 def _all_are_dates(column: Any) -> bool:
     import pyarrow.compute as pc
 
+    first = column[0].as_py() if len(column) else None
+    if first is not None and not _DATE.search(first):
+        return False
     return pc.all(pc.match_substring_regex(column, DATE)).as_py() is True
 
 

@@ -19,7 +19,7 @@ from orthoselect.encode import Labels, NumberedNames, Table, find_labels
 from orthoselect.encode.labels import count_missing
 from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError, listing
 from orthoselect.read.arrow import KNOWS_HALF
-from orthoselect.read.arrow_values import arrow_labels, arrow_numbers
+from orthoselect.read.arrow_values import arrow_labels, arrow_numbers, arrow_order
 from orthoselect.read.blocks import as_frame
 from orthoselect.read.dataset import Dataset
 
@@ -282,15 +282,16 @@ class _FrameSource(Source):
         return series_order(self._series(column))
 
     def labels(self, column: int) -> Labels:
-        series, name = self._series(column), self.names[column]
-        if series.dtype.is_float() or series.dtype.is_integer():
-            return find_labels(_plain_numbers(series), f"column `{name}`")
-        native, order = series.to_native(), series_order(series)
-        if nw.dependencies.is_pyarrow_chunked_array(native):
-            found = arrow_labels(native, f"column `{name}`", order)
+        kind, name = self._kinds[column], self.names[column]
+        if self._arrow is not None and kind.holds_labels:
+            values = self._arrow.column(column)
+            found = arrow_labels(values, f"column `{name}`", arrow_order(values))
             if found is not None:
                 return found
-        return _object_labels(series_objects(series), name, order)
+        series = self._series(column)
+        if kind.dtype.is_float() or kind.dtype.is_integer():
+            return find_labels(_plain_numbers(series), f"column `{name}`")
+        return _object_labels(series_objects(series), name, series_order(series))
 
     def numeric(self, columns: NDArray[np.intp]) -> NDArray:
         for column in columns.tolist():
@@ -426,10 +427,7 @@ def series_order(series: nw.Series) -> list[Any] | None:
     if series.dtype == nw.Enum:  # ordered categories of pandas too
         return list(series.dtype.categories)  # type: ignore[attr-defined]
     native = series.to_native()
-    is_arrow = nw.dependencies.is_pyarrow_chunked_array(native) and native.num_chunks > 0
-    if is_arrow and getattr(native.type, "ordered", False):
-        return native.unify_dictionaries().chunk(0).dictionary.to_pylist()
-    return None
+    return arrow_order(native) if nw.dependencies.is_pyarrow_chunked_array(native) else None
 
 
 def _pandas_sparse(X: Any) -> Source | None:

@@ -422,6 +422,10 @@ def without_blanks(column: Any, text: TextFormat, kind: Any = None) -> Any:
     pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
     if not pa.types.is_string(column.type):
         return column
+    if kind is None and len(column) <= _FEW_ROWS:  # sooner looked at one by one
+        given = [value for value in column.to_pylist() if value is not None]
+        if all(value == value.strip(" \t") for value in given):
+            return column
     trimmed = pc.utf8_trim(column, " \t")
     if kind is None and pc.all(pc.equal(trimmed, column)).as_py() is not False:
         return column
