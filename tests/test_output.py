@@ -2,7 +2,10 @@
 
 import errno
 import os
+import signal
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -116,3 +119,89 @@ def test_device_is_written_not_replaced():
     with replacing("/dev/null") as temporary:
         temporary.write_text("gone")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+WRITER = """
+import os, signal, sys
+from orthoselect.output import replacing
+with replacing(sys.argv[1]) as temporary:
+    temporary.write_text("half")
+    print(temporary.name, flush=True)
+    if sys.argv[2] == "dies":
+        os.kill(os.getpid(), signal.SIGKILL)
+    sys.stdin.read()
+"""
+
+
+def writer(path, what):
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(path), what],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has neither such kills nor such locks")
+def test_what_a_killed_writer_left_behind_is_cleared_by_the_next(tmp_path):
+    with writer(tmp_path / "a.txt", "dies") as dead:
+        left = dead.stdout.readline().strip()
+        assert dead.wait() == -signal.SIGKILL
+    assert os.listdir(tmp_path) == [left]
+    with replacing(tmp_path / "b.csv") as temporary:
+        temporary.write_text("new")
+    assert os.listdir(tmp_path) == ["b.csv"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such locks")
+def test_what_a_living_writer_is_at_stays(tmp_path):
+    with writer(tmp_path / "a.txt", "waits") as alive:
+        held = alive.stdout.readline().strip()
+        with replacing(tmp_path / "b.txt") as outer, replacing(tmp_path / "c.txt") as inner:
+            inner.write_text("new")
+            outer.write_text("new")
+        assert sorted(os.listdir(tmp_path)) == [held, "b.txt", "c.txt"]
+        alive.communicate("go on")
+    assert alive.returncode == 0
+    assert sorted(os.listdir(tmp_path)) == ["a.txt", "b.txt", "c.txt"]
+
+
+def test_files_that_are_not_recognizably_ours_stay(tmp_path):
+    names = [".orthoselect-notes.txt", ".orthoselect-0123abcdef", ".orthoselect-", "0123abcd.csv"]
+    for name in names:
+        (tmp_path / name).write_text("mine")
+    (tmp_path / ".orthoselect-0123abcd").mkdir()
+    (tmp_path / ".orthoselect-0123abcd.lnk").symlink_to(".orthoselect-notes.txt")
+    before = sorted(os.listdir(tmp_path))
+    with replacing(tmp_path / "a.txt") as temporary:
+        temporary.write_text("new")
+    assert sorted(os.listdir(tmp_path)) == sorted([*before, "a.txt"])
+
+
+@pytest.mark.parametrize("when", ["before it is held", "about to be"])
+def test_a_file_cleared_before_its_writer_held_it_is_made_again(tmp_path, monkeypatch, when):
+    fcntl = pytest.importorskip("fcntl")
+    opened, made = os.open, []
+
+    def open_and_lose(path, *arguments):
+        descriptor = opened(path, *arguments)
+        made.append(path)
+        if len(made) == 1:
+            if when == "about to be":
+                other = opened(path, os.O_RDONLY)
+                fcntl.flock(other, fcntl.LOCK_EX)
+                closing.append(other)
+            else:
+                os.unlink(path)
+        return descriptor
+
+    closing = []
+    monkeypatch.setattr(os, "open", open_and_lose)
+    with replacing(tmp_path / "a.txt") as temporary:
+        assert temporary != made[0]
+        for other in closing:
+            os.unlink(made[0])
+            os.close(other)
+        temporary.write_text("new")
+    assert len(made) == 2
+    assert os.listdir(tmp_path) == ["a.txt"]

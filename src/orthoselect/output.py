@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import secrets
 import shutil
 import stat
@@ -13,8 +14,15 @@ from pathlib import Path
 
 from orthoselect.errors import InputError
 
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks, so nobody knows there who is still writing
+    fcntl = None  # type: ignore[assignment]
+
 # What a full disk says; other errors while writing are the writer's own to word.
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+# Files that are not yet whole; no name that anybody would choose.
+_TEMPORARY = re.compile(r"\.orthoselect-[0-9a-f]{8}(\..*)?", re.DOTALL)
 
 
 @contextmanager
@@ -30,7 +38,8 @@ def replacing(path: str | Path) -> Iterator[Path]:
     ------
     temporary : Path
         Where to write, with the suffix of `path`. It is renamed onto `path` when the block ends,
-        and removed if the block raises anything.
+        and removed if the block raises anything. A process that is killed leaves it behind; the
+        next one that writes to the folder removes it.
 
     Examples
     --------
@@ -46,9 +55,9 @@ def replacing(path: str | Path) -> Iterator[Path]:
     if place.exists() and not place.is_file():
         yield place
         return
-    temporary = place.with_name(f".orthoselect-{secrets.token_hex(4)}{place.suffix}")
+    _clear_left_behind(place.parent)
+    temporary, descriptor = _create(place)
     try:
-        _create(temporary)
         if place.exists():
             shutil.copymode(place, temporary)
         yield temporary
@@ -61,6 +70,9 @@ def replacing(path: str | Path) -> Iterator[Path]:
     except BaseException:
         _remove(temporary)
         raise
+    finally:
+        if descriptor is not None:
+            os.close(descriptor)
 
 
 def check_place(path: str | Path) -> Path:
@@ -133,15 +145,63 @@ def _regular(file: str | Path | int) -> os.stat_result | None:
     return found if stat.S_ISREG(found.st_mode) else None
 
 
-def _create(temporary: Path) -> None:
-    """Make an empty file with the usual permissions, or say why there can be none."""
+def _create(place: Path) -> tuple[Path, int | None]:
+    """Make an empty file with the usual permissions beside a place, or say why there can be none.
+
+    Returns
+    -------
+    temporary : Path
+    descriptor : int or None
+        Open, and locked for as long as it is: others see by the lock that the file is in use. The
+        system takes it back when the process ends, however it ends. None on Windows.
+    """
+    while True:
+        temporary = place.with_name(f".orthoselect-{secrets.token_hex(4)}{place.suffix}")
+        try:
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
+        except OSError as error:
+            raise InputError(
+                f"`{temporary.parent}` should be a folder to write into; "
+                f"no file can be made there: {error.strerror}."
+            ) from error
+        if fcntl is None:
+            os.close(descriptor)
+            return temporary, None
+        if _hold(descriptor) and temporary.exists():
+            return temporary, descriptor
+        os.close(descriptor)  # another process took it for one left behind, before it was held
+
+
+def _hold(descriptor: int) -> bool:
+    """Lock an open file; tell whether no other process was faster."""
     try:
-        os.close(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666))
-    except OSError as error:
-        raise InputError(
-            f"`{temporary.parent}` should be a folder to write into; "
-            f"no file can be made there: {error.strerror}."
-        ) from error
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # file systems without locks: nobody else gets one there, either
+        return True
+    return True
+
+
+def _clear_left_behind(folder: Path) -> None:
+    """Remove the temporary files of processes that were killed: those that nobody holds."""
+    if fcntl is None:
+        return
+    with suppress(OSError), os.scandir(folder) as entries:  # a folder may be closed to readers
+        found = [entry for entry in entries if _TEMPORARY.fullmatch(entry.name)]
+        for entry in found:
+            if entry.is_file(follow_symlinks=False):
+                _remove_unheld(entry.path)
+
+
+def _remove_unheld(temporary: str) -> None:
+    with suppress(OSError):  # it is in use, or somebody else's
+        descriptor = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(temporary)
+        finally:
+            os.close(descriptor)
 
 
 def _remove(temporary: Path) -> None:
