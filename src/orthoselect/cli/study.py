@@ -209,11 +209,11 @@ def _run(names: list[str] | None, settings: Settings, terminal: Terminal) -> Non
 
 
 def _warn_of_missing(told: dict[str, Any], terminal: Terminal) -> None:
-    from orthoselect.study import DATASETS
+    from orthoselect.study.datasets import title_of
 
     missing = dict.fromkeys(name for part in told["experiments"] for name in part["missing"])
     if missing:
-        titles = ", ".join(DATASETS[name].title for name in missing)
+        titles = ", ".join(title_of(name) for name in missing)
         terminal.warn(f"{titles}: missing, and shown so in the tables, with the reason.")
 
 

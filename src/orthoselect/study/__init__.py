@@ -1,5 +1,6 @@
 """The paper's empirical study: data sets, methods, experiments, and what comes out."""
 
+from orthoselect.study.damage import DamagedResultsWarning
 from orthoselect.study.datasets import DATASETS
 from orthoselect.study.experiments import EXPERIMENTS
 from orthoselect.study.methods import METHODS
@@ -12,6 +13,7 @@ __all__ = [
     "DATASETS",
     "EXPERIMENTS",
     "METHODS",
+    "DamagedResultsWarning",
     "Settings",
     "Step",
     "Store",

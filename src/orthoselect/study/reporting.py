@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,15 +11,17 @@ from orthoselect.errors import InputError
 from orthoselect.output import replacing
 from orthoselect.show.page import render
 from orthoselect.study import figures, findings, markdown, paper
-from orthoselect.study.datasets import DATASETS
+from orthoselect.study.damage import tell
+from orthoselect.study.datasets import title_of
 from orthoselect.study.experiments import EXPERIMENTS, Experiment
 from orthoselect.study.experiments.base import absence_sentences
 from orthoselect.study.findings import Standing
+from orthoselect.study.manifest import SEAL
 from orthoselect.study.methods import PENALIZED, TWELVE
 from orthoselect.study.records import Results
 from orthoselect.study.reproduce import how_to_reproduce
 from orthoselect.study.settings import OVERRIDES
-from orthoselect.study.store import Store
+from orthoselect.study.store import Store, is_locked
 from orthoselect.study.tables import Table
 
 if TYPE_CHECKING:
@@ -41,6 +44,11 @@ def report(output: str | Path) -> dict[str, Any]:
     report : dict
         The same as plain values: for each experiment its settings, data, tables, figures and
         findings; and over all of them the ranks.
+
+    Warns
+    -----
+    DamagedResultsWarning
+        If results are damaged: they are left out, and the next run sets them aside.
     """
     folder = Path(output)
     if not folder.is_dir():
@@ -49,17 +57,27 @@ def report(output: str | Path) -> dict[str, Any]:
     parts: list[dict[str, Any]] = []
     standings: list[Standing] = []
     caveats: list[str] = []
+    problems: list[str] = []
     for experiment in EXPERIMENTS.values():
-        store = Store(folder, experiment.name)
-        manifest = store.manifest()
-        if manifest is None:
+        told = _read(folder, experiment, problems)
+        if told is None:
             continue
-        results = _results(store, manifest)
-        parts.append(_part(experiment, results, manifest, files))
-        standings += experiment.standings(results)
-        caveats += experiment.caveats(results)
+        results, manifest, is_sealed = told
+        try:
+            part = _part(experiment, results, manifest, files)
+            found = experiment.standings(results), experiment.caveats(results)
+        except Exception as error:
+            if is_sealed:  # nothing was changed, so the mistake is ours
+                raise
+            problems.append(_unfit(folder, experiment, error))
+            continue
+        parts.append(part)
+        standings += found[0]
+        caveats += found[1]
+    tell(problems)
     if not parts:
-        raise InputError(f"`output` should be the folder of a run; `{folder}` has no results.")
+        what = "no results that can be read" if problems else "no results"
+        raise InputError(f"`output` should be the folder of a run; `{folder}` has {what}.")
     ranked = {by: _ranked(standings, kind) for kind, by in _RANKED.items()}
     overall = _overall(ranked, _left_out(standings), _unranked(parts), files)
     unlike = _unlike_settings(parts)
@@ -68,7 +86,7 @@ def report(output: str | Path) -> dict[str, Any]:
     sentence = " ".join([findings.answer(ranked, hangs=bool(caveats)), *unlike])
     if not standings:  # nothing of which the claim could be judged was run
         sentence = " ".join(part["findings"][0] for part in parts)
-    told = {
+    summary = {
         "kind": "study",
         "title": "The paper's empirical study, run again",
         "created": max(part["written"] for part in parts),
@@ -78,9 +96,9 @@ def report(output: str | Path) -> dict[str, Any]:
         "overall": overall,
         "reproduce": how_to_reproduce(parts, str(output)),
     }
-    files.write(_MARKDOWN, markdown.page(told))
-    files.write(_PAGE, render(told, files.charts))
-    return told
+    files.write(_MARKDOWN, markdown.page(summary))
+    files.write(_PAGE, render(summary, files.charts))
+    return summary
 
 
 class _Files:
@@ -109,6 +127,38 @@ class _Files:
         """Write a file; one that is there is replaced once the new one is complete."""
         with replacing(self._folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
+
+
+def _read(
+    folder: Path, experiment: Experiment, problems: list[str]
+) -> tuple[Results, dict[str, Any], bool] | None:
+    """Return results, manifest, and whether seals say that nothing was changed; None of no run."""
+    if not os.path.lexists(folder / f"{experiment.name}.json"):
+        return None  # nor is a table of that name ours
+    store = Store(folder, experiment.name)
+    if not is_locked(folder):  # a run that is at work has told, and may just be writing
+        problems += store.damage
+    try:
+        manifest = store.manifest()
+    except InputError as error:
+        problems.append(str(error))
+        return None
+    if manifest is None:
+        return None
+    return (
+        _results(store, manifest),
+        manifest,
+        SEAL in manifest and store.is_sealed(manifest["tasks"]),
+    )
+
+
+def _unfit(folder: Path, experiment: Experiment, error: Exception) -> str:
+    csv, json = (folder / f"{experiment.name}.{kind}" for kind in ("csv", "json"))
+    return (
+        f"`{csv}` and `{json}` should be as runs of the study write them; they are of an older "
+        f"version, and damaged: no report can be made of them ({type(error).__name__}: {error}). "
+        f"They are left out here. Run the experiment again."
+    )
 
 
 def _results(store: Store, manifest: dict[str, Any]) -> Results:
@@ -202,7 +252,7 @@ def _data_table(experiment: Experiment, results: Results) -> Table | None:
             ]
         )
     for name, (state, why) in results.absent().items():
-        rows.append([DATASETS[name].title, state, None, None, None, why])
+        rows.append([title_of(name), state, None, None, None, why])
     columns = ["data", "rows", "features", "classes", "probes", "notes"]
     return Table(f"{experiment.name}_data", "Data", columns, rows)
 
@@ -235,7 +285,7 @@ def _unranked(parts: Sequence[dict[str, Any]]) -> dict[str, str]:
     for part in parts:
         if set(TWELVE) <= set(part["facts"].get("methods", [])):
             for state in ("missing", "damaged"):
-                states |= {DATASETS[name].title: state for name in part[state]}
+                states |= {title_of(name): state for name in part[state]}
     return states
 
 

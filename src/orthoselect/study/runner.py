@@ -17,6 +17,7 @@ from threadpoolctl import threadpool_limits
 
 import orthoselect
 from orthoselect.errors import InputError
+from orthoselect.study.damage import tell
 from orthoselect.study.datasets import DataSource
 from orthoselect.study.experiments import EXPERIMENTS, Experiment
 from orthoselect.study.methods import METHODS, StudyMethod
@@ -113,6 +114,12 @@ def run(
         experiments uses, and for a number that a data set is too small for.
     StudyFailed
         After everything else is done, if a data set is damaged or a task raised.
+
+    Warns
+    -----
+    DamagedResultsWarning
+        If results of an earlier run are damaged: they are kept under another name, and what is
+        missing is run again.
     """
     chosen = _chosen(names, settings)
     source = DataSource(settings.data)
@@ -171,6 +178,7 @@ class _Run:
         folder = Path(settings.output)
         self._plans = {e.name: e.plan(settings, source) for e in chosen}
         self._stores = {e.name: Store(folder, e.name, writing=True) for e in chosen}
+        tell(line for store in self._stores.values() for line in store.damage)
         self._experiments = {e.name: e for e in chosen}
         self._failures: list[tuple[str, str]] = []
         tasks = [task for plan in self._plans.values() for task in plan.tasks]

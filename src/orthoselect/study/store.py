@@ -1,15 +1,12 @@
 """Results on disk: one CSV for each experiment, a task's rows added in one piece.
 
-Every row names its task, and how many rows that task has. A task that was cut off while it was
-written is not complete: it does not count, and is dropped when a run next opens the file. The first
-row of a task has the measure "task": its note is the whole key, its value the seconds it took.
+A task that is not complete, or not as it was written, does not count. A run that opens the file
+moves its lines, and all others that are damaged, to a file of their own, says so, and does the task
+again.
 """
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,24 +15,14 @@ from typing import Any
 
 from orthoselect.errors import InputError
 from orthoselect.output import replacing
+from orthoselect.study import damage, lines, manifest
+from orthoselect.study.damage import Damaged
+from orthoselect.study.lines import Contents
 from orthoselect.study.records import Row, Task
 
-HEADER = ["task", "rows", *Row._fields]
-_WHOLE = ("batch", "repeat", "fold", "n_features")
 _LOCK = ".study.lock"
-# What reports need to know of a run.
-MANIFEST = (
-    "written",
-    "settings",
-    "tasks",
-    "seconds",
-    "facts",
-    "data",
-    "missing",
-    "damaged",
-    "versions",
-    "failed",
-)
+_NOTHING = Contents([], [], {}, has_header=False)
+_NEXT_RUN = "That is left out here; the next run sets it aside, and runs what is missing."
 
 
 class Store:
@@ -46,8 +33,15 @@ class Store:
     folder : Path
     experiment : str
     writing : bool, default=False
-        Whether results will be added: the file is made if there is none, and mended if a run was
-        killed while it wrote.
+        Whether results will be added: the file is made if there is none, and mended if it is
+        damaged. Without it nothing is changed.
+
+    Attributes
+    ----------
+    path, manifest_path : Path
+        The results, and what the last run was asked for.
+    damage : list of str
+        What is damaged and where it was put, a line for each file.
 
     Examples
     --------
@@ -63,10 +57,15 @@ class Store:
 
     def __init__(self, folder: Path, experiment: str, *, writing: bool = False) -> None:
         self.path = Path(folder) / f"{experiment}.csv"
-        self._manifest = Path(folder) / f"{experiment}.json"
-        self._tasks, is_whole = self._read()
-        if writing and not is_whole:
-            self._rewrite()
+        self.manifest_path = Path(folder) / f"{experiment}.json"
+        self.damage: list[str] = []
+        self._writing = writing
+        found = self._read()
+        self._tasks = {task.name: task for task in found.tasks}
+        if writing:
+            if not found.is_whole:
+                self._rewrite(found.good)
+            self._set_damaged_manifest_aside()
 
     def __contains__(self, task: Task) -> bool:
         return task.name in self._tasks
@@ -82,35 +81,27 @@ class Store:
 
         The versions of packages that made them are kept with the key; they are no part of it.
         """
-        told = task.key if versions is None else {**task.key, "versions": dict(versions)}
-        note = json.dumps(told, sort_keys=True)
-        all_rows = [Row(measure="task", value=seconds, note=note), *rows]
-        text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(_records(task.name, all_rows))
+        stored, text = lines.write(task, rows, seconds, versions or {})
         with self.path.open("ab") as file:
-            file.write(text.getvalue().encode())
+            file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        self._tasks[task.name] = all_rows
+        self._tasks[task.name] = stored
 
     def rows(self, names: Iterable[str]) -> list[Row]:
         """Return the rows of these tasks, in the order of the names."""
-        return [row for name in names for row in self._tasks.get(name, [])[1:]]
+        return [row for name in names if name in self._tasks for row in self._tasks[name].rows]
 
     def seconds(self, names: Iterable[str]) -> float:
         """Return how long these tasks took, together."""
-        return sum(self._tasks[name][0].value for name in names if name in self._tasks)
+        return sum(self._tasks[name].seconds for name in names if name in self._tasks)
 
     def versions(self, names: Iterable[str]) -> dict[str, str]:
         """Return the versions of packages that made the results of these tasks."""
         found: dict[str, dict[str, None]] = {}
         for name in names:
-            note = self._tasks[name][0].note if name in self._tasks else "{}"
-            try:
-                told = json.loads(note).get("versions", {})
-            except ValueError:  # a note that lost some of its letters
-                continue
-            for package, number in told.items():
+            versions = self._tasks[name].versions if name in self._tasks else {}
+            for package, number in versions.items():
                 found.setdefault(package, {})[number] = None
         return {package: " and ".join(numbers) for package, numbers in found.items()}
 
@@ -118,59 +109,91 @@ class Store:
         """Return how many of these tasks have results."""
         return sum(name in self._tasks for name in names)
 
-    def write_manifest(self, manifest: Mapping[str, Any]) -> None:
+    def is_sealed(self, names: Iterable[str]) -> bool:
+        """Tell whether the results of these tasks all have a seal, which older versions lack."""
+        return all(self._tasks[name].is_sealed for name in names if name in self._tasks)
+
+    def write_manifest(self, told: Mapping[str, Any]) -> None:
         """Say which tasks are those of the last run, and what it was asked for."""
-        with replacing(self._manifest) as temporary:
-            temporary.write_text(json.dumps(manifest, indent=1) + "\n")
+        manifest.write(self.manifest_path, told)
 
     def manifest(self) -> dict[str, Any] | None:
         """Return what the last run was asked for, None if there was none."""
-        if not self._manifest.exists():
-            return None
         try:
-            manifest = json.loads(self._manifest.read_text())
-            lacking = [key for key in MANIFEST if key not in manifest]
-            if lacking:  # a version that wrote less
-                raise ValueError(f"it lacks {', '.join(lacking)}")
-            return manifest
-        except (OSError, ValueError, TypeError) as error:
+            return manifest.read(self.manifest_path)
+        except Damaged as reason:
             raise InputError(
-                f"`{self._manifest}` should be what a run of the study wrote; it is damaged, "
-                f"or of another version ({error}). Run the experiment again: results that are "
-                f"there are kept."
+                f"{self._about_manifest(reason)} Run the experiment again: results that are there "
+                f"are kept."
             ) from None
 
-    def _read(self) -> tuple[dict[str, list[Row]], bool]:
-        """Return the tasks that are complete, and whether there is nothing else in the file."""
-        if not self.path.exists():
-            return {}, False
-        text = self.path.read_bytes().decode(errors="replace")
-        end = text.rfind("\n") + 1
-        reader = csv.reader(io.StringIO(text[:end].replace("\0", "")))
-        if next(reader, None) != HEADER:
+    def _about_manifest(self, reason: Damaged) -> str:
+        return (
+            f"`{self.manifest_path}` should be what a run of the study wrote; it is damaged, or of "
+            f"another version ({reason})."
+        )
+
+    def _set_damaged_manifest_aside(self) -> None:
+        try:
+            manifest.read(self.manifest_path)
+        except Damaged as reason:
+            aside = damage.set_aside(self.manifest_path)
+            self.damage.append(
+                f"{self._about_manifest(reason)} It is kept as `{aside}`, and a new one is written."
+            )
+
+    def _read(self) -> Contents:
+        """Return what is good in the file; what is damaged is told, and set aside by a run."""
+        try:
+            content = damage.read(self.path)
+            if content is None:
+                return _NOTHING
+            found = lines.parse(content)
+            if not found.is_ours:
+                self._refuse_what_is_not_ours(content)
+                raise Damaged("it is something else" if content.strip() else "it is empty")
+        except Damaged as reason:
+            self._tell_of_all(reason)
+            return _NOTHING
+        if not found.is_whole:
+            self._tell_of_lines(found)
+        return found
+
+    def _refuse_what_is_not_ours(self, content: bytes) -> None:
+        """Raise unless a run was here: somebody's table may have the name of an experiment."""
+        if content.strip() and not os.path.lexists(self.manifest_path):
             raise InputError(
                 f"`{self.path}` should be results of the study, with the columns "
-                f"{', '.join(HEADER)}; it has others. Choose another output folder."
+                f"{', '.join(lines.COLUMNS)}; it has others. Choose another output folder."
             )
-        tasks: dict[str, list[Row]] = {}
-        sizes: dict[str, int] = {}
-        is_whole = end == len(text)
-        for record in reader:
-            parsed = _parse(record)
-            if parsed is None:
-                is_whole = False
-                continue
-            tasks.setdefault(parsed[0], []).append(parsed[2])
-            sizes[parsed[0]] = parsed[1]
-        complete = {name: rows for name, rows in tasks.items() if len(rows) == sizes[name]}
-        return complete, is_whole and len(complete) == len(tasks)
 
-    def _rewrite(self) -> None:
-        with replacing(self.path) as temporary, temporary.open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(HEADER)
-            for name, rows in self._tasks.items():
-                writer.writerows(_records(name, rows))
+    def _tell_of_all(self, reason: Damaged) -> None:
+        what = f"`{self.path}` should be results of the study; {reason}."
+        if not self._writing:
+            self.damage.append(f"{what} {_NEXT_RUN}")
+            return
+        aside = damage.set_aside(self.path)
+        self.damage.append(f"{what} It is kept as `{aside}`, and what is missing is run again.")
+
+    def _tell_of_lines(self, found: Contents) -> None:
+        what = f"`{self.path}` should be as runs of the study write it;"
+        if not found.bad:
+            self.damage.append(f"{what} it lacks the names of its columns. A run puts them back.")
+            return
+        n_bad, first = len(found.bad), min(found.bad)
+        lines_are = f"line {first} is" if n_bad == 1 else f"{n_bad} lines from line {first} on are"
+        what = f"{what} {lines_are} damaged, or of a task that is not complete."
+        if not self._writing:
+            self.damage.append(f"{what} {_NEXT_RUN}")
+            return
+        aside = damage.keep_aside(self.path, b"".join(found.bad.values()))
+        self.damage.append(f"{what} That is kept in `{aside}`, and what is missing is run again.")
+
+    def _rewrite(self, good: Iterable[bytes]) -> None:
+        with replacing(self.path) as temporary, temporary.open("wb") as file:
+            file.write(b"".join([lines.HEADER + b"\n", *good]))
+            file.flush()
+            os.fsync(file.fileno())
 
 
 @contextmanager
@@ -201,26 +224,15 @@ def locked(folder: Path) -> Iterator[None]:
         yield
 
 
-def _records(name: str, rows: list[Row]) -> Iterator[list[str]]:
-    for row in rows:
-        yield [name, str(len(rows)), *(_cell(value) for value in row)]
-
-
-def _cell(value: Any) -> str:
-    """Return a value as one line of text that reads back as the same value."""
-    if value is None:
-        return ""
-    return repr(float(value)) if isinstance(value, float) else " ".join(str(value).split())
-
-
-def _parse(record: list[str]) -> tuple[str, int, Row] | None:
-    """Return task, number of its rows, and row; None of a line that a kill left behind."""
+def is_locked(folder: Path) -> bool:
+    """Tell whether a run is at work in the folder."""
     try:
-        name, size, *cells = record
-        named = dict(zip(Row._fields, cells, strict=True))
-        whole = {k: None if named[k] == "" else int(named[k]) for k in _WHOLE}
-        value = float(named["value"])
-        row = Row(**{**named, **whole, "value": value})  # type: ignore[arg-type]
-        return name, int(size), row
-    except ValueError:
-        return None
+        import fcntl
+
+        with (Path(folder) / _LOCK).open() as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (ImportError, OSError):  # there is no lock that a run could hold
+        return False
+    return False

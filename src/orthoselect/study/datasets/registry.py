@@ -26,6 +26,11 @@ DATASETS = {
 }
 
 
+def title_of(name: str) -> str:
+    """Return what tables call a set; its name if it is one that a user added to another run."""
+    return DATASETS[name].title if name in DATASETS else name
+
+
 def load(names: Iterable[str], source: DataSource) -> Loaded:
     """Return the sets that are to be had, and why the others are not.
 

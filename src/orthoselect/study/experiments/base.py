@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from orthoselect.study.datasets import DATASETS, DataSource
+from orthoselect.study.datasets import DataSource, title_of
 from orthoselect.study.figures import Figure
 from orthoselect.study.findings import Standing
 from orthoselect.study.records import Plan, Results, Row
@@ -70,6 +70,6 @@ class Experiment(ABC):
 def absence_sentences(results: Results) -> list[str]:
     """Say which data sets have no results, and why."""
     return [
-        f"{DATASETS[name].title} is {state}: {why.rstrip('.')}."
+        f"{title_of(name)} is {state}: {why.rstrip('.')}."
         for name, (state, why) in results.absent().items()
     ]

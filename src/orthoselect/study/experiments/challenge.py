@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from orthoselect.study import learners, methods, paper
 from orthoselect.study.averages import auc_error, mean
 from orthoselect.study.chance import number
-from orthoselect.study.datasets import DATASETS, StudyData
+from orthoselect.study.datasets import StudyData, title_of
 from orthoselect.study.experiments.curves import (
     HELD,
     Curves,
@@ -89,7 +89,7 @@ class Challenge(Curves):
         for f in facts:
             other = " (of Gisette)" if f["name"] == "gisette-like" else ""
             columns += [f"{f['title']}: AUC", f"paper{other}", "probes", f"paper{other}"]
-        columns += [f"{DATASETS[name].title}: AUC" for name in results.absent()]
+        columns += [f"{title_of(name)}: AUC" for name in results.absent()]
         states = [state for state, _ in results.absent().values()]
         rows = []
         for method in results.methods():
@@ -120,7 +120,7 @@ class Challenge(Curves):
         columns, facts = ["method"], list(results.data)
         for f in facts:
             columns += [f"{f['title']}: {svm}" for svm in _SVMS]
-        columns += [DATASETS[name].title for name in results.absent()]
+        columns += [title_of(name) for name in results.absent()]
         states = [state for state, _ in results.absent().values()]
         rows: list[list[Any]] = []
         for method in results.methods():
@@ -227,7 +227,7 @@ def _dense(X: Any, columns: list[int]) -> Floats:
 
 
 def _probe_sentence(facts: dict[str, Any], counts: dict[str, int]) -> str:
-    title = DATASETS[facts["name"]].title
+    title = title_of(facts["name"])
     takers = {name: count for name, count in counts.items() if count}
     if not takers:
         return f"{title}: no method took a probe among {facts['selected']} features."

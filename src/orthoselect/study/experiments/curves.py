@@ -9,7 +9,7 @@ from typing import Any
 
 from orthoselect.study import figures, methods
 from orthoselect.study.averages import mean
-from orthoselect.study.datasets import DATASETS, DataSource, StudyData, load
+from orthoselect.study.datasets import DataSource, StudyData, load, title_of
 from orthoselect.study.experiments.base import Experiment, absence_sentences
 from orthoselect.study.figures import Curve
 from orthoselect.study.findings import Standing, listed, standing_sentences
@@ -180,7 +180,7 @@ class Curves(Experiment):
                 found[key] = found.get(key, 0) + 1
         folds = results.facts.get("folds")
         return [
-            f"{DATASETS[dataset].title}, {method}"
+            f"{title_of(dataset)}, {method}"
             + (f", in {count} of {folds} folds" if folds else "")
             + f": {note}"
             for (dataset, method, note), count in sorted(found.items())
@@ -192,7 +192,7 @@ class Curves(Experiment):
     def _final(self, results: Results, measure: str) -> Table:
         facts = list(results.data)
         columns = ["method", *(f"{f['title']} ({f['selected']})" for f in facts)]
-        columns += [DATASETS[name].title for name in results.absent()]
+        columns += [title_of(name) for name in results.absent()]
         rows: list[list[Any]] = []
         for method in results.methods():
             cells = [self._cell(results, f, method, measure) for f in facts]

@@ -17,7 +17,7 @@ from orthoselect import select
 from orthoselect.encode import encode_response
 from orthoselect.study import figures, paper
 from orthoselect.study.chance import generator
-from orthoselect.study.datasets import DATASETS, DataSource, StudyData, load
+from orthoselect.study.datasets import DataSource, StudyData, load, title_of
 from orthoselect.study.experiments.base import Experiment, absence_sentences
 from orthoselect.study.records import Plan, Results, Row, Task
 from orthoselect.study.settings import Settings
@@ -116,7 +116,7 @@ class Speed(Experiment):
                     ]
                 )
         rows += [
-            [DATASETS[name].title, state, None, None, None]
+            [title_of(name), state, None, None, None]
             for name, (state, _) in results.absent().items()
         ]
         columns = ["data", "way", "ms", "times ours", "paper, ms"]
