@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from orthoselect.study import DATASETS
-from orthoselect.study.datasets import Loader, Missing, StudyData
+from orthoselect_study import DATASETS
+from orthoselect_study.datasets import Loader, Missing, StudyData
 
 
 def made(name, n_rows=60, n_columns=12, n_classes=2, held=0, kinds=None, probes=False):

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from orthoselect.study import Settings, figures
-from orthoselect.study.methods import TWELVE
-from orthoselect.study.reproduce import how_to_reproduce
+from orthoselect_study import Settings, figures
+from orthoselect_study.methods import TWELVE
+from orthoselect_study.reproduce import how_to_reproduce
 
 WRITTEN = "2025-03-01T12:30:00+00:00"
 SETS = ("Dexter", "gisette-like", "Lymphography")

@@ -80,7 +80,7 @@ except SystemExit as left:
 
 def test_modules_import_no_optional_library_when_imported():
     """scikit-learn may have brought one along already, so look into the source too."""
-    for path in (ROOT / "src").rglob("*.py"):
+    for path in [*(ROOT / "src").rglob("*.py"), *(ROOT / "studies").rglob("*.py")]:
         for node in ast.parse(path.read_text()).body:
             names = [alias.name for alias in getattr(node, "names", [])]
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else names

@@ -52,10 +52,10 @@ def shortened(words: str) -> str:
     return words
 
 
-def warn(warning: Warning) -> None:
-    """Issue a warning at the line outside this package that led to it."""
+def warn(warning: Warning, package: str = _PACKAGE) -> None:
+    """Issue a warning at the line outside a package, by its folder, that led to it."""
     level, frame = 2, sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back
     warnings.warn(warning, stacklevel=level)
 

@@ -16,7 +16,8 @@ ROOT = Path(__file__).parents[2]
 def commands(group, before=""):
     """Return all commands by the words that call them."""
     found = {}
-    for name, command in group.commands.items():
+    for name in group.list_commands(None):
+        command = group.get_command(None, name)
         nested = hasattr(command, "commands")
         found |= commands(command, f"{name} ") if nested else {before + name: command}
     return found

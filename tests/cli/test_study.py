@@ -5,7 +5,7 @@ import json
 import pytest
 
 import studies
-from orthoselect.study import EXPERIMENTS
+from orthoselect_study import EXPERIMENTS
 
 
 def test_lists_the_experiments(run):
@@ -27,7 +27,7 @@ def test_one_line_gives_tables_figures_and_report(run, tmp_path):
 def test_the_report_is_redone_without_running(run, tmp_path, monkeypatch):
     run("study", "run", "iris", "--output", "out")
     (tmp_path / "out" / "study.md").unlink()
-    monkeypatch.setattr("orthoselect.study.run", None)
+    monkeypatch.setattr("orthoselect_study.run", None)
     ran = run("study", "report", "--output", "out")
     assert ran.code == 0
     assert (tmp_path / "out" / "study.md").exists()

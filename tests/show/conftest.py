@@ -26,30 +26,34 @@ def browser(shared_browser):
     return shared_browser
 
 
-# What `render` gets.
+# What is rendered; a study has a page of its own, and its charts.
 SUMMARIES = {
-    "two classes": lambda: [summaries.selection_of("breast_cancer", 6)],
-    "nasty names": lambda: [summaries.selection_of("wine", 6, summaries.NASTY)],
-    "numbers": lambda: [summaries.levels_of_numbers()],
-    "ten classes": lambda: [summaries.selection_of("digits", 5)],
-    "bare": lambda: [summaries.bare()],
-    "comparison": lambda: [summaries.comparison()],
-    "study": studies.report,
+    "two classes": lambda: summaries.selection_of("breast_cancer", 6),
+    "nasty names": lambda: summaries.selection_of("wine", 6, summaries.NASTY),
+    "numbers": summaries.levels_of_numbers,
+    "ten classes": lambda: summaries.selection_of("digits", 5),
+    "bare": summaries.bare,
+    "comparison": summaries.comparison,
 }
+
+
+def rendered(name):
+    from orthoselect.show.page import render
+    from orthoselect_study import page
+
+    return page.render(*studies.report()) if name == "study" else render(SUMMARIES[name]())
 
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory):
     """Return a function from a name to the address of its page, each written once."""
     pytest.importorskip("matplotlib")
-    from orthoselect.show.page import render
-
     folder, written = tmp_path_factory.mktemp("pages"), {}
 
     def page(name):
         if name not in written:
             file = folder / f"{name.replace(' ', '_')}.html"
-            file.write_text(render(*SUMMARIES[name]()), encoding="utf-8")
+            file.write_text(rendered(name), encoding="utf-8")
             written[name] = file.as_uri()
         return written[name]
 

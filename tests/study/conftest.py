@@ -8,8 +8,8 @@ from threadpoolctl import threadpool_limits
 
 import made_sets
 import studies
-from orthoselect.study import Settings
-from orthoselect.study.datasets import DataSource
+from orthoselect_study import Settings
+from orthoselect_study.datasets import DataSource
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -12,10 +12,10 @@ import pytest
 
 import studies
 from orthoselect.errors import InputError
-from orthoselect.study import EXPERIMENTS, Settings, Store, report, run
-from orthoselect.study.damage import DamagedResultsWarning
-from orthoselect.study.lines import COLUMNS
-from orthoselect.study.store import locked
+from orthoselect_study import EXPERIMENTS, Settings, Store, report, run
+from orthoselect_study.damage import DamagedResultsWarning
+from orthoselect_study.lines import COLUMNS
+from orthoselect_study.store import locked
 
 METHODS = ("OLS", "MIM")
 

@@ -9,8 +9,8 @@ import scipy.sparse as sp
 import sklearn.datasets
 from sklearn.utils import Bunch
 
-from orthoselect.study import DATASETS
-from orthoselect.study.datasets import DataSource, Missing, gisette, load, openml
+from orthoselect_study import DATASETS
+from orthoselect_study.datasets import DataSource, Missing, gisette, load, openml
 
 
 def what_is_wrong(name, folder):

@@ -7,7 +7,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import roc_auc_score
 from sklearn.svm import LinearSVC
 
-from orthoselect.study.learners import lda_accuracies, svm_aucs, tuned_svm_auc
+from orthoselect_study.learners import lda_accuracies, svm_aucs, tuned_svm_auc
 
 
 @pytest.mark.parametrize("load", [load_wine, load_breast_cancer])

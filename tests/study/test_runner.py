@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from orthoselect.errors import InputError
-from orthoselect.study import (
+from orthoselect_study import (
     EXPERIMENTS,
     Settings,
     Store,
@@ -20,7 +20,7 @@ from orthoselect.study import (
     report,
     run,
 )
-from orthoselect.study.records import Task
+from orthoselect_study.records import Task
 
 FEW = ("OLS", "MIM")
 
@@ -67,7 +67,7 @@ def test_versions_are_those_that_made_the_results(tiny, monkeypatch):
     settings = tiny(methods=("OLS",))
     made = run(["binomial"], settings)["binomial"]["versions"]
     later = {**made, "numpy": "99.0"}
-    monkeypatch.setattr("orthoselect.study.runner._versions", lambda: later)
+    monkeypatch.setattr("orthoselect_study.runner._versions", lambda: later)
     assert run(["binomial"], settings)["binomial"]["versions"] == made
     more = run(["binomial"], replace(settings, methods=("OLS", "MIM")))["binomial"]["versions"]
     assert more == {**made, "numpy": f"{made['numpy']} and 99.0"}
@@ -96,7 +96,7 @@ def test_changed_settings_never_mix(tiny, changed):
 
 
 def test_other_data_are_another_key(with_made_sets):
-    from orthoselect.study.datasets import DATASETS, DataSource
+    from orthoselect_study.datasets import DATASETS, DataSource
 
     data = DATASETS["mfeat"].load(DataSource())
     less = data.thinned(20, 0)
@@ -107,7 +107,7 @@ def test_other_data_are_another_key(with_made_sets):
 SCRIPT = """
 import sys
 from pathlib import Path
-from orthoselect.study import Settings, run
+from orthoselect_study import Settings, run
 if __name__ == "__main__":
     run(["binomial"], Settings(Path(sys.argv[1]), methods=("MIM", "OLS"), repeats=5, batches=8))
 """

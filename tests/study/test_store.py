@@ -5,8 +5,8 @@ import math
 import pytest
 
 from orthoselect.errors import InputError
-from orthoselect.study.records import Row, Task
-from orthoselect.study.store import Store, locked
+from orthoselect_study.records import Row, Task
+from orthoselect_study.store import Store, locked
 
 ROWS = [
     Row("iris", "OLS", 1, 2, None, 3, "gain", 0.1 + 0.2, 'a "note", with commas'),

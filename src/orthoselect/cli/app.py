@@ -10,14 +10,15 @@ import typer
 
 from orthoselect.cli.compare import compare_command
 from orthoselect.cli.listings import datasets_command, methods_command
+from orthoselect.cli.plugins import Commands
 from orthoselect.cli.running import INTERRUPTED, MENDABLE
 from orthoselect.cli.select import select_command
-from orthoselect.cli.study import study_app
 from orthoselect.cli.terminal import Terminal
 from orthoselect.versions import __version__
 
 app = typer.Typer(
     name="orthoselect",
+    cls=Commands,
     help="Feature selection as quick as reading the data.",
     no_args_is_help=True,
     rich_markup_mode="rich",
@@ -27,7 +28,6 @@ app.command("select")(select_command)
 app.command("compare")(compare_command)
 app.command("methods")(methods_command)
 app.command("datasets")(datasets_command)
-app.add_typer(study_app, name="study")
 
 # Typer's own complaints about what was typed; their base class has no public name there.
 _Complaint: type[Any] = typer.BadParameter.__mro__[2]

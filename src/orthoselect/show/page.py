@@ -15,12 +15,13 @@ from orthoselect.plots.distribution import MOST_POINTS as MOST_POINTS_OF_ONE
 from orthoselect.plots.ridges import MOST_ROWS
 from orthoselect.plots.separation import MOST_POINTS
 from orthoselect.plots.style import NAMELESS, replace_unfit, require_matplotlib, shorten
-from orthoselect.show import charts, study_page
+from orthoselect.show import charts
 
 if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
+_PACKAGE = "orthoselect.show"
 MOST_FEATURES = 2000
 MOST_STEPS = 500
 LONGEST_NAME = 160
@@ -61,15 +62,13 @@ VERDICTS = {
 }
 
 
-def render(summary: Mapping[str, Any], drawn: Mapping[str, Markup] | None = None) -> str:
-    """Return the page of a selection, a comparison or a study.
+def render(summary: Mapping[str, Any]) -> str:
+    """Return the page of a selection or a comparison.
 
     Parameters
     ----------
     summary : mapping
-        Plain numbers, strings and lists; its "kind" is "selection", "comparison" or "study".
-    drawn : mapping of a figure's name to its chart, optional
-        For a study, whose figures are drawn where its experiments are.
+        Plain numbers, strings and lists; its "kind" is "selection" or "comparison".
 
     Returns
     -------
@@ -81,23 +80,36 @@ def render(summary: Mapping[str, Any], drawn: Mapping[str, Markup] | None = None
     >>> render({"kind": "poem"})
     Traceback (most recent call last):
     ...
-    orthoselect.errors.InputError: the kind of a summary should be 'selection', 'comparison' or
-    'study'; got 'poem'.
+    orthoselect.errors.InputError: the kind of a summary should be 'selection' or 'comparison'; got
+    'poem'.
     """
-    kinds = {"selection": _selection, "comparison": _comparison, "study": study_page.prepare}
-    prepare = kinds.get(summary["kind"])
+    kind = summary["kind"]
+    prepare = {"selection": _selection, "comparison": _comparison}.get(kind)
     if prepare is None:
         raise InputError(
-            "the kind of a summary should be 'selection', 'comparison' or 'study'; got "
-            f"{summary['kind']!r}."
+            f"the kind of a summary should be 'selection' or 'comparison'; got {kind!r}."
         )
     require_matplotlib()
-    environment = _environment()
+    return fill(f"{kind}.html", {"sections": SECTIONS[kind], **summary, **prepare(summary)})
+
+
+def fill(template: str, shown: Mapping[str, Any], package: str = _PACKAGE) -> str:
+    """Return a template, filled in: a page with its style and script inside.
+
+    Parameters
+    ----------
+    template : str
+        The name of a file in the folder "templates" of the package. Its language is Jinja; it may
+        extend `base.html`, and use what is in `parts.html`.
+    shown : mapping
+        What the template needs.
+    package : str
+        Which package has the template, this one or another that makes pages like these.
+    """
+    environment = _environment(package)
     script = _source(environment, "table.js")
-    shown = {"sections": SECTIONS.get(summary["kind"]), **summary, **prepare(summary)}
-    return environment.get_template(f"{summary['kind']}.html").render(
+    return environment.get_template(template).render(
         **shown,
-        drawn=drawn or {},
         style=_source(environment, "style.css"),
         script=script,
         script_hash=_digest(script),
@@ -232,12 +244,13 @@ def _closest(correlations: Mapping[str, Any]) -> list[dict[str, Any]]:
     return sorted(pairs, key=lambda pair: -abs(pair["value"]))[:_PAIRS]
 
 
-@lru_cache(maxsize=1)
-def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+@lru_cache
+def _environment(package: str) -> Environment:
+    """Return what fills in the templates of a package, and ours, which they build on."""
+    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("orthoselect.show", "templates"),
+        loader=ChoiceLoader([PackageLoader(name) for name in dict.fromkeys([package, _PACKAGE])]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

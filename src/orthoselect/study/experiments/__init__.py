@@ -1,6 +1,0 @@
-"""The experiments of the study; a new one is a file and one line in the registry."""
-
-from orthoselect.study.experiments.base import Experiment
-from orthoselect.study.experiments.registry import EXPERIMENTS
-
-__all__ = ["EXPERIMENTS", "Experiment"]

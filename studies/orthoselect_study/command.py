@@ -1,0 +1,236 @@
+"""`orthoselect study`: the paper's empirical comparison, run again."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from orthoselect.cli import options as o
+from orthoselect.cli.running import INTERRUPTED, ending_well
+from orthoselect.cli.terminal import Terminal
+from orthoselect.errors import InputError
+from orthoselect.result.text import as_csv, as_table
+
+if TYPE_CHECKING:
+    from orthoselect_study import Settings
+
+study_app = typer.Typer(
+    help="Run the paper's empirical comparison again: every table and figure, beside the paper's.",
+    no_args_is_help=True,
+)
+
+_WHAT, _HOW = "What to run", "How"
+# What the library calls these options.
+_WORDS = {name: f"--{name}" for name in ("methods", "seed", "jobs")}
+Names = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[NAME ...]",
+        help="Experiments, see `orthoselect study list`; all if none is named.",
+        show_default=False,
+    ),
+]
+Output = Annotated[
+    Path,
+    typer.Option(
+        metavar="DIR",
+        help="Folder for results, tables, figures and the report. A run that was interrupted goes "
+        "on where it stopped.",
+        rich_help_panel=_HOW,
+    ),
+]
+Reported = Annotated[
+    Path,
+    typer.Option(
+        metavar="DIR",
+        help="Folder of a run; its tables, figures and report are written anew.",
+    ),
+]
+Data = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="DIR",
+        help="Folder of the data sets as .npz files; without it they are fetched from OpenML.",
+        show_default=False,
+        rich_help_panel=_WHAT,
+    ),
+]
+Methods = Annotated[
+    list[str],
+    typer.Option(
+        default_factory=list,
+        metavar="NAME",
+        help="Methods by the paper's names (OLS, mRMRd, ...); repeat it, or put commas between.",
+        show_default=False,
+        rich_help_panel=_WHAT,
+    ),
+]
+Features = Annotated[
+    int | None,
+    typer.Option(
+        help="The most features that are selected, all of a set that has fewer; the paper's number "
+        "if not given.",
+        show_default=False,
+        rich_help_panel=_WHAT,
+    ),
+]
+Repeats = Annotated[
+    int | None,
+    typer.Option(
+        help="Simulated tables in a batch; the paper's 100 if not given.",
+        show_default=False,
+        rich_help_panel=_WHAT,
+    ),
+]
+Folds = Annotated[
+    int | None,
+    typer.Option(
+        help="Folds of cross-validation; the paper's 10 if not given.",
+        show_default=False,
+        rich_help_panel=_WHAT,
+    ),
+]
+Seed = Annotated[int, typer.Option(help="Where all chance comes from.", rich_help_panel=_WHAT)]
+Jobs = Annotated[
+    int, typer.Option("--jobs", "-j", help="Processes at a time.", rich_help_panel=_HOW)
+]
+Quick = Annotated[
+    bool,
+    typer.Option("--quick", help="Smaller numbers: a minute or two.", rich_help_panel=_WHAT),
+]
+
+
+@study_app.command("list")
+def list_command(format: o.FormatOption = o.Format.table) -> None:
+    """List the experiments."""
+    from orthoselect_study import list_experiments
+
+    rows = list_experiments()
+    if format is o.Format.json:
+        print(json.dumps(rows, indent=2))
+        return
+    header, cells = ["name", "about"], [[row["name"], row["about"]] for row in rows]
+    print(
+        as_csv(header, cells).rstrip()
+        if format is o.Format.csv
+        else as_table(header, cells, left={0, 1})
+    )
+
+
+@study_app.command("run")
+def run_command(
+    names: Names = None,
+    *,
+    data: Data = None,
+    methods: Methods,
+    features: Features = None,
+    repeats: Repeats = None,
+    folds: Folds = None,
+    seed: Seed = 0,
+    jobs: Jobs = 1,
+    quick: Quick = False,
+    output: Output = Path("study"),
+    quiet: o.Quiet = False,
+) -> None:
+    """Run experiments, then write tables, figures and the report.
+
+    Results that are there from an earlier run with the same settings are not computed again.
+    A data set that is missing is shown as such in the tables, and warned of; the exit code is 0 as
+    long as there are any results. It is 2 if a data set is damaged or a task failed; the others
+    are run and reported all the same.
+    """
+    from orthoselect_study import Settings
+
+    terminal = Terminal(quiet)
+    with ending_well(terminal, _WORDS):
+        settings = Settings(
+            output=output,
+            data=data,
+            methods=_names(methods),
+            features=features,
+            repeats=repeats,
+            folds=folds,
+            seed=seed,
+            jobs=jobs,
+            quick=quick,
+        )
+        try:
+            _run(names, settings, terminal)
+        except KeyboardInterrupt:
+            terminal.error(
+                "interrupted; what was done is kept, and the same command goes on from it."
+            )
+            raise typer.Exit(INTERRUPTED) from None
+
+
+@study_app.command("report")
+def report_command(output: Reported = Path("study"), quiet: o.Quiet = False) -> None:
+    """Redo tables, figures and the report from the results of a run; nothing is run again."""
+    terminal = Terminal(quiet)
+    with ending_well(terminal, _WORDS):
+        try:
+            _report(output, terminal)
+        except KeyboardInterrupt:
+            terminal.error("interrupted; the results are kept, and the same command reports them.")
+            raise typer.Exit(INTERRUPTED) from None
+
+
+def _run(names: list[str] | None, settings: Settings, terminal: Terminal) -> None:
+    """Run, and report whatever came out, however the run ended."""
+    from orthoselect_study import Step, StudyFailed, run
+
+    manifests: Mapping[str, Any] = {}
+    ending: KeyboardInterrupt | StudyFailed | None = None
+    try:
+        with terminal.working("the study") as bar:
+
+            def show(step: Step) -> None:
+                bar.show(step.done, step.total, step.label, step.seconds_left)
+
+            manifests = run(names or None, settings, show)
+    except (KeyboardInterrupt, StudyFailed) as error:
+        ending = error
+    if any(settings.output.glob("*.json")):  # a run may be interrupted before it has any
+        told = _report(settings.output, terminal)
+        _warn_of_missing(told, terminal)
+        # What earlier runs left in the folder is no result of this one.
+        if ending is None and not any(each["complete"] for each in manifests.values()):
+            raise InputError(
+                "an experiment should have results; none has, since its data sets are missing. "
+                "Give their folder by `--data`."
+            )
+    if ending is not None:
+        raise ending
+
+
+def _warn_of_missing(told: dict[str, Any], terminal: Terminal) -> None:
+    from orthoselect_study.datasets import title_of
+
+    missing = dict.fromkeys(name for part in told["experiments"] for name in part["missing"])
+    if missing:
+        titles = ", ".join(title_of(name) for name in missing)
+        terminal.warn(f"{titles}: missing, and shown so in the tables, with the reason.")
+
+
+def _names(given: list[str]) -> tuple[str, ...] | None:
+    return tuple(name.strip() for item in given for name in item.split(",") if name.strip()) or None
+
+
+def _report(output: Path, terminal: Terminal) -> dict[str, Any]:
+    from orthoselect_study import report
+
+    with terminal.working("tables and figures"):
+        told = report(output)
+    for part in [*told["experiments"], {"title": "Over all data sets", **told["overall"]}]:
+        if part["findings"]:
+            print(f"{part['title']}:")
+            for finding in part["findings"]:
+                print(f"  - {finding}")
+    sys.stdout.flush()
+    terminal.note(f"wrote tables, figures and the report to {output}")
+    return told

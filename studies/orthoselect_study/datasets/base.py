@@ -1,0 +1,173 @@
+"""The record that every loader fills, and where loaders look."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from orthoselect.errors import InputError
+from orthoselect_study.chance import generator
+
+# What the columns of a set may be. Categories have no order; counts are few whole numbers that
+# need no cutting into levels.
+KINDS = ("numeric", "count", "categorical")
+
+
+class Missing(Exception):  # noqa: N818 - not an error: a set that is not to be had here
+    """A data set is not to be had; the message says why."""
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """Where loaders look: a folder, or OpenML if there is none.
+
+    Attributes
+    ----------
+    folder : Path or None
+    tried : dict
+        What came of the sets that were asked for already: the set, or why there is none.
+    """
+
+    folder: Path | None = None
+    tried: dict[str, StudyData | Missing | InputError] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+
+@dataclass(frozen=True)
+class StudyData:
+    """One data set.
+
+    Attributes
+    ----------
+    name : str
+        What commands call it.
+    title : str
+        What tables call it.
+    X, y : array or CSR matrix (N, n), array (N,)
+        Training rows; all rows if there are no others.
+    kinds : tuple of str
+        What each column is, one of `KINDS`.
+    citation : str
+    held_X, held_y : array or CSR matrix, array, optional
+        The rows to judge by; without them there is cross-validation.
+    held_name : str
+        What these rows are called: "validation", "test".
+    is_real : boolean array of shape (n,), optional
+        Which features are real; the others are probes. None if it is not known.
+    notes : tuple of str
+        What a reader should know.
+    fingerprint : str
+        Made of all values; two sets with one fingerprint are the same.
+    """
+
+    name: str
+    title: str
+    X: Any
+    y: NDArray
+    kinds: tuple[str, ...]
+    citation: str
+    held_X: Any = None  # noqa: N815 - the paper's capital letter
+    held_y: NDArray | None = None
+    held_name: str = "validation"
+    is_real: NDArray[np.bool_] | None = None
+    notes: tuple[str, ...] = ()
+    fingerprint: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        held = [] if self.held_X is None else [self.held_X, self.held_y]
+        real = [] if self.is_real is None else [self.is_real]
+        made = _fingerprint([self.X, self.y, *held, *real], self.kinds)
+        object.__setattr__(self, "fingerprint", self.fingerprint or made)
+
+    def columns_of(self, *kinds: str) -> list[int]:
+        """Return the columns of some kinds."""
+        return [j for j, kind in enumerate(self.kinds) if kind in kinds]
+
+    def thinned(self, rows: int | None, seed: int) -> StudyData:
+        """Return the set with at most so many training rows, drawn at random."""
+        n_rows = self.X.shape[0]
+        if rows is None or n_rows <= rows:
+            return self
+        kept = np.sort(generator(seed, "rows", self.name).choice(n_rows, rows, replace=False))
+        note = f"{rows} of its {n_rows} training rows, drawn at random"
+        return replace(
+            self, X=self.X[kept], y=self.y[kept], notes=(*self.notes, note), fingerprint=""
+        )
+
+    def facts(self) -> dict[str, Any]:
+        """Return what tables say of the set, as plain values."""
+        classes, counts = np.unique(self.y, return_counts=True)
+        return {
+            "name": self.name,
+            "title": self.title,
+            "rows": int(self.X.shape[0]),
+            "held": None if self.held_X is None else int(self.held_X.shape[0]),
+            "held_name": None if self.held_X is None else self.held_name,
+            "features": int(self.X.shape[1]),
+            "kinds": {kind: self.kinds.count(kind) for kind in KINDS if kind in self.kinds},
+            "classes": len(classes),
+            "class_counts": counts.tolist(),
+            "probes": None if self.is_real is None else int((~self.is_real).sum()),
+            "citation": self.citation,
+            "notes": list(self.notes),
+            "fingerprint": self.fingerprint,
+        }
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Some data sets, as far as they are to be had.
+
+    Attributes
+    ----------
+    sets : dict of name to StudyData
+    missing, damaged : dict of name to str
+        Why a set is not to be had, and what is wrong with the copy that is there.
+    """
+
+    sets: dict[str, StudyData] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+    damaged: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Loader:
+    """How to get one data set.
+
+    Attributes
+    ----------
+    name, title : str
+    load : callable
+        Given a `DataSource`, returns the `StudyData`, or raises `Missing`; a copy that is damaged
+        raises `InputError` with the name of its file.
+    """
+
+    name: str
+    title: str
+    load: Callable[[DataSource], StudyData]
+
+
+def _fingerprint(arrays: list[Any], kinds: tuple[str, ...]) -> str:
+    """Return letters that stand for all values, however wide the numbers are stored."""
+    sha = hashlib.sha256(",".join(kinds).encode())
+    for array in arrays:
+        for part in _parts(array):
+            sha.update(f"{part.dtype.kind}{part.shape}".encode())
+            sha.update(np.ascontiguousarray(part).data)
+    return sha.hexdigest()[:16]
+
+
+def _parts(array: Any) -> list[NDArray]:
+    if sp.issparse(array):
+        shape = np.array(array.shape, dtype=np.int64)
+        return [array.data, array.indices.astype(np.int64), array.indptr.astype(np.int64), shape]
+    array = np.asarray(array)
+    return [array.astype(bytes)] if array.dtype.kind in "UO" else [array]

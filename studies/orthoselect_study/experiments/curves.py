@@ -1,0 +1,271 @@
+"""What experiments on data sets share: scores against the number of features, ranks, figures."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from orthoselect_study import figures, methods
+from orthoselect_study.averages import mean
+from orthoselect_study.datasets import DataSource, StudyData, load, title_of
+from orthoselect_study.experiments.base import Experiment, absence_sentences
+from orthoselect_study.figures import Curve
+from orthoselect_study.findings import Standing, listed, standing_sentences
+from orthoselect_study.records import Plan, Results, Row, Task
+from orthoselect_study.settings import Settings
+from orthoselect_study.tables import Table
+
+TRAIN, HELD = "train", "held"
+
+
+class Curves(Experiment):
+    """Scores of the first 1, 2, ... features of each method, on training rows and on others.
+
+    Attributes
+    ----------
+    sets : mapping of data set to the number of features
+    methods : tuple of str or None
+        None for the paper's twelve and whatever was added.
+    score : str
+        What the numbers are, in a word.
+    note : str
+        How the numbers come about, where that is not plain.
+    """
+
+    sets: Mapping[str, int]
+    methods: tuple[str, ...] | None = None
+    score = "accuracy"
+    note = ""
+
+    def plan(self, settings: Settings, source: DataSource) -> Plan:
+        names = methods.chosen(settings, self.methods)
+        loaded = load(self.sets, source)
+        tasks: list[Task] = []
+        facts: list[dict[str, Any]] = []
+        for name, data in loaded.sets.items():
+            data = self.prepared(data, settings)
+            n_features = min(settings.or_else("features", self.sets[name]), data.X.shape[1])
+            facts.append({**data.facts(), "selected": n_features})
+            for method in names:
+                arguments = {
+                    "seed": settings.seed,
+                    "dataset": name,
+                    "method": method,
+                    "call": methods.described(method),
+                    "features": n_features,
+                }
+                tasks += self.tasks_of(arguments, data, settings)
+        more = {"methods": names, **self.extra_facts(settings)}
+        return Plan(tasks, facts, loaded.missing, loaded.damaged, more)
+
+    def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
+        # Sets with fewer features give all they have; the widest has to have as many as asked for.
+        sets = load(self.sets, source).sets.values()
+        if option != "features" or not sets:
+            return {}
+        widest = max(sets, key=lambda data: data.X.shape[1])
+        return {widest.title: widest.X.shape[1]}
+
+    def prepared(self, data: StudyData, settings: Settings) -> StudyData:
+        """Return the set as the experiment uses it."""
+        return data
+
+    def extra_facts(self, settings: Settings) -> dict[str, Any]:
+        """Return what else tables have to know."""
+        return {}
+
+    @abstractmethod
+    def tasks_of(
+        self, arguments: dict[str, Any], data: StudyData, settings: Settings
+    ) -> list[Task]:
+        """Return the tasks of one method on one set."""
+
+    # From results
+
+    def folds(
+        self, results: Results, facts: dict[str, Any], method: str, measure: str
+    ) -> dict[int | None, list[float]]:
+        """Return the scores by 1, 2, ... features of each fold; without folds there is one, None.
+
+        Where a method ran out of features, its last score stands for the rest of the sizes.
+        """
+        found: dict[int | None, dict[int, float]] = {}
+        for row in results.where(dataset=facts["name"], method=method, measure=measure):
+            found.setdefault(row.fold, {})[row.n_features or 0] = row.value
+        curves = {}
+        for fold in sorted(found, key=lambda fold: fold or 0):
+            scores = [found[fold][size] for size in sorted(found[fold])]
+            curves[fold] = scores + scores[-1:] * (facts["selected"] - len(scores))
+        return curves
+
+    def weights(
+        self, results: Results, facts: dict[str, Any], method: str, measure: str
+    ) -> list[float]:
+        """Return the number of rows of each fold: a mean so weighted is that over all rows."""
+        curves = self.folds(results, facts, method, measure)
+        rows = results.where(dataset=facts["name"], method=method, measure=f"{measure} rows")
+        counts = {row.fold: row.value for row in rows}
+        return [counts.get(fold, 1.0) for fold in curves]
+
+    def curve(self, results: Results, facts: dict[str, Any], method: str, measure: str) -> Curve:
+        """Return sizes and scores over all rows."""
+        curves = list(self.folds(results, facts, method, measure).values())
+        weights = self.weights(results, facts, method, measure)
+        scores = [mean(at_size, weights) for at_size in zip(*curves)]
+        return list(range(1, len(scores) + 1)), scores
+
+    @abstractmethod
+    def error(self, scores: list[float], weights: list[float], facts: dict[str, Any]) -> float:
+        """Return the standard error of the mean of some scores."""
+
+    def standings(self, results: Results) -> list[Standing]:
+        return [
+            standing
+            for facts in results.data
+            for standing in self._standings_of(results, facts)
+            if standing is not None
+        ]
+
+    def _standings_of(self, results: Results, facts: dict[str, Any]) -> list[Standing]:
+        """Return the standings by the last size and by the mean over sizes, if they are fair."""
+        curves = {m: self.folds(results, facts, m, HELD) for m in results.methods()}
+        curves = {m: folds for m, folds in curves.items() if folds}
+        if len({tuple(folds) for folds in curves.values()}) != 1:
+            return []  # none, or methods that were judged on different rows
+        weights = self.weights(results, facts, next(iter(curves)), HELD)
+        count = facts["selected"]
+
+        def standing(kind: str, sizes: str, score: Callable[[list[float]], float]) -> Standing:
+            samples = {m: [score(fold) for fold in folds.values()] for m, folds in curves.items()}
+            errors = {m: self.error(scores, weights, facts) for m, scores in samples.items()}
+            measure = f"{_held(facts)} {self.score} by {sizes} feature{'s' if count > 1 else ''}"
+            return Standing(facts["title"], measure, samples, errors, kind, weights)
+
+        takes_all = count == facts["features"]
+        last = standing("all" if takes_all else "last", f"{'all ' * takes_all}{count}", _last)
+        if count == 1:
+            return [replace(last, kind="both")]
+        average = standing("mean", f"1 to {count}", mean)
+        return [last, replace(average, measure=f"mean {average.measure}")]
+
+    def _unlike(self, results: Results) -> list[str]:
+        """Say which results are not there, so that methods are not judged on the same rows."""
+        folds = results.facts.get("folds")
+        sentences = []
+        for facts in results.data:
+            counts: dict[int, list[str]] = {}
+            for method in results.facts["methods"]:
+                count = len(self.folds(results, facts, method, HELD))
+                counts.setdefault(count, []).append(method)
+            if set(counts) == {folds or 1}:
+                continue
+            if folds:
+                shown = listed([f"{n} of {', '.join(names)}" for n, names in counts.items()])
+                sentences.append(
+                    f"{facts['title']}: of {folds} folds there are {shown}; methods that were "
+                    f"judged on different rows are not compared."
+                )
+            else:
+                sentences.append(f"{facts['title']}: no results yet of {', '.join(counts[0])}.")
+        return sentences
+
+    def _fewer(self, results: Results) -> list[str]:
+        """Say which methods ran out of features, and in how many folds."""
+        found: dict[tuple[str, str, str], int] = {}
+        for row in results.where(measure="warning"):
+            if row.note.startswith("selected"):
+                key = (row.dataset, row.method, row.note)
+                found[key] = found.get(key, 0) + 1
+        folds = results.facts.get("folds")
+        return [
+            f"{title_of(dataset)}, {method}"
+            + (f", in {count} of {folds} folds" if folds else "")
+            + f": {note}"
+            for (dataset, method, note), count in sorted(found.items())
+        ]
+
+    def tables(self, results: Results) -> list[Table]:
+        return [self._final(results, HELD), self._final(results, TRAIN)]
+
+    def _final(self, results: Results, measure: str) -> Table:
+        facts = list(results.data)
+        columns = ["method", *(f"{f['title']} ({f['selected']})" for f in facts)]
+        columns += [title_of(name) for name in results.absent()]
+        rows: list[list[Any]] = []
+        for method in results.methods():
+            cells = [self._cell(results, f, method, measure) for f in facts]
+            rows.append([method, *cells, *(state for state, _ in results.absent().values())])
+        parts = sorted({_held(f) for f in facts}) or ["validation"]
+        part = "training" if measure == TRAIN else " and ".join(parts)
+        score = self.score[0].upper() + self.score[1:]
+        notes = [self.note] if self.note else []
+        notes += ["± one standard error."] if measure == HELD else []
+        notes += ["In brackets: the number of features asked for."]
+        notes += self._unlike(results)
+        if self._fewer(results):
+            notes += ["Some methods selected fewer, as the findings tell."]
+        return Table(
+            f"{self.name}_{measure}", f"{score}, {part} rows", columns, rows, " ".join(notes)
+        )
+
+    def _cell(self, results: Results, facts: dict[str, Any], method: str, measure: str) -> Any:
+        scores = [_last(fold) for fold in self.folds(results, facts, method, measure).values()]
+        weights = self.weights(results, facts, method, measure)
+        if not scores or measure == TRAIN:
+            return mean(scores, weights) if scores else None
+        return f"{mean(scores, weights):.4f} ± {self.error(scores, weights, facts):.4f}"
+
+    def figures(self, results: Results) -> list[figures.Figure]:
+        panels: dict[str, dict[str, dict[str, Curve]]] = {}
+        for facts in results.data:
+            parts = {"training": TRAIN, _held(facts): HELD}
+            row = {
+                part: {m: self.curve(results, facts, m, measure) for m in results.methods()}
+                for part, measure in parts.items()
+            }
+            if any(sizes for methods_ in row.values() for sizes, _ in methods_.values()):
+                panels[facts["title"]] = row
+        if not panels:
+            return []
+        title = f"{self.title}: {self.score} against the number of features"
+        return [figures.Figure(self.name, title, figures.draw_curves(panels, self.score))]
+
+    def findings(self, results: Results) -> list[str]:
+        sentences = [
+            s for standing in self.standings(results) for s in standing_sentences(standing)
+        ]
+        return [
+            *self._unlike(results),
+            *sentences,
+            *absence_sentences(results),
+            *self._fewer(results),
+        ]
+
+
+def _last(scores: list[float]) -> float:
+    return scores[-1]
+
+
+def _held(facts: dict[str, Any]) -> str:
+    return facts["held_name"] or "validation"
+
+
+def score_rows(at: Row, trained: list[float], held: list[float]) -> list[Row]:
+    """Return the rows of two curves."""
+    rows = []
+    for size, (one, other) in enumerate(zip(trained, held), start=1):
+        rows.append(at._replace(n_features=size, measure=TRAIN, value=one))
+        rows.append(at._replace(n_features=size, measure=HELD, value=other))
+    return rows
+
+
+def selection_rows(at: Row, chosen: methods.Selection, seconds: float) -> list[Row]:
+    """Return what was selected, in order, and how long that took."""
+    rows = [
+        at._replace(n_features=step, measure="feature", value=float(feature))
+        for step, feature in enumerate(chosen.features, start=1)
+    ]
+    rows += [at._replace(measure="warning", value=1.0, note=note) for note in chosen.warnings]
+    return [*rows, at._replace(measure="seconds", value=seconds)]

@@ -1,0 +1,90 @@
+"""Cross-validation: selection and cuts within each fold, LDA of the selected columns."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect_study import learners, methods
+from orthoselect_study.averages import mean_error
+from orthoselect_study.chance import number
+from orthoselect_study.datasets import DataSource, StudyData, load
+from orthoselect_study.experiments.curves import HELD, TRAIN, Curves, score_rows, selection_rows
+from orthoselect_study.records import Row, Task
+from orthoselect_study.settings import Settings
+
+BINS = "mean_std_3"
+_FOLDS = 10
+Indices = NDArray[np.intp]
+
+
+class Folds(Curves):
+    """Scores by cross-validation.
+
+    Methods that count levels take categories and counts as they are, and cut all other columns at
+    mean plus and minus one standard deviation; the others see every column as a number. LDA sees
+    the selected columns as numbers, whatever selected them.
+    """
+
+    uses = frozenset({"methods", "features", "folds"})
+    note = "Folds count by their rows: it is the share of all rows that are classified right."
+
+    def extra_facts(self, settings: Settings) -> dict[str, Any]:
+        return {"folds": settings.or_else("folds", _FOLDS)}
+
+    def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
+        if option != "folds":
+            return super().limits(option, settings, source)
+        # Every fold has rows of the largest class; small classes may be absent from some.
+        sets = load(self.sets, source).sets.values()
+        return {data.title: max(data.facts()["class_counts"]) for data in sets}
+
+    def tasks_of(
+        self, arguments: dict[str, Any], data: StudyData, settings: Settings
+    ) -> list[Task]:
+        folds = settings.or_else("folds", _FOLDS)
+        more = {"bins": BINS, "folds": folds}
+        size = data.X.shape[0] * data.X.shape[1]
+        cost = 0.02 + size / (4e6 if arguments["method"] in ("LASSO", "Net", "Shapley") else 2e7)
+        return [
+            Task(self.name, {**arguments, **more, "fold": fold}, data, cost)
+            for fold in range(folds)
+        ]
+
+    def work(self, arguments: dict[str, Any], data: StudyData) -> list[Row]:
+        name, fold = arguments["method"], arguments["fold"]
+        splits = list(split(data, arguments["folds"], arguments["seed"]))
+        train, rest = splits[fold]
+        X, y = data.X[train], data.y[train]
+        levels = data.columns_of("categorical", "count")
+        began = time.perf_counter()
+        chosen = methods.apply(
+            name, X, y, arguments["features"], bins=arguments["bins"], levels=levels
+        )
+        seconds = time.perf_counter() - began
+        A, B = X[:, chosen.features], data.X[rest][:, chosen.features]
+        scores = learners.lda_accuracies(A, y, [(A, y), (B, data.y[rest])])
+        at = Row(data.name, name, fold=fold)
+        sizes = {f"{TRAIN} rows": len(train), f"{HELD} rows": len(rest)}
+        counts = [at._replace(measure=name, value=float(n)) for name, n in sizes.items()]
+        return [*selection_rows(at, chosen, seconds), *counts, *score_rows(at, *scores)]
+
+    def error(self, scores: list[float], weights: list[float], facts: dict[str, Any]) -> float:
+        return mean_error(scores, weights)
+
+
+def split(data: StudyData, folds: int, seed: int) -> Iterator[tuple[Indices, Indices]]:
+    """Yield training and validation rows of each fold, the same ones for all methods."""
+    from sklearn.model_selection import StratifiedKFold
+
+    chance = number(seed, "folds", data.name)
+    splitter = StratifiedKFold(folds, shuffle=True, random_state=chance)
+    with warnings.catch_warnings():
+        # A class smaller than the number of folds is absent from some: it is said in the notes.
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        yield from splitter.split(np.zeros(len(data.y)), data.y)

@@ -1,0 +1,165 @@
+"""The paper's methods by the paper's names, each as a call of `select`; a new one is one entry.
+
+An entry may be added from outside, too: `METHODS["Mine"] = StudyMethod("Mine", my_function)`.
+
+What the paper leaves open is settled here: mRMRq has 0.01 in its denominator, which fits the
+paper's figures; CMIM is capped, as its author has it; LASSO and Net rank features by the order
+in which they enter the path.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from orthoselect import select
+from orthoselect.errors import InputError
+from orthoselect_study import paper
+from orthoselect_study.chance import digest
+from orthoselect_study.settings import Settings, find
+
+
+@dataclass(frozen=True)
+class StudyMethod:
+    """One method.
+
+    Attributes
+    ----------
+    name : str
+        What the paper calls it.
+    method : str or callable
+        What `select` calls it; or a function of X, y, the number of features and, as keywords, the
+        options, that returns the columns in the order of their selection.
+    discrete : bool
+        Whether it counts levels: columns of numbers are cut, categories taken as they are. The
+        others see categories as numbers. A function gets `bins`, and `categorical_features` if
+        there are any, as `select` does.
+    options : mapping
+        Options of its own.
+    """
+
+    name: str
+    method: str | Callable[..., Sequence[int]]
+    discrete: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+METHODS = {
+    method.name: method
+    for method in (
+        StudyMethod("OLS", "socc"),
+        StudyMethod("OLSd", "socc_discretized", discrete=True),
+        StudyMethod("mRMRd", "mrmr_difference", discrete=True),
+        StudyMethod("mRMRq", "mrmr_quotient", discrete=True, options={"constant": 0.01}),
+        StudyMethod("MIM", "mim", discrete=True),
+        StudyMethod("JMI", "jmi", discrete=True),
+        StudyMethod("CMIM", "cmim", discrete=True),
+        StudyMethod("CIFE", "cife", discrete=True),
+        StudyMethod("ICAP", "icap", discrete=True),
+        StudyMethod("DISR", "disr", discrete=True),
+        StudyMethod("LASSO", "lasso"),
+        StudyMethod("Net", "elastic_net"),
+        StudyMethod("OBCC", "obcc"),
+        StudyMethod("Shapley", "shapley"),
+    )
+}
+TWELVE = paper.TWELVE
+_RECENT = ("OBCC", "Shapley")
+PENALIZED = ("LASSO", "Net")
+INFORMATION = ("mRMRd", "mRMRq", "MIM", "JMI", "CMIM", "CIFE", "ICAP", "DISR")
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What a method selected: columns in order, and what it warned of."""
+
+    features: list[int]
+    warnings: list[str]
+
+
+def chosen(settings: Settings, own: Sequence[str] | None = None) -> list[str]:
+    """Return the methods asked for, or those of the experiment.
+
+    An experiment without methods of its own has the paper's twelve, and whatever was added.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> chosen(Settings(Path("out"), methods=("ols", "mim")))
+    ['OLS', 'MIM']
+    """
+    if settings.methods is None:
+        return [name for name in METHODS if name not in _RECENT] if own is None else list(own)
+    return list(dict.fromkeys(find(name, METHODS, "methods") for name in settings.methods))
+
+
+def described(name: str) -> dict[str, Any]:
+    """Return the call of a method as plain values, for keys."""
+    method = METHODS[name]
+    if isinstance(method.method, str):
+        return {"name": name, "select": method.method, **method.options}
+    try:
+        source = inspect.getsource(method.method)
+    except (OSError, TypeError):
+        raise InputError(
+            f"`method` of {name!r} should be a function that a file defines, so that results of "
+            f"another version of it are never taken for its own; got {method.method!r}."
+        ) from None
+    return {"name": name, "source": digest(source), **method.options}
+
+
+def apply(
+    name: str, X: Any, y: Any, n_features: int, *, bins: Any, levels: Sequence[int] = ()
+) -> Selection:
+    """Select features by a method of the paper.
+
+    Parameters
+    ----------
+    name : str
+        One of `METHODS`.
+    X, y : array or sparse matrix, array
+    n_features : int
+    bins : as `select` takes it
+        How methods that count levels cut numbers; the others have no use for it.
+    levels : sequence of int
+        Columns that methods that count levels take as they are.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> X, y = load_wine(return_X_y=True)
+    >>> apply("OLS", X, y, 3, bins="mean_std_3").features
+    [6, 0, 9]
+    >>> apply("CMIM", X, y, 3, bins="mean_std_3").features
+    [6, 9, 12]
+    """
+    method = METHODS[name]
+    options: dict[str, Any] = dict(method.options)
+    if method.discrete:
+        options["bins"] = bins
+        if len(levels):
+            options["categorical_features"] = list(levels)
+    n_features = min(n_features, X.shape[1])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        if isinstance(method.method, str):
+            path = select(X, y, n_features, method.method, task="classification", **options)
+            features = path.features
+        else:
+            features = _checked(name, method.method(X, y, n_features, **options), X.shape[1])
+    return Selection(features, list(dict.fromkeys(str(w.message) for w in caught)))
+
+
+def _checked(name: str, columns: Sequence[int], n_columns: int) -> list[int]:
+    """Return the columns that a function selected, if they are columns of the table."""
+    features = [int(column) for column in columns]
+    known = all(0 <= column < n_columns for column in features)
+    if not features or not known or len(set(features)) < len(features):
+        raise InputError(
+            f"`method` of {name!r} should return different columns from 0 to {n_columns - 1}, at "
+            f"least one; got {features}."
+        )
+    return features

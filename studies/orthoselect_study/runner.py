@@ -1,0 +1,314 @@
+"""Tasks -> results: in one process or several, each result stored as soon as it is there."""
+
+from __future__ import annotations
+
+import platform
+import time
+import warnings
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+import orthoselect
+from orthoselect.errors import InputError
+from orthoselect_study.damage import tell
+from orthoselect_study.datasets import DataSource
+from orthoselect_study.experiments import EXPERIMENTS, Experiment
+from orthoselect_study.methods import METHODS, StudyMethod
+from orthoselect_study.methods import chosen as chosen_methods
+from orthoselect_study.records import Plan, Row, Task
+from orthoselect_study.settings import Settings, find
+from orthoselect_study.store import Store, locked
+
+_PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a run has come.
+
+    Attributes
+    ----------
+    done, total : int
+        Tasks; those that an earlier run had done are counted.
+    label : str
+        What was done last.
+    seconds_left : float or None
+        About how long it will take still; None as long as nothing is known.
+    """
+
+    done: int
+    total: int
+    label: str
+    seconds_left: float | None
+
+
+Progress = Callable[[Step], None]
+
+
+class StudyFailed(InputError):  # noqa: N818 - what happened, in the user's words
+    """Data sets are damaged or tasks raised; the others were run, and what came out is kept.
+
+    Attributes
+    ----------
+    failures : list of (str, str)
+        Tasks that raised, and what.
+    damaged : dict of name to str
+        Data sets that could not be read, and why.
+    """
+
+    def __init__(
+        self, failures: Sequence[tuple[str, str]], damaged: Mapping[str, str] = {}
+    ) -> None:
+        self.failures, self.damaged = list(failures), dict(damaged)
+        parts = list(dict.fromkeys(self.damaged.values()))  # two sets may be made of one file
+        if self.failures:
+            label, reason = self.failures[0]
+            more = f" So did {len(failures) - 1} more." if len(failures) > 1 else ""
+            parts.append(
+                f"{len(failures)} task(s) of the study should have given results; `{label}` "
+                f"failed: {reason}{more} The next run tries these again."
+            )
+        super().__init__(" ".join([*parts, "All other results are kept."]))
+
+
+def list_experiments() -> list[dict[str, str]]:
+    """Return name, title and question of every experiment.
+
+    Examples
+    --------
+    >>> [experiment["name"] for experiment in list_experiments()][:3]
+    ['iris', 'binomial', 'multinomial']
+    """
+    return [{"name": e.name, "title": e.title, "about": e.about} for e in EXPERIMENTS.values()]
+
+
+def run(
+    names: Sequence[str] | None, settings: Settings, progress: Progress | None = None
+) -> dict[str, dict[str, Any]]:
+    """Run experiments; results that are there from earlier runs are not computed again.
+
+    Parameters
+    ----------
+    names : sequence of str or None
+        Which; None for all.
+    settings : Settings
+    progress : callable, optional
+        Called with a `Step` before the first task and after each one.
+
+    Returns
+    -------
+    manifests : dict
+        For each experiment: what was asked for, the tasks, what is missing, versions, times.
+
+    Raises
+    ------
+    InputError
+        Before anything is run or written: for an unknown name, for an option that none of the
+        experiments uses, and for a number that a data set is too small for.
+    StudyFailed
+        After everything else is done, if a data set is damaged or a task raised.
+
+    Warns
+    -----
+    DamagedResultsWarning
+        If results of an earlier run are damaged: they are kept under another name, and what is
+        missing is run again.
+    """
+    chosen = _chosen(names, settings)
+    source = DataSource(settings.data)
+    _check_limits(chosen, settings, source)
+    folder = Path(settings.output)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"`output` should be a folder; `{folder}` cannot be: {error}.") from None
+    with locked(folder):
+        return _Run(chosen, settings, source, progress).go()
+
+
+def _chosen(names: Sequence[str] | None, settings: Settings) -> list[Experiment]:
+    found = [find(name, EXPERIMENTS, "names") for name in (names or EXPERIMENTS)]
+    chosen = [EXPERIMENTS[name] for name in dict.fromkeys(found)]
+    chosen_methods(settings)  # an unknown name is told first, whoever would use it
+    for option in settings.given():
+        if not any(option in experiment.uses for experiment in chosen):
+            titles = ", ".join(experiment.name for experiment in chosen)
+            raise InputError(
+                f"`{option}` should go with an experiment that uses it; {titles} does not. "
+                f"Leave it out."
+            )
+    return chosen
+
+
+def _check_limits(chosen: list[Experiment], settings: Settings, source: DataSource) -> None:
+    """Refuse numbers that a data set is too small for, once and before there are any tasks."""
+    for option in settings.given():
+        limits: dict[str, int] = {}
+        for experiment in chosen:
+            if option in experiment.uses:
+                limits |= experiment.limits(option, settings, source)
+        asked = getattr(settings, option)
+        if limits and asked > min(limits.values()):
+            shown = ", ".join(f"{title} {limit}" for title, limit in limits.items())
+            raise InputError(
+                f"`{option}` should be at most {min(limits.values())} here; got {asked}. The most "
+                f"that is possible: {shown}."
+            )
+
+
+class _Run:
+    """One run of some experiments."""
+
+    def __init__(
+        self,
+        chosen: list[Experiment],
+        settings: Settings,
+        source: DataSource,
+        progress: Progress | None,
+    ) -> None:
+        self._settings = settings
+        self._progress = progress
+        folder = Path(settings.output)
+        self._plans = {e.name: e.plan(settings, source) for e in chosen}
+        self._stores = {e.name: Store(folder, e.name, writing=True) for e in chosen}
+        tell(line for store in self._stores.values() for line in store.damage)
+        self._experiments = {e.name: e for e in chosen}
+        self._failures: list[tuple[str, str]] = []
+        tasks = [task for plan in self._plans.values() for task in plan.tasks]
+        self._open = [task for task in tasks if task not in self._stores[task.experiment]]
+        self._total, self._done = len(tasks), len(tasks) - len(self._open)
+        self._cost, self._cost_done = sum(task.cost for task in self._open), 0.0
+        self._versions = _versions()
+        self._began = time.monotonic()
+
+    def go(self) -> dict[str, dict[str, Any]]:
+        """Do what is still to be done."""
+        for name in self._plans:
+            self._write(name)
+        self._tell("")
+        together = [t for t in self._open if not self._experiments[t.experiment].alone]
+        alone = [t for t in self._open if self._experiments[t.experiment].alone]
+        try:
+            with closing(self._outcomes(together)) as outcomes:
+                for task, outcome in outcomes:
+                    self._keep(task, outcome)
+            for task in alone:  # times are measured: nothing runs beside them
+                self._keep(task, _single_threaded(self._experiments[task.experiment].work, task))
+        finally:  # after Ctrl-C, too, the manifests tell what was done
+            manifests = {name: self._write(name) for name in self._plans}
+        damaged = {name: why for plan in self._plans.values() for name, why in plan.damaged.items()}
+        if self._failures or damaged:
+            raise StudyFailed(self._failures, damaged)
+        return manifests
+
+    def _outcomes(self, tasks: list[Task]) -> Generator[tuple[Task, Outcome], None, None]:
+        jobs = [(self._experiments[task.experiment].work, task) for task in tasks]
+        if self._settings.jobs == 1 or len(jobs) < 2:
+            for work, task in jobs:
+                yield task, _single_threaded(work, task)
+            return
+        from joblib import Parallel, delayed
+
+        # Large arrays are shared by the processes, not copied; results come as they are ready.
+        pool = Parallel(n_jobs=self._settings.jobs, return_as="generator_unordered", batch_size=1)
+        by_name = {task.name: task for task in tasks}
+        calls = (delayed(_named)(work, task, _method_of(task)) for work, task in jobs)
+        outcomes = pool(calls)
+        try:
+            for name, outcome in outcomes:
+                yield by_name[name], outcome
+        finally:
+            with warnings.catch_warnings():
+                # After Ctrl-C joblib says which tasks it canceled; the next run does them.
+                warnings.filterwarnings("ignore", ".*tasks", UserWarning)
+                outcomes.close()
+
+    def _keep(self, task: Task, outcome: Outcome) -> None:
+        if outcome.error is None:
+            self._stores[task.experiment].add(task, outcome.rows, outcome.seconds, self._versions)
+        else:
+            self._failures.append((task.label, outcome.error))
+        self._done += 1
+        self._cost_done += task.cost
+        self._tell(task.label)
+
+    def _tell(self, label: str) -> None:
+        if self._progress is None:
+            return
+        left = None
+        if self._cost_done:
+            elapsed = time.monotonic() - self._began
+            left = elapsed * (self._cost / self._cost_done - 1.0)
+        self._progress(Step(self._done, self._total, label, left))
+
+    def _write(self, name: str) -> dict[str, Any]:
+        plan, store = self._plans[name], self._stores[name]
+        manifest = _manifest(plan, store, self._settings)
+        failed = dict.fromkeys(f for f in self._failures if f[0].split()[0] == name)
+        manifest["failed"] = [list(failure) for failure in failed]
+        store.write_manifest(manifest)
+        return manifest
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a task: its rows, or an error in words."""
+
+    rows: list[Row]
+    seconds: float
+    error: str | None = None
+
+
+def _attempt(work: Any, task: Task) -> Outcome:
+    began = time.perf_counter()
+    try:
+        rows = work(task.arguments, task.data)
+    except Exception as error:
+        return Outcome([], 0.0, f"{type(error).__name__}: {error}")
+    return Outcome(rows, time.perf_counter() - began)
+
+
+def _single_threaded(work: Any, task: Task) -> Outcome:
+    """Run with one thread: sums then do not depend on how many processes share the machine."""
+    with threadpool_limits(1):
+        return _attempt(work, task)
+
+
+def _method_of(task: Task) -> StudyMethod | None:
+    return METHODS.get(task.arguments.get("method", ""))
+
+
+def _named(work: Any, task: Task, method: StudyMethod | None) -> tuple[str, Outcome]:
+    """Run in another process, which does not know of methods that were added to this one."""
+    if method is not None:
+        METHODS[method.name] = method
+    return task.name, _single_threaded(work, task)
+
+
+def _manifest(plan: Plan, store: Store, settings: Settings) -> dict[str, Any]:
+    names = [task.name for task in plan.tasks]
+    return {
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "settings": settings.to_dict(),
+        "tasks": names,
+        "complete": store.count(names),
+        "seconds": store.seconds(names),
+        "facts": plan.facts,
+        "data": plan.data,
+        "missing": plan.missing,
+        "damaged": plan.damaged,
+        # Those that made the results, which an earlier run may have had others of.
+        "versions": store.versions(names) or _versions(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    others = {package: version(package) for package in _PACKAGES}
+    return {"python": platform.python_version(), "orthoselect": orthoselect.__version__, **others}
