@@ -15,7 +15,7 @@ from orthoselect.versions import __version__
 
 if TYPE_CHECKING:
     from orthoselect.comparison import compare
-    from orthoselect.discretizers import MeanStdDiscretizer, RandomBinarizer
+    from orthoselect.discretizers import MeanStdDiscretizer
     from orthoselect.gram import GramStatistics
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
@@ -26,7 +26,6 @@ __all__ = [
     "MeanStdDiscretizer",
     "MutualInformationSelector",
     "OrthogonalSelector",
-    "RandomBinarizer",
     "RowBlocks",
     "SelectionPath",
     "SelectionStep",
@@ -45,7 +44,7 @@ _LAZY = {
     "MeanStdDiscretizer": "discretizers",
     "MutualInformationSelector": "selectors",
     "OrthogonalSelector": "selectors",
-    "RandomBinarizer": "discretizers",
+    "RandomBinarizer": "discretizers",  # which says where it went
     "compare": "comparison",
     "report": "show",
 }

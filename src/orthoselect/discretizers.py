@@ -7,7 +7,6 @@ looks at all rows.
 
 from __future__ import annotations
 
-import numbers
 from typing import Any
 
 import numpy as np
@@ -15,12 +14,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import KBinsDiscretizer
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orthoselect.encode.bins import (
-    DenseColumns,
-    SparseColumns,
     dense_block,
     dense_blocks,
     mean_std_cuts,
@@ -29,10 +25,8 @@ from orthoselect.encode.bins import (
 )
 from orthoselect.errors import InputError
 
-_Words = NDArray[np.uint64]
 
-
-class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     """What the transformers share: reading tables, and tags."""
 
     def _read(self, X: Any, *, reset: bool) -> Any:
@@ -53,14 +47,14 @@ class _Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _blocks(X: Any) -> Any:
+def column_blocks(X: Any) -> Any:
     """Yield the columns of X by blocks: which, and what they hold."""
     if sp.issparse(X):
         return ((at, sparse_block(X, at)) for at in sparse_blocks(X))
     return ((at, dense_block(X, at)) for at in dense_blocks(X, np.arange(X.shape[1])))
 
 
-def _sparse_codes(X: Any, codes: list[NDArray]) -> Any:
+def sparse_codes(X: Any, codes: list[NDArray]) -> Any:
     """Return codes of the cells stored in X as sparse columns, zeros left out."""
     data = np.concatenate([np.empty(0, dtype=np.uint8), *codes])
     coded = sp.csc_matrix((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
@@ -68,7 +62,7 @@ def _sparse_codes(X: Any, codes: list[NDArray]) -> Any:
     return coded
 
 
-class MeanStdDiscretizer(_Discretizer):
+class MeanStdDiscretizer(Discretizer):
     """Cut every column at one standard deviation about its mean.
 
     With mean m and standard deviation s of the training data (that of the population, ddof=0) the
@@ -124,7 +118,7 @@ class MeanStdDiscretizer(_Discretizer):
             raise InputError(f"`n_bins` should be 3 or 4; got {self.n_bins!r}.")
         X = self._read(X, reset=True)
         self.cuts_ = np.empty((X.shape[1], self.n_bins - 1))
-        for at, columns in _blocks(X):
+        for at, columns in column_blocks(X):
             self.cuts_[at] = mean_std_cuts(columns, self.n_bins)
         self.zero_first_ = sp.issparse(X)
         return self
@@ -149,9 +143,11 @@ class MeanStdDiscretizer(_Discretizer):
                     "X should be dense, as the table that this MeanStdDiscretizer was fitted on; "
                     "it is sparse. Fit on a sparse table, or pass `X.toarray()`."
                 )
-            return _sparse_codes(X, [columns.cut(self.cuts_[at]) for at, columns in _blocks(X)])
+            return sparse_codes(
+                X, [columns.cut(self.cuts_[at]) for at, columns in column_blocks(X)]
+            )
         codes = np.empty(X.shape, dtype=np.uint8)
-        for at, columns in _blocks(X):
+        for at, columns in column_blocks(X):
             levels = columns.cut(self.cuts_[at])
             codes[:, at] = self._named(levels, at).T
         return codes
@@ -161,125 +157,6 @@ class MeanStdDiscretizer(_Discretizer):
             return levels
         zero = (self.cuts_[at] <= 0.0).sum(axis=1)[:, None]
         return np.where(levels == zero, 0, levels + (levels < zero)).astype(np.uint8)
-
-
-class RandomBinarizer(_Discretizer):
-    """Turn grey levels into ones and zeros at random: 1 with probability value / maximum.
-
-    The chance of a cell comes from `random_state`, its column and the values of its row alone. So
-    the same row gives the same bits, in whatever table and place it stands, and sparse and dense
-    tables of the same numbers give the same. (Rows that are equal in all columns get equal bits.)
-
-    Parameters
-    ----------
-    maximum : float, default=None
-        The value that is certainly 1; 255 for bytes, say. None: the largest of the training data.
-        Values above it are 1, values below zero are 0.
-    random_state : int, RandomState instance or None, default=None
-        Seed of the chances. None: another one for every fit.
-
-    Attributes
-    ----------
-    maximum_ : float
-    seed_ : int
-    n_features_in_ : int
-    feature_names_in_ : array of str
-        Only if X has column names.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from orthoselect import RandomBinarizer
-    >>> X = np.arange(30).reshape(10, 3) * 255 // 29
-    >>> RandomBinarizer(random_state=0).fit_transform(X).mean(axis=1)
-    array([0.        , 0.        , 0.66666667, 0.66666667, 1.        ,
-           0.33333333, 0.33333333, 0.66666667, 1.        , 1.        ])
-    """
-
-    def __init__(self, *, maximum: float | None = None, random_state: Any = None) -> None:
-        self.maximum = maximum
-        self.random_state = random_state
-
-    def fit(self, X: Any, y: Any = None) -> RandomBinarizer:
-        """Find the maximum, and draw the seed.
-
-        Parameters
-        ----------
-        X : array-like, SciPy sparse or dataframe of shape (N, n)
-        y : ignored
-
-        Returns
-        -------
-        self : RandomBinarizer
-        """
-        number = isinstance(self.maximum, numbers.Real) and not isinstance(self.maximum, bool)
-        if self.maximum is not None and not (number and 0 < self.maximum < np.inf):
-            raise InputError(f"`maximum` should be a number above 0; got {self.maximum!r}.")
-        X = self._read(X, reset=True)
-        largest = max((float(columns.extremes[1].max()) for _, columns in _blocks(X)), default=0.0)
-        self.maximum_ = largest if self.maximum is None else float(self.maximum)
-        self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
-        return self
-
-    def transform(self, X: Any) -> Any:
-        """Return ones and zeros.
-
-        Parameters
-        ----------
-        X : array-like, SciPy sparse or dataframe of shape (N, n)
-
-        Returns
-        -------
-        bits : uint8 array or sparse matrix of shape (N, n)
-        """
-        check_is_fitted(self)
-        X = self._read(X, reset=False)
-        rows = np.zeros(X.shape[0], dtype=np.uint64)
-        for at, columns in _blocks(X):
-            _add_columns(rows, columns, self._keys(at, X.shape[1]))
-        if sp.issparse(X):
-            return _sparse_codes(X, [self._bits(rows, at, c, X.shape[1]) for at, c in _blocks(X)])
-        bits = np.empty(X.shape, dtype=np.uint8)
-        for at, columns in _blocks(X):
-            bits[:, at] = self._bits(rows, at, columns, X.shape[1]).T
-        return bits
-
-    def _keys(self, at: slice, n: int) -> _Words:
-        """Return a random word for each column."""
-        columns = np.arange(*at.indices(n), dtype=np.uint64)
-        return _mixed(columns + _mixed(np.array([self.seed_], dtype=np.uint64)))
-
-    def _bits(
-        self, rows: _Words, at: slice, columns: DenseColumns | SparseColumns, n: int
-    ) -> NDArray[np.uint8]:
-        """Return the bit of every cell that is written down; it depends on row and column."""
-        keys = self._keys(at, n) + np.uint64(1)
-        if isinstance(columns, SparseColumns):
-            words, values = rows[columns.X.indices] + keys[columns.owner], columns.data
-        else:
-            words, values = rows + keys[:, None], columns.A
-        chances = (_mixed(words) >> np.uint64(11)) * 2.0**-53  # in [0, 1)
-        return ((chances * self.maximum_ < values) & (values > 0)).astype(np.uint8)
-
-
-def _add_columns(rows: _Words, columns: DenseColumns | SparseColumns, keys: _Words) -> None:
-    """Add what the values of some columns contribute to the random word of each row."""
-    if isinstance(columns, SparseColumns):
-        values = columns.data.astype(np.float64).view(np.uint64)
-        np.add.at(rows, columns.X.indices, _mixed(values + keys[columns.owner]))
-        return
-    values = columns.A.astype(np.float64)
-    words = _mixed(values.view(np.uint64) + keys[:, None])
-    words[values == 0] = 0  # as the zeros of sparse tables, which nobody sees
-    rows += words.sum(axis=0, dtype=np.uint64)
-
-
-def _mixed(words: _Words) -> _Words:
-    """Scramble 64-bit words: the finalizer of SplitMix64 (Steele, Lea and Flood 2014)."""
-    z = words + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 def equal_width(n_bins: int) -> KBinsDiscretizer:
@@ -296,3 +173,12 @@ def equal_width(n_bins: int) -> KBinsDiscretizer:
     array([0., 1., 2., 3.])
     """
     return KBinsDiscretizer(n_bins, strategy="uniform", encode="ordinal", subsample=None)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "RandomBinarizer":
+        raise ImportError(
+            "`RandomBinarizer` should be imported from `orthoselect_study`, the package of the "
+            "study, which alone uses it. Write `from orthoselect_study import RandomBinarizer`."
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

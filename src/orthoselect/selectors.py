@@ -329,7 +329,7 @@ class MutualInformationSelector(_PathSelector):
         ones, are taken as they are, all others are cut at mean plus and minus one standard
         deviation. "from_data": every distinct value is a level, at most 256. "mean_std_3" and
         "mean_std_4": cut all numeric columns, as `MeanStdDiscretizer` does. A number: so many
-        bins of equal width. A discretizer, such as `RandomBinarizer` or scikit-learn's
+        bins of equal width. A discretizer, such as scikit-learn's
         ``KBinsDiscretizer(encode="ordinal")``: a copy of it is fitted and used.
     categorical_features : "from_dtype", "all", None, or names, indices or a mask
         Columns whose values are levels as they are. "from_dtype" (the default): those of string

@@ -1,5 +1,6 @@
 """The paper's empirical study: data sets, methods, experiments, and what comes out."""
 
+from orthoselect_study.binarizer import RandomBinarizer
 from orthoselect_study.damage import DamagedResultsWarning
 from orthoselect_study.datasets import DATASETS
 from orthoselect_study.experiments import EXPERIMENTS
@@ -14,6 +15,7 @@ __all__ = [
     "EXPERIMENTS",
     "METHODS",
     "DamagedResultsWarning",
+    "RandomBinarizer",
     "Settings",
     "Step",
     "Store",

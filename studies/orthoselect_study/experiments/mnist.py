@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from orthoselect import RandomBinarizer
 from orthoselect_study import figures, learners, methods
 from orthoselect_study.averages import mean, share_error
+from orthoselect_study.binarizer import RandomBinarizer
 from orthoselect_study.chance import number
 from orthoselect_study.datasets import StudyData
 from orthoselect_study.experiments.curves import (
