@@ -204,7 +204,7 @@ def test_ctrl_c_while_the_command_is_imported_is_quiet(press_while, start, slow)
     [
         ("pyarrow", ["select", "t.csv", "-t", "y"]),
         ("sklearn", ["compare", "iris"]),
-        ("orthoselect.study.runner", ["study", "run"]),
+        ("orthoselect_study.runner", ["study", "run"]),
     ],
 )
 def test_ctrl_c_while_a_command_imports_more_is_one_line_at_most(
