@@ -17,7 +17,8 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 # Two jobs at a time, each telling what it has to tell when it is done.
 TWO_JOBS := --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-.PHONY: demo test test-newest test-oldest test-all lint docs docs-unplotted bench bench-large fuzz clean help
+.PHONY: demo test test-newest test-oldest test-all lint docs docs-unplotted bench bench-large fuzz mutants \
+	clean help
 
 help:
 	@echo "make demo      install orthoselect into $(VENV), select features of a table, write a report"
@@ -27,6 +28,7 @@ help:
 	@echo "make bench     speed and memory beside the peers (takes a while; ARGS='--quick' for a smoke run)"
 	@echo "make bench-large  tables larger than memory (12 GB of disk, a quarter of an hour)"
 	@echo "make fuzz      random problems and broken files, five minutes (ARGS='--minutes 30 --seed 7')"
+	@echo "make mutants   change the core in 40 places, see whether tests notice (ARGS='--seed 2' for others)"
 	@echo "make lint      ruff, mypy and the import contract only"
 	@echo "make clean     remove the virtual environments, the site and caches"
 
@@ -86,6 +88,10 @@ bench-large: $(VENV)/.installed-bench
 # Not for CI: it takes as long as it is given, and every seed tries something else.
 fuzz: $(VENV)/.installed-test
 	$(ONE_THREAD) $(BIN)/python -m fuzz $(ARGS)
+
+# Not for CI: it takes long, and a change that survives has to be looked at.
+mutants: $(VENV)/.installed-test
+	$(ONE_THREAD) $(BIN)/python tests/mutants.py $(ARGS)
 
 $(VENV)/.created:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
