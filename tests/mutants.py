@@ -78,6 +78,8 @@ TESTS = {
 _THRESHOLD = "a threshold of which the order of magnitude counts; orders away are noticed"
 _MASKED = "stands in where nothing is known; what comes of it is thrown away"
 _ROOM = "room made ahead: costs time or memory, never correctness"
+_SLICES = "how many numbers at a time: costs time, never correctness"
+_PLAN = "a guess of what will be asked for: costs time, never correctness"
 _AT_THE_BORDER = "equality is an accident of rounding; either answer is right"
 HARMLESS: list[tuple[str, str, str, str]] = [
     ("criteria/uncertainty.py", "TRUSTED = 1e-10", "-> 2e-10", _THRESHOLD),
@@ -91,6 +93,7 @@ HARMLESS: list[tuple[str, str, str, str]] = [
     ("criteria/uncertainty.py", "np.zeros((2, 16))", "16 -> 32", _ROOM),
     ("criteria/uncertainty.py", "np.zeros((2, 16))", "16 -> 8", _ROOM),
     ("criteria/uncertainty.py", "np.zeros((2, 16))", "16 -> 17", _ROOM),
+    ("criteria/uncertainty.py", "if self._k == self._rows.shape[1]", "self._k != self", _ROOM),
     (
         "criteria/uncertainty.py",
         "self._largest_b2 = 0.0, 1.0",
@@ -103,10 +106,21 @@ HARMLESS: list[tuple[str, str, str, str]] = [
     ("criteria/uncertainty.py", "np.where(known[:, None], values, 1.0)", "1.0 -> 0.5", _MASKED),
     ("criteria/uncertainty.py", "known = d > 4 * error_d", "d >= 4", _AT_THE_BORDER),
     ("criteria/uncertainty.py", "known = least > 4 * p", "least >= 4", _AT_THE_BORDER),
+    ("criteria/cancorr.py", "size: int = 1", "", _PLAN),
+    ("criteria/cancorr.py", "R.diagonal().min() ** 2 >= HEALTHY", "> HEALTHY", _AT_THE_BORDER),
+    ("criteria/gains.py", "self._d[j] < self._surely_independent", "d[j] <= self", _AT_THE_BORDER),
+    ("criteria/products.py", "_LARGE, _HUGE = ", "", _ROOM),
+    ("criteria/lookahead.py", "steps = 2 * count", "2 -> ", _PLAN),
+    ("matrix/basis.py", "_MANY_ROWS = 1 << 14", "", _SLICES),
+    ("matrix/sums.py", "_SLAB = 1 << 17", "", _SLICES),
+    ("matrix/sums.py", "height = max(1, _SLAB", "-> 2", _SLICES),
+    ("matrix/triangle.py", "_LEAF_NUMBERS = 1 << 18", "", _SLICES),
+    ("matrix/triangle.py", "panel = min(p, 16", "", _SLICES),
 ]
 
 # Loaded once, before the runs are forked off; nothing of the package or of the tests.
-_HEAVY = ("pytest", "hypothesis", "numpy", "scipy.sparse", "sklearn.datasets", "pandas", "polars")
+_HEAVY = ["pytest", "hypothesis", "numpy", "scipy.linalg", "scipy.sparse", "sklearn.datasets"]
+_HEAVY += ["pandas", "polars"]
 
 _OPERATORS: dict[type, list[type]] = {
     ast.Add: [ast.Sub],

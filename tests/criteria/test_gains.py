@@ -62,6 +62,18 @@ def test_gains_are_what_adding_gives(method, kind, rng):
                 assert gains[f] == pytest.approx(gain_of(X, y, method, taken, f), abs=1e-5)
 
 
+def test_gains_of_plain_columns_are_shown_as_they_are(rng):
+    """Measuring them all anew is for those that have lost their digits."""
+    X, y = table("plain", rng)
+    criterion = METHODS["socc"].make()
+    problem = open_problem(X, y, keep_whole_weights=criterion.keeps_whole_weights)
+    design = prepare(criterion, problem)
+    state = start(criterion, design, problem, N_TAKEN)
+    state.add(0)
+    assert np.isfinite(state.gains()[1:]).all()
+    assert state._gains.n_measured == 0
+
+
 def test_a_copy_of_a_taken_column_can_add_nothing(rng):
     X, y = table("nasty", rng)
     gains = gains_after(X, y, "socc", [1])

@@ -123,7 +123,7 @@ def test_no_gain_is_above_one():
 
 
 def wide_gain(C, left, error_C, error_d):
-    """Return gain and slack of one feature of uncorrelated columns that have so much left."""
+    """Return gain and slack of one feature of uncorrelated columns, of which so much is left."""
     errors = np.array([[error_C], [error_d]])
     gain, slack = block_gains(np.asarray(C)[:, None], np.diag(left)[None], *errors)
     return float(gain[0]), float(slack[0])

@@ -187,6 +187,23 @@ def test_a_table_that_changes_between_passes_is_an_error(rows):
         matrix.cross(np.ones((10, 1)))
 
 
+@pytest.mark.parametrize("shape", [(2, 200_000), (3, 0), (0, 3)])
+def test_rows_of_any_length_add_up(shape):
+    """Sums go some rows at a time; a row may be longer than that, or empty."""
+    total = Sum(np.full(shape, 1.0))
+    total.add(np.full(shape, 2.0))
+    np.testing.assert_array_equal(total.result(), np.full(shape, 3.0))
+
+
+def test_merged_sums_keep_what_each_has_rounded_away():
+    one, other = Sum(np.array([1.0])), Sum(np.array([1.0]))
+    for total in (one, other):
+        for _ in range(1000):
+            total.add(np.array([1e-16]))
+    one.merge(other)
+    assert float(one.result()[0] - 2.0) == pytest.approx(2e-13, rel=0.01)
+
+
 def test_many_thousands_of_blocks_lose_nothing():
     parts = np.random.default_rng(0).normal(size=(50_000, 3)) * [1, 1e8, 1e-8] + [1e4, 0, 0]
     total = Sum(parts[0])
