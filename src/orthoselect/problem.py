@@ -261,11 +261,17 @@ def look_at(
         How many rows a table in memory has to have.
     """
     data = find_table(data) if is_path(data) else data
+    looked_at = 0  # bytes, to see what the columns are
     if isinstance(data, Dataset) and data.unsifted:
         named = {"categorical_features": categorical_features, "include": include}
         named["sample_weight"] = sample_weight if isinstance(sample_weight, str) else None
+        columns = data.columns
+        looked_at = getattr(columns, "bytes_read", 0)
         data = _sifted(data, target, {**named, "exclude": exclude}, groups)
+        looked_at = getattr(columns, "bytes_read", 0) - looked_at
     source = _open(data, fewest_rows)
+    if isinstance(source, BlockSource):
+        source.passes.reading.bytes += looked_at
     names = source.names
     unfit: list[str] = []
     if isinstance(data, Dataset):

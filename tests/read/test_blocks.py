@@ -194,10 +194,11 @@ def test_a_source_of_ones_own_reads_only_the_columns_it_is_asked_for():
     X = rng.normal(size=(N, 4))
     source = Source(X)
     path = select(source, "y", 2, exclude=["v"])
-    assert source.asked == [None, [3], [0, 2]]
+    # A look at the first block; the response, and a feature to know the rows by; the features.
+    assert source.asked == [None, [3, 0], [0, 2]]
     assert path.features == select(X, "x3", 2, exclude=[1]).features
     assert path.stats["passes"] == 2
-    assert path.stats["bytes_read"] == 8 * N * 3
+    assert path.stats["bytes_read"] == 8 * (50 * 4 + N * 4)
 
 
 def test_near_duplicates_are_measured_in_passes_over_few_columns():
@@ -315,11 +316,12 @@ def test_levels_that_were_not_there_before_are_an_error():
 
     def blocks():
         passes.append(1)
-        last = "new" if len(passes) > 2 else "u"
-        return iter([np.array([["u", 1], ["v", 0], [last, 1]], dtype=object)])
+        rows = np.tile(np.array([["u", 1], ["v", 0]], dtype=object), (N, 1))
+        rows[1, 0] = "new" if len(passes) > 2 else "u"  # not among the rows of the checksums
+        return iter([rows])
 
     with pytest.raises(InputError, match=r"stay the same.*`x0` now has `new`"):
-        select(RowBlocks(blocks), [0, 1, 1], 1)
+        select(RowBlocks(blocks), np.arange(2 * N) % 2, 1)
 
 
 def test_no_rows_at_all():

@@ -495,3 +495,53 @@ def test_response_of_dask_beside_a_table_in_memory_is_computed_once(one_by_one):
     X = frame[["a", "b", "c"]]
     same(select(X, y, 2), select(X, frame["number"], 2))
     assert len(computed) == 1
+
+
+def changing(partition, columns):
+    """Return a Dask array of which some columns of one partition are other ones in every pass."""
+
+    def made(block, block_info=None):
+        number = block_info[0]["chunk-location"][0]
+        X = np.random.default_rng(number).normal(size=block.shape)
+        if number == partition:
+            X[:, columns] += np.random.default_rng().normal(size=(len(X), len(columns)))
+        return X
+
+    empty = da.zeros((N, 5), chunks=(70, 5))
+    return da.map_blocks(made, empty, dtype=float, meta=np.zeros((0, 0)))
+
+
+def test_partitions_that_change_are_named(one_by_one):
+    y = np.arange(N) % 2
+    words = r"stay the same.*columns `x1`, `x3` have other values.*in partition 2\."
+    with pytest.raises(InputError, match=words):
+        select(changing(2, [1, 3]), y, 2, "jmi")
+    with pytest.raises(InputError, match=r"column `x4` has other values.*in partition 0\."):
+        select(changing(0, [4]), y, 2)  # as the look at the first partition has it
+
+
+def test_partitions_of_frames_that_change_are_named(one_by_one):
+    X = changing(3, [2])
+    frame = dd.from_dask_array(X, columns=list("abcde"))
+    words = r"column `c` has other values.*in partition 3\.|about partition 3"
+    with pytest.raises(InputError, match=words):
+        select(frame, "a", 2, "socc_discretized", task="regression")
+    with pytest.raises(InputError, match=words):
+        select(frame, "c", 2)
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_a_response_that_changes_is_an_error_that_names_the_partition(one_by_one, classes):
+    X = da.random.default_rng(0).normal(size=(N, 5), chunks=(70, 5))
+    y = changing(1, [0])[:, 0]
+    y = y > 0 if classes else y
+    with pytest.raises(InputError, match=r"stay the same.*column `y` has.*about partition 1\."):
+        select(X, y, 2)
+
+
+def test_workers_agree_on_checksums(cluster):
+    frame = table()
+    expected = select(frame, "y", 3, "jmi").features
+    assert select(spread(frame), "y", 3, "jmi").features == expected
+    with pytest.raises(InputError, match=r"column `x1` has other values.*in partition 2\."):
+        select(changing(2, [1]), np.arange(N) % 2, 2, "jmi")

@@ -29,8 +29,14 @@ from orthoselect.encode.target import (
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize
+from orthoselect.matrix.checksums import (
+    period_of,
+    rows_to_check,
+    sum_of_objects,
+    sums_of_numbers,
+)
 from orthoselect.matrix.factor import Factor
-from orthoselect.matrix.passes import SpreadPasses
+from orthoselect.matrix.passes import SpreadPasses, altered
 from orthoselect.matrix.rows import SpreadRows, SpreadWeights, total_weight
 
 _MOST_CLASSES = 20_000  # of which the codes still fit two bytes, and V one machine
@@ -56,7 +62,9 @@ def build_spread_response(
     check_task(task)
     check_encoding(encoding)
     passes: SpreadPasses = columns.passes
-    facts = passes.run_along(_Facts, _Facts.look, _Facts.merge, [columns, w])
+    numbers = SpreadRows((range(len(columns.handles[0])),), _as_it_is, columns.shape, passes)
+    facts = passes.run_along(_Facts, _Facts.look, _Facts.merge, [columns, w, numbers])
+    columns = facts.watched(columns)
     kind = facts.task if task == "auto" else task
     if kind == "regression" and (task != "auto" or all(facts.is_number)):
         return _numbers(columns, len(facts.names), w)
@@ -65,15 +73,20 @@ def build_spread_response(
     return None
 
 
+def _as_it_is(piece: Any) -> Any:
+    return piece
+
+
 class _Facts:
-    """What the pieces of a response have in common, column by column."""
+    """What the pieces of a response have in common, column by column; and their checksums."""
 
     def __init__(self) -> None:
         self.names: list[str] = []
         self.is_number: list[bool] = []
         self._fractional = False
+        self._checksums: dict[int, list[int]] = {}  # by the number of the piece
 
-    def look(self, columns: Sequence[TargetColumn], weights: Floats | None) -> None:
+    def look(self, columns: Sequence[TargetColumn], weights: Floats | None, number: int) -> None:
         """Look at a piece."""
         check_finite(columns)
         rows = slice(None) if weights is None else weights > 0
@@ -81,6 +94,7 @@ class _Facts:
         found.names = [column.name for column in columns]
         found.is_number = [column.is_number for column in columns]
         found._fractional = any(c.is_number and has_fractions(c.values[rows]) for c in columns)
+        found._checksums = {number: _checksums(columns)}
         self.merge(found)
 
     def merge(self, other: _Facts) -> _Facts:
@@ -93,7 +107,14 @@ class _Facts:
         if other.names:
             self.names, self.is_number = other.names, other.is_number
         self._fractional |= other._fractional
+        self._checksums |= other._checksums
         return self
+
+    def watched(self, columns: SpreadRows) -> SpreadRows:
+        """Return the same response, of which every later pass has to get the same pieces."""
+        known = [self._checksums.get(number) for number in range(len(columns.handles[0]))]
+        before = SpreadRows((known,), _as_it_is, columns.shape, columns.passes)
+        return columns.then(_unchanged, before, width=len(self.names))
 
     @property
     def task(self) -> str:
@@ -104,6 +125,30 @@ class _Facts:
         """Return the first column, without rows."""
         values = np.zeros(0) if self.is_number[0] else np.zeros(0, dtype=object)
         return TargetColumn(self.names[0], values, categorical=not self.is_number[0])
+
+
+def _checksums(columns: Sequence[TargetColumn]) -> list[int]:
+    """Return the checksum of some rows of each column."""
+    return [_checksum(column) for column in columns]
+
+
+def _checksum(column: TargetColumn) -> int:
+    n_rows = len(column.values)
+    rows, weights = rows_to_check(0, n_rows, period_of(n_rows))
+    values = column.values[rows]
+    if column.levels is not None:
+        return int(sum_of_objects([column.levels[code] for code in values.tolist()], weights))
+    is_plain = values.dtype.kind in "fiub"
+    return int((sums_of_numbers if is_plain else sum_of_objects)(values, weights))
+
+
+def _unchanged(columns: Sequence[TargetColumn], before: list[int] | None) -> Sequence[TargetColumn]:
+    """Return a piece, having seen that it is what it was in a pass before."""
+    if before is not None:
+        odd = [c.name for c, a, b in zip(columns, before, _checksums(columns)) if a != b]
+        if odd:
+            raise altered(odd)
+    return columns
 
 
 # Classes

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
-from orthoselect.errors import InputError
+from orthoselect.errors import InputError, listing
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.reading import Reading
 from orthoselect.matrix.rows import Rows, SpreadRows, cut
@@ -204,6 +204,20 @@ def changed(expected: int, got: str) -> InputError:
         f"a table that is read in blocks should stay the same from pass to pass; it was to have "
         f"{expected} rows, and has {got} now. Give every pass the same blocks, and write to no "
         f"file while it is read."
+    )
+
+
+def altered(names: Sequence[str], place: str | None = None) -> InputError:
+    """Return the error of columns that hold other values than before."""
+    plural = len(names) > 1
+    where = "" if place is None else f", in {place}"
+    return InputError(
+        f"a table that is read in blocks should stay the same from pass to pass; "
+        f"{'columns' if plural else 'column'} {listing(names)} {'have' if plural else 'has'} other "
+        f"values now than before, or the same in another order{where}. Give every pass the "
+        f"same rows in the same order: start random numbers from a fixed seed, sort what a "
+        f"database returns, and let nobody write meanwhile; or write the table to a file, or "
+        f"persist it, and select from that."
     )
 
 

@@ -27,7 +27,7 @@ class Reading:
     passes : int
         Walks over its blocks, of all columns or of some.
     bytes : int
-        Bytes of all blocks that were read.
+        Bytes of all that was read, as the blocks had it before anything was made of them.
     progress : callable, optional
         Called after each block with the number of the pass, from 1 on, and the bytes so far.
     """
@@ -51,7 +51,7 @@ class Reading:
     def walk(
         self, blocks: Iterable[Any], prepare: Callable[[Any], Block] | None = None
     ) -> Iterator[Iterator[Block]]:
-        """Give blocks, prepared, which tell their size as `nbytes`.
+        """Give blocks, prepared; as they come they tell their size as `nbytes`.
 
         Meanwhile the next one is prepared and the one after it is read, each in a thread of its
         own, unless the first block was quick to get. Who leaves early leaves no thread at work.
@@ -61,33 +61,50 @@ class Reading:
         with _closing(items), ExitStack() as readers:
             yield self._tell(self._ahead(items, prepare, readers))
 
-    def _tell(self, blocks: Iterator[Block]) -> Iterator[Block]:
-        for block in blocks:
-            self.bytes += int(getattr(block, "nbytes", 0))
+    def _tell(self, blocks: Iterator[_Sized]) -> Iterator[Any]:
+        for sized in blocks:
+            self.bytes += sized.nbytes
             if self.progress is not None:
                 self.progress(self.passes, self.bytes)
+            block = sized.block
+            del sized
             yield block
             del block  # three at a time: this one, one that is prepared, one that is read
 
     def _ahead(
         self, items: Iterator, prepare: Callable[[Any], Block] | None, readers: ExitStack
-    ) -> Iterator:
+    ) -> Iterator[_Sized]:
         """Read and prepare ahead, if that takes long enough: the first block tells."""
         start = time.perf_counter()
         first = list(islice(items, 1))
-        made = iter(first if prepare is None else [prepare(item) for item in first])
+        make = partial(_Sized.of, prepare)
+        made = iter([make(item) for item in first])
         del first
         quick = time.perf_counter() - start < _WORTH_A_THREAD
         if quick:
-            return chain(made, items if prepare is None else map(prepare, items))
+            return chain(made, map(make, items))
         ahead = ReadAhead(items)
         readers.push(ahead)  # before it starts: whatever happens, it is closed
         ahead.start()
-        if prepare is not None:
-            ahead = ReadAhead(map_forgetting(prepare, ahead))
-            readers.push(ahead)
-            ahead.start()
-        return chain(made, ahead)
+        if prepare is None:
+            return chain(made, map(make, ahead))
+        prepared = ReadAhead(map_forgetting(make, ahead))
+        readers.push(prepared)
+        prepared.start()
+        return chain(made, prepared)
+
+
+@dataclass(frozen=True)
+class _Sized:
+    """What was made of a block, and the bytes that were read for it."""
+
+    block: Any
+    nbytes: int
+
+    @staticmethod
+    def of(prepare: Callable[[Any], Any] | None, item: Any) -> _Sized:
+        nbytes = int(getattr(item, "nbytes", 0))
+        return _Sized(item if prepare is None else prepare(item), nbytes)
 
 
 class ReadAhead(Iterator[Block]):

@@ -39,6 +39,51 @@ def arrow_order(column: Any) -> list[Any] | None:
     return None
 
 
+def arrow_numbers_at(table: Any, columns: Sequence[int], rows: slice) -> NDArray:
+    """Return every so many rows of columns of numbers as one array; nulls are NaN.
+
+    Not `take`, which would put the chunks of every column together.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> parts = [pa.table({"a": [1.0, 2.0]}), pa.table({"a": [3.0, 4.0, None]})]
+    >>> arrow_numbers_at(pa.concat_tables(parts), [0], slice(0, 5, 2)).tolist()
+    [[1.0], [3.0], [nan]]
+    """
+    count = len(range(rows.start, rows.stop, rows.step))
+    result = np.empty((count, len(columns)), order="F")
+    for k, column in enumerate(columns):
+        done, start = 0, rows.start
+        for chunk in table.column(column).chunks:
+            if start < len(chunk):
+                values = chunk.to_numpy(zero_copy_only=False)[start :: rows.step]
+                result[done : done + len(values), k] = values
+                done, start = done + len(values), start + len(values) * rows.step
+            start -= len(chunk)
+    return result
+
+
+def bytes_of_arrow(table: Any) -> int:
+    """Return about how many bytes the values of all columns take.
+
+    Its own `nbytes` looks into the buffers of every column, which takes long where these are many.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> bytes_of_arrow(pa.table({"a": [1.5, 2.5], "b": pa.array([1, 2], pa.int8())}))
+    18
+    """
+    total = 0
+    for at, kind in enumerate(table.schema.types):
+        try:
+            total += -(-table.num_rows * kind.bit_width // 8)
+        except ValueError:  # text and the like
+            total += table.column(at).nbytes
+    return total
+
+
 def arrow_labels(column: Any, what: str, order: Sequence[Any] | None) -> Labels | None:
     """Return the labels of a text column, without an object for each row.
 

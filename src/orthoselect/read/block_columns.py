@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from functools import partial
 from typing import Any
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from orthoselect.errors import ShapeError
 from orthoselect.lazy import lazy
-from orthoselect.read.blocks import stored_at
+from orthoselect.matrix.checksums import ChecksumHistory
+from orthoselect.read.blocks import bytes_of, stored_at
 from orthoselect.read.columns import Columns, Gaps, NumberLike, columns_of
 from orthoselect.read.dask_table import OnDask
 from orthoselect.read.looks import ColumnLook, look_of
@@ -24,10 +25,22 @@ class BlockColumns(Columns):
     Parameters
     ----------
     source : FileBlocks, NpyBlocks, or rows or columns of one
+
+    Attributes
+    ----------
+    bytes_read : int
+        Bytes of all blocks that were read to answer.
     """
 
     def __init__(self, source: Any) -> None:
         self._source = source
+        self.bytes_read = 0
+
+    def _read(self, columns: Sequence[int] | None) -> Generator[Any, None, None]:
+        """Yield blocks, and count them."""
+        for block in self._source.blocks(columns):
+            self.bytes_read += bytes_of(block)
+            yield block
 
     @property
     def n_rows(self) -> int:  # type: ignore[override]
@@ -36,7 +49,7 @@ class BlockColumns(Columns):
 
     def column(self, at: int) -> Any:
         """Return one column whole."""
-        return columns_of(joined(self._source.blocks([at]))).column(0)
+        return columns_of(joined(self._read([at]))).column(0)
 
     def reason_against(self, at: int, name: str) -> str | None:
         return self._looks[at].reason()
@@ -49,7 +62,7 @@ class BlockColumns(Columns):
         """Look at the first block, and at others as far as it left something open."""
         names = self._source.names
         looks: list[ColumnLook] = []
-        with closing(self._source.blocks(None)) as blocks:
+        with closing(self._read(None)) as blocks:
             for block in blocks:
                 columns = columns_of(block)
                 looks = [look_of(columns.column(at)) for at in range(len(names))]
@@ -64,7 +77,7 @@ class BlockColumns(Columns):
 
     def _look_on(self, looks: list[ColumnLook], asked: list[int]) -> None:
         """Look at the second block and those after it."""
-        with closing(self._source.blocks(asked)) as blocks:
+        with closing(self._read(asked)) as blocks:
             for number, block in enumerate(blocks):
                 if number and not _look(looks, block, asked, self._source.names):
                     return
@@ -86,7 +99,7 @@ class BlockColumns(Columns):
         return np.concatenate(parts)
 
     def _blocks(self, columns: Sequence[int]) -> Iterator[Any]:
-        return self._source.blocks(list(columns)) if len(columns) else iter(())
+        return self._read(list(columns)) if len(columns) else iter(())
 
     def take_rows(self, rows: NDArray[np.bool_]) -> Any:
         return self._where_it_was(partial(RowsOf, rows=rows))
@@ -132,6 +145,7 @@ class _Some:
         self.names: Sequence[str] = source.names
         self.memory = getattr(source, "memory", None)
         self.progress = getattr(source, "progress", None)
+        self.is_watched = getattr(source, "is_watched", False)
 
 
 class ColumnsOf(_Some):
@@ -143,12 +157,19 @@ class ColumnsOf(_Some):
     columns : sequence of int
     names : sequence of str, optional
         What the columns of the source are called, where it does not say.
+    history : ChecksumHistory, optional
+        What has been read of these columns, for the same selection; it has to stay so.
     """
 
     def __init__(
-        self, source: Any, columns: Sequence[int], names: Sequence[str] | None = None
+        self,
+        source: Any,
+        columns: Sequence[int],
+        names: Sequence[str] | None = None,
+        history: ChecksumHistory | None = None,
     ) -> None:
         super().__init__(source)
+        self.history = history
         self._columns = list(columns)
         self._all = source.names if names is None else names
         self.names = [self._all[at] for at in columns]

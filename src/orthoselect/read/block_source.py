@@ -21,7 +21,14 @@ from orthoselect.encode.labels import LevelsSeen
 from orthoselect.encode.target import check_finite
 from orthoselect.errors import InputError, NonFiniteError, ShapeError, listing
 from orthoselect.matrix.base import Indices
-from orthoselect.matrix.passes import LocalPasses, Passes, name_of_block, naming
+from orthoselect.matrix.checksums import (
+    ChecksumHistory,
+    ChecksumWalk,
+    Sums,
+    period_of,
+    rows_to_check,
+)
+from orthoselect.matrix.passes import LocalPasses, Passes, altered, name_of_block, naming
 from orthoselect.matrix.reading import Reading
 from orthoselect.read.block_columns import ColumnsOf
 from orthoselect.read.blocks import as_asked, bytes_of, check_names, part_of, stored_at
@@ -29,6 +36,8 @@ from orthoselect.read.table import Source, source_of
 from orthoselect.read.target import read_target
 
 _FIRST_ROWS = 64
+_LOOKED_AT = 64  # columns, in search of those that tell rows apart
+_MOST_ANCHORS = 8
 
 
 class BlockSource:
@@ -51,6 +60,10 @@ class BlockSource:
 
     def __init__(self, data: Any, rows: Any = None) -> None:
         self._data = data
+        self._is_watched = getattr(data, "is_watched", False)  # then it notices by itself
+        self._reading = Reading(progress=getattr(data, "progress", None))
+        # Of columns that were read elsewhere already, for this very selection.
+        self._history: ChecksumHistory | None = getattr(data, "history", None)
         self._rows = self._peek() if rows is None else rows
         self.first = source_of(self._rows)
         given = self.first.names if data.names is None else data.names
@@ -63,24 +76,45 @@ class BlockSource:
 
     def _walker(self) -> Passes:
         """Return what walks over the blocks, each an `OpenedBlock`."""
-        reading = Reading(progress=getattr(self._data, "progress", None))
-        return LocalPasses(self._open_all, self.n_rows or None, reading, self._place)
+        return LocalPasses(self._open_all, self.n_rows or None, self._reading, self._place)
 
     def reordered(self, columns: Sequence[int]) -> BlockSource:
         """Return the same table with its columns in another order, without another look at it."""
         order = list(columns)
         rows = part_of(self._rows, slice(None), order)
-        return BlockSource(ColumnsOf(self._data, order, self.names), rows)
+        history = self.history.of_columns(np.array(order, dtype=np.intp))
+        other = BlockSource(ColumnsOf(self._data, order, self.names, history), rows)
+        other._reading.bytes += self._reading.bytes
+        return other
 
     def _peek(self) -> Any:
         """Return a few rows of the first block that has any."""
         blocks = iter(self._data.blocks(None))
         with closing(blocks) if hasattr(blocks, "close") else nullcontext():
             for block in blocks:
+                self._reading.bytes += bytes_of(block)
                 rows = first_rows(block)
                 if rows is not None:
+                    self._remember(source_of(block))
                     return rows
         raise ShapeError("there should be blocks with rows to select from; there are none.")
+
+    def _remember(self, first: Source) -> None:
+        """Start the history of checksums with those of the first block, or go on with it."""
+        if self._history is None:
+            self._history = ChecksumHistory(period_of(first.n_rows))
+        if self._is_watched:
+            return
+        rows, walk = slice(0, first.n_rows), self._history.walk(np.arange(len(first.names)))
+        names = first.names if self._data.names is None else self._data.names
+        check(walk, first, rows, names, self._place(0, rows))
+        walk.end(is_whole=False)
+
+    @property
+    def history(self) -> ChecksumHistory:
+        """The checksums of what has been read so far."""
+        assert self._history is not None  # since the first look
+        return self._history
 
     @property
     def passes(self) -> Passes:
@@ -113,7 +147,7 @@ class BlockSource:
             The response and the like, each with what to call it in an error.
         """
         labeled = sorted(categorical - skip)
-        survey = self._survey(labeled, keep)
+        survey = self._survey(labeled, keep, skip)
         self._target = dict(zip(keep, survey.targets()))
         coder = TableCoder.of(self, labeled, survey, skip)
         return BlockTable(
@@ -129,13 +163,13 @@ class BlockSource:
             memory=self.memory,
         )
 
-    def _survey(self, labeled: Sequence[int], keep: Mapping[int, str]) -> _Survey:
+    def _survey(self, labeled: Sequence[int], keep: Mapping[int, str], skip: set[int]) -> _Survey:
         """Find what has to be known of all rows, in a pass if there is anything."""
         start = partial(_Survey, [self.names[c] for c in labeled], list(keep.values()))
         wanted = [*labeled, *keep]
         survey = start()
         if wanted or not self.n_rows:
-            columns = np.array(wanted or [0], dtype=np.intp)
+            columns = np.array([*wanted, *self._anchors(wanted, skip)] or [0], dtype=np.intp)
             survey = self._passes.run(start, _Survey.look, _Survey.merge, columns=columns)
             self.n_rows = self._passes.n_rows = survey.n_rows
         if self.n_rows < 2:
@@ -144,22 +178,79 @@ class BlockSource:
             )
         return survey
 
+    def _anchors(self, wanted: Sequence[int], skip: set[int]) -> list[int]:
+        """Return a few columns to read along with those of the survey.
+
+        By them later passes are seen to have the same rows in the same order, though they may read
+        none of the columns that the survey is for. They are columns that tell rows apart, as far as
+        a few rows show. Of files, which are watched, there are none.
+        """
+        if self._is_watched:
+            return []
+        rest = [c for c in range(len(self.names)) if c not in wanted]
+        rest = [c for c in rest if c not in skip] or rest
+        distinct: dict[int, int] = {}
+        for c in rest[:: max(1, len(rest) // _LOOKED_AT)]:
+            distinct[c] = self.first.n_distinct(c)
+            if 2 * distinct[c] > self.first.n_rows:
+                return [c]
+        return sorted(distinct, key=distinct.__getitem__, reverse=True)[:_MOST_ANCHORS]
+
     def _open_all(self, columns: Indices | None) -> Iterator[OpenedBlock]:
         """Yield the blocks that have rows, with some columns or all, looked at and checked."""
         start = number = 0
         asked = as_asked(columns, len(self.names))
         names = self.names if asked is None else [self.names[c] for c in asked]
+        walk = self.history.walk(np.arange(len(self.names)) if asked is None else np.array(asked))
         for block in self._data.blocks(asked):
             opened = open_block(block, number, f"block {number} (from row {start} on)", names)
             if opened.n_rows:  # dtypes of nothing tell nothing
                 rows = slice(start, start + opened.n_rows)
-                yield replace(opened, place=self._place(number, rows))
+                opened = replace(opened, place=self._place(number, rows))
+                if not self._is_watched:
+                    check(walk, opened.source, rows, self.names, opened.place)
+                yield opened
+                del opened
                 start, number = rows.stop, number + 1
+        walk.end()
 
     def _place(self, number: int, rows: slice) -> str:
         """Return what to call a block, and where it is stored if the source can tell."""
         stored = stored_at(self._data, rows)
         return name_of_block(number, rows) + ("" if stored is None else f" of {stored}")
+
+
+def check(
+    walk: ChecksumWalk, source: Source, rows: slice, names: Sequence[str], place: str
+) -> None:
+    """Raise unless the next block of a pass is what it was in passes before.
+
+    Parameters
+    ----------
+    walk : ChecksumWalk
+    source : Source
+        The block.
+    rows : slice
+        Which rows of the table it has.
+    names : sequence of str
+        All columns of the table.
+    place : str
+        What to call the block.
+    """
+    agreed = walk.agreed
+    odd = walk.add(rows.stop, checksums_of(source, rows.start, walk.period))
+    if len(odd):
+        if agreed < rows.start:  # blocks were cut otherwise, or are too many to be known one by one
+            place = f"rows {agreed} to {rows.stop - 1}, up to {place}"
+        raise altered([names[c] for c in odd.tolist()], place)
+
+
+def checksums_of(source: Source, start: int, period: int) -> Sums:
+    """Return the checksum of each column of a block that begins with this row."""
+    rows, weights = rows_to_check(start, source.n_rows, period)
+    if not len(weights):
+        return np.zeros(len(source.names), dtype=np.uint64)
+    return source.checksums(rows, weights)
 
 
 def first_rows(block: Any) -> Any:

@@ -34,6 +34,7 @@ from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError, listing
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.matrix.reading import ReadingProgress
+from orthoselect.read.arrow_values import bytes_of_arrow
 
 
 class RowBlocks:
@@ -167,6 +168,7 @@ class WithMemory:
         self.memory = memory
         self.n_rows = getattr(source, "n_rows", None)
         self.progress = getattr(source, "progress", None)
+        self.is_watched = getattr(source, "is_watched", False)
 
     def blocks(self, columns: Sequence[int] | None = None) -> Iterator[Any]:
         """Yield the blocks, with some columns or with all."""
@@ -230,12 +232,30 @@ def part_of(block: Any, rows: Any, columns: Any) -> Any:
 
 def bytes_of(block: Any) -> int:
     """Return about how many bytes a block takes."""
+    block = as_frame(block)
+    if nw.dependencies.is_pandas_dataframe(block):
+        return _bytes_of_pandas(block)
+    if nw.dependencies.is_pyarrow_table(block):
+        return bytes_of_arrow(block)
     if _is_frame(block):
         return int(nw.from_native(block, eager_only=True).estimated_size())
     if hasattr(block, "nbytes"):
         return int(block.nbytes)
+    if isinstance(block, (list, tuple)):
+        return 8 * sum(map(len, block))
     parts = (getattr(block, name, None) for name in ("data", "indices", "indptr", "row", "col"))
     return sum(getattr(part, "nbytes", 0) for part in parts)  # sparse, of one format or another
+
+
+def _bytes_of_pandas(frame: Any) -> int:
+    """Return the bytes of all columns; pandas takes milliseconds to say it of plain numbers."""
+    plain = [isinstance(kind, np.dtype) and kind.kind != "O" for kind in frame.dtypes]
+    total = len(frame) * sum(
+        kind.itemsize for kind, is_plain in zip(frame.dtypes, plain) if is_plain
+    )
+    for c in np.flatnonzero(~np.array(plain, dtype=bool)).tolist():
+        total += int(frame.iloc[:, c].memory_usage(index=False, deep=True))
+    return int(total)
 
 
 def is_block_source(data: Any) -> bool:

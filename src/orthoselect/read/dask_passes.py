@@ -8,7 +8,9 @@ is imported when such a table arrives, not before.
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
@@ -19,12 +21,13 @@ from numpy.typing import NDArray
 
 from orthoselect.encode import TargetColumn
 from orthoselect.errors import InputError, ShapeError
-from orthoselect.matrix.passes import Columns, Prepare, SpreadPasses, changed, naming
+from orthoselect.matrix.checksums import ChecksumHistory, Folded, folded, period_of, unfolded
+from orthoselect.matrix.passes import Columns, Prepare, SpreadPasses, altered, changed, naming
 from orthoselect.matrix.reading import Reading
 from orthoselect.matrix.rows import Rows, SpreadRows, cut, part
 from orthoselect.read.block_columns import joined
-from orthoselect.read.block_source import OpenedBlock, open_block
-from orthoselect.read.blocks import as_asked
+from orthoselect.read.block_source import OpenedBlock, checksums_of, open_block
+from orthoselect.read.blocks import as_asked, bytes_of
 from orthoselect.read.dask_table import PartitionedTable, PartOfSource
 from orthoselect.read.target import read_target
 
@@ -46,11 +49,23 @@ class _Job:
 
 @dataclass
 class _Done:
-    """What tasks have come to: the total, the bytes read, the rows of each partition."""
+    """What tasks have come to.
+
+    Attributes
+    ----------
+    total
+    nbytes : int
+        Bytes of the table that were read.
+    sizes : list of int
+        Rows of each partition.
+    checksums : list of arrays
+        Of each partition, one for each column.
+    """
 
     total: Any
     nbytes: int = 0
     sizes: list[int] = field(default_factory=list)
+    checksums: list[Folded] = field(default_factory=list)
 
 
 class DaskPasses(SpreadPasses):
@@ -67,6 +82,7 @@ class DaskPasses(SpreadPasses):
         self._table, self._names, self.reading = table, names, reading
         self._sizes = table.sizes
         self.n_rows = table.n_rows
+        self._history = ChecksumHistory(0)  # by partitions, each of which has its own period
 
     def place(self, number: int, rows: slice) -> str:
         filled = [k for k, size in enumerate(self._sizes or []) if size]
@@ -95,7 +111,26 @@ class DaskPasses(SpreadPasses):
             self._sizes = done.sizes
         elif self._sizes != done.sizes:
             raise changed(sum(self._sizes), str(sum(done.sizes)))
+        self._check(np.arange(len(self._names)) if asked is None else np.array(asked), done)
         return done.total
+
+    def remember(self, number: int, sums: Folded) -> None:
+        """Take the checksums of the first partition that has rows, from a look at it."""
+        walk = self._history.walk(np.arange(len(sums)))
+        walk.add(number + 1, unfolded(sums))
+        walk.end(is_whole=False)
+
+    def _check(self, columns: NDArray[np.intp], done: _Done) -> None:
+        """Raise unless all partitions are what they were in passes before."""
+        walk = self._history.walk(columns)
+        for number, sums in enumerate(done.checksums):
+            agreed = walk.agreed
+            odd = walk.add(number + 1, unfolded(sums))
+            if len(odd):
+                between = f"partitions {agreed} to {number}"
+                place = _place(number) if agreed == number else between
+                raise altered([self._names[c] for c in odd.tolist()], place)
+        walk.end()
 
     def run_along(
         self,
@@ -107,7 +142,14 @@ class DaskPasses(SpreadPasses):
         assert self._sizes is not None
         handles, makes = self._handles(along, len(self._sizes))
         job = _Job(None, start, add, merge, None, makes)
-        return self._compute(job, list(self._sizes), handles).total
+        done = self._compute(job, list(self._sizes), handles)
+        self._count(done.nbytes)
+        return done.total
+
+    def _count(self, nbytes: int) -> None:
+        """Count a pass over what goes along, if columns of the table had to be read for it."""
+        if nbytes:
+            self.reading.count(nbytes)
 
     def _compute(self, job: _Job, partitions: list[Any], handles: list[list[Any]]) -> _Done:
         """Work on all partitions, merge by a tree, and wait for it."""
@@ -151,10 +193,18 @@ class DaskPasses(SpreadPasses):
     # Rows in pieces
 
     def targets(self, pieces: Sequence[Any], what: str = "y") -> SpreadRows:
-        """Return pieces of a response, read as `TargetColumn`s."""
+        """Return pieces of a response beside the table, read as `TargetColumn`s."""
+        return self._targets(pieces, partial(_target_columns, what))
+
+    def target_columns(self, columns: Sequence[int], what: str = "y") -> SpreadRows:
+        """Return columns of the table as `TargetColumn`s in pieces."""
+        pieces = self._table.partitions(columns)
+        return self._targets(pieces, partial(_columns_of_table, what))
+
+    def _targets(self, pieces: Sequence[Any], make: Callable[..., Any]) -> SpreadRows:
         sizes = self._known_sizes()
         handles = (pieces, range(len(pieces)), sizes)
-        return SpreadRows(handles, partial(_target_columns, what), (sum(sizes),), self)
+        return SpreadRows(handles, make, (sum(sizes),), self)
 
     def aligned(self, y: Any, what: str = "y") -> Sequence[Any]:
         """Cut a Dask collection as the table is cut."""
@@ -190,8 +240,12 @@ class DaskPasses(SpreadPasses):
         import dask
 
         make, how = dask.delayed(_make_piece, pure=False), dask.delayed(rows.make, traverse=False)
-        pieces = [make(how, _place(k), *each) for k, each in enumerate(zip(*rows.handles))]
-        return SpreadRows((list(dask.persist(*pieces)),), _as_it_is, rows.shape, self)
+        made = [make(how, _place(k), *each) for k, each in enumerate(zip(*rows.handles))]
+        made = list(dask.persist(*made))
+        sizes = SpreadRows((made,), _bytes_of_kept, rows.shape, self)
+        counts: list[int] = self.run_along(list, _collect, _joined, [sizes])
+        self._count(sum(counts))
+        return SpreadRows((made,), _rows_of_kept, rows.shape, self)
 
     def written_out(self, rows: SpreadRows) -> NDArray:
         return np.concatenate(self.pieces(rows))
@@ -221,9 +275,36 @@ class _Make:
         return None if given[0] is None else given[0][:]
 
 
-def _make_piece(make: Callable[..., Any], place: str, *handles: Any) -> Any:
-    with naming(place):
-        return make(*handles)
+class _BytesRead(threading.local):
+    """Bytes of columns of the table that the task of this thread has read to make rows."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    @contextmanager
+    def counted(self, done: _Done) -> Iterator[None]:
+        """Add to what was done the bytes that are read here."""
+        self.count = 0
+        yield
+        done.nbytes += self.count
+
+
+_bytes_read = _BytesRead()
+
+
+def _make_piece(make: Callable[..., Any], place: str, *handles: Any) -> _Done:
+    done = _Done(None)
+    with naming(place), _bytes_read.counted(done):
+        done.total = make(*handles)
+    return done
+
+
+def _rows_of_kept(done: _Done) -> Any:
+    return done.total
+
+
+def _bytes_of_kept(done: _Done) -> int:
+    return done.nbytes
 
 
 def _as_it_is(rows: Any) -> Any:
@@ -240,15 +321,21 @@ def _joined(a: list[Any], b: list[Any]) -> list[Any]:
 
 def _target_columns(what: str, piece: Any, number: int, size: int) -> list[TargetColumn]:
     """Read a piece of the response, which should have the rows of its partition."""
-    if isinstance(piece, PartOfSource):
-        piece = joined(piece.blocks())
-    found = _size(piece)
+    found = rows_in(piece)
     if found != size:
         raise ShapeError(
             f"X and {what} should have the same number of rows (samples) in each partition; X has "
             f"{size}, {what} has {found} in {_place(number)}. Repartition {what} as X is."
         )
     return read_target(piece, size, what)
+
+
+def _columns_of_table(what: str, piece: Any, number: int, size: int) -> list[TargetColumn]:
+    """Read columns of a partition, and count them as read."""
+    if isinstance(piece, PartOfSource):
+        piece = joined(piece.blocks())
+    _bytes_read.count += bytes_of(piece)
+    return _target_columns(what, piece, number, size)
 
 
 def _work(job: _Job, number: int, partition: Any, handles: Sequence[Any]) -> _Done:
@@ -259,11 +346,17 @@ def _work(job: _Job, number: int, partition: Any, handles: Sequence[Any]) -> _Do
     place, given = _place(number), iter(handles)
     if job.names is None:
         return _work_along(job, place, partition, given)
-    along = [make(given) for make in job.makes]
-    done = _Done(job.start(), 0, [0])
+    done = _Done(job.start(), 0, [0], [])
+    with _bytes_read.counted(done):
+        along = [make(given) for make in job.makes]
     blocks = partition.blocks() if isinstance(partition, PartOfSource) else [partition]
+    period, sums = period_of(rows_in(partition)), np.zeros(len(job.names), dtype=np.uint64)
     for block in blocks:
-        _add(job, done, open_block(block, number, place, job.names), along)
+        opened = open_block(block, number, place, job.names)
+        if not getattr(partition, "is_watched", False):  # files notice by themselves
+            sums += checksums_of(opened.source, done.sizes[0], period)
+        _add(job, done, opened, along)
+    done.checksums.append(folded(sums))
     return done
 
 
@@ -281,7 +374,7 @@ def _add(job: _Job, done: _Done, block: OpenedBlock, along: Sequence[Any]) -> No
 def _work_along(job: _Job, place: str, size: int, given: Iterator[Any]) -> _Done:
     done = _Done(job.start())
     if size:
-        with naming(place):
+        with naming(place), _bytes_read.counted(done):
             job.add(done.total, *(make(given) for make in job.makes))
     return done
 
@@ -292,7 +385,8 @@ def _merge(job: _Job, parts: Sequence[_Done]) -> _Done:
     for other in others:
         total = job.merge(total, other.total)
     nbytes = sum(part.nbytes for part in parts)
-    return _Done(total, nbytes, [size for part in parts for size in part.sizes])
+    sizes = [size for part in parts for size in part.sizes]
+    return _Done(total, nbytes, sizes, [sums for part in parts for sums in part.checksums])
 
 
 def _place(number: int) -> str:
@@ -319,5 +413,8 @@ def _nothing(partition: Any) -> None:
     """Need a partition, and do nothing with it."""
 
 
-def _size(partition: Any) -> int:
+def rows_in(partition: Any) -> int:
+    """Return the number of rows of a partition."""
+    if isinstance(partition, PartOfSource):
+        return int(partition.n_rows)
     return int(partition.shape[0]) if hasattr(partition, "shape") else len(partition)

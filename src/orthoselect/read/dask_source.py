@@ -6,6 +6,7 @@ The rows stay where they are, and so does the response; nothing of the table is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,12 +14,14 @@ import numpy as np
 from orthoselect.encode import TargetColumn
 from orthoselect.encode.blocks import BlockTable
 from orthoselect.errors import ShapeError
+from orthoselect.matrix.checksums import Folded, folded, period_of
 from orthoselect.matrix.passes import rows_of
-from orthoselect.matrix.reading import Reading
 from orthoselect.matrix.rows import SpreadRows
-from orthoselect.read.block_source import BlockSource, MergedColumn, first_rows
+from orthoselect.read.block_source import BlockSource, MergedColumn, checksums_of, first_rows
+from orthoselect.read.blocks import bytes_of
 from orthoselect.read.dask_passes import DaskPasses
 from orthoselect.read.dask_table import PartitionedTable, PartOfSource
+from orthoselect.read.table import source_of
 from orthoselect.read.target import numbers_of
 
 
@@ -31,19 +34,22 @@ class DaskSource(BlockSource):
     def _peek(self) -> Any:
         import dask
 
-        look = dask.delayed(first_rows, pure=False)
-        for partition in self._data.partitions(None):
-            if isinstance(partition, PartOfSource):
-                found = (first_rows(block) for block in partition.blocks())
-                rows = next((rows for rows in found if rows is not None), None)
-            else:
-                rows = look(partition).compute()
-            if rows is not None:
-                return rows
+        look = dask.delayed(_Look.at, pure=False)
+        for number, partition in enumerate(self._data.partitions(None)):
+            here = isinstance(partition, PartOfSource)
+            found: _Look = _Look.at(partition) if here else look(partition).compute()
+            self._reading.bytes += found.nbytes
+            if found.rows is not None:
+                self._first_look = number, found.checksums
+                return found.rows
         raise ShapeError("a Dask table should have rows to select from; it has none.")
 
     def _walker(self) -> DaskPasses:
-        return DaskPasses(self._data, self.names, Reading(progress=self._data.progress))
+        passes = DaskPasses(self._data, self.names, self._reading)
+        number, checksums = self._first_look
+        if checksums is not None:
+            passes.remember(number, checksums)
+        return passes
 
     def read(
         self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}
@@ -53,7 +59,7 @@ class DaskSource(BlockSource):
 
     def columns(self, columns: Sequence[int]) -> SpreadRows:
         """Return several columns as `TargetColumn`s in pieces."""
-        return self._passes.targets(self._data.partitions(columns))
+        return self._passes.target_columns(columns)
 
     @property
     def passes(self) -> DaskPasses:
@@ -88,10 +94,44 @@ class DaskSource(BlockSource):
         """
         what = "`sample_weight`"
         if isinstance(given, int):
-            columns = self._passes.targets(self._data.partitions([given]), what)
+            columns = self._passes.target_columns([given], what)
         else:
             columns = self.response(given, what)
         return columns.then(_first_numbers, width=1)
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A few rows of a partition, None if it has none, and what the look has read.
+
+    Attributes
+    ----------
+    rows : block or None
+    nbytes : int
+    checksums : array or None
+        Of all rows; None for a partition that is read in blocks, of which the look has one.
+    """
+
+    rows: Any
+    nbytes: int
+    checksums: Folded | None
+
+    @staticmethod
+    def at(partition: Any) -> _Look:
+        """Look at a partition."""
+        if not isinstance(partition, PartOfSource):
+            rows, nbytes = first_rows(partition), bytes_of(partition)
+            if rows is None:
+                return _Look(None, nbytes, None)
+            source = source_of(partition)
+            sums = checksums_of(source, 0, period_of(source.n_rows))
+            return _Look(rows, nbytes, folded(sums))
+        nbytes = 0
+        for block in partition.blocks():
+            rows, nbytes = first_rows(block), nbytes + bytes_of(block)
+            if rows is not None:
+                return _Look(rows, nbytes, None)
+        return _Look(None, nbytes, None)
 
 
 def _first_numbers(columns: Sequence[TargetColumn]) -> Any:

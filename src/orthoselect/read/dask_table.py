@@ -143,6 +143,7 @@ class SplitTable(PartitionedTable):
         self.sizes = [part.n_rows for part in self._parts]
         self.memory = getattr(source, "memory", None)
         self.progress = getattr(source, "progress", None)
+        self.is_watched = getattr(source, "is_watched", False)
 
     def partitions(self, columns: Sequence[int] | None) -> list[Any]:
         return [PartOfSource(part, columns) for part in self._parts]
@@ -154,6 +155,7 @@ class PartOfSource:
     def __init__(self, source: Any, columns: Sequence[int] | None) -> None:
         self._source, self._columns = source, columns
         self.n_rows = source.n_rows
+        self.is_watched = getattr(source, "is_watched", False)
 
     def blocks(self) -> Iterator[Any]:
         """Yield the blocks."""

@@ -71,6 +71,8 @@ class FileBlocks:
     n_rows : int
     nbytes : int
         About how many bytes all values take in memory.
+    is_watched : bool
+        Whether a pass raises by itself if the rows are no longer what they were.
 
     Examples
     --------
@@ -86,6 +88,8 @@ class FileBlocks:
     >>> next(table.blocks([1])).to_pydict()
     {'year': [2023, 2023, 2024, 2024]}
     """
+
+    is_watched = True
 
     def __init__(
         self,

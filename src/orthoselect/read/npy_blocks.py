@@ -45,6 +45,8 @@ class NpyBlocks:
     names : sequence of str
         x0, x1, ...
     n_rows, nbytes : int
+    is_watched : bool
+        Whether a pass raises by itself if the rows are no longer what they were: of files it does.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class NpyBlocks:
         check_block_rows(block_rows)
         self._array: _NpyFile | _Map
         self._array = _Map(source) if isinstance(source, np.memmap) else _NpyFile(Path(source))
+        self.is_watched = isinstance(self._array, WatchedFile)
         dtype, shape = self._array.dtype, self._array.shape
         called = self._array.called
         if dtype.hasobject:

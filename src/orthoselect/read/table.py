@@ -18,8 +18,23 @@ from numpy.typing import NDArray
 from orthoselect.encode import Labels, NumberedNames, Table, find_labels
 from orthoselect.encode.labels import count_missing
 from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError, listing
+from orthoselect.lazy import lazy
+from orthoselect.matrix.checksums import (
+    Bits,
+    Sums,
+    number_bits,
+    object_bits,
+    sum_of_objects,
+    sums_of_numbers,
+    weighed,
+)
 from orthoselect.read.arrow import KNOWS_HALF
-from orthoselect.read.arrow_values import arrow_labels, arrow_numbers, arrow_order
+from orthoselect.read.arrow_values import (
+    arrow_labels,
+    arrow_numbers,
+    arrow_numbers_at,
+    arrow_order,
+)
 from orthoselect.read.blocks import as_frame
 from orthoselect.read.dataset import Dataset
 
@@ -60,6 +75,28 @@ class Source(ABC):
     def precision(self, columns: NDArray[np.intp]) -> NDArray | None:
         """Return the relative rounding of numeric columns that are stored wider than they were."""
         return None
+
+    def checksums(self, rows: slice, weights: Bits) -> Sums:
+        """Return the checksum of some rows of each column; see `matrix/checksums.py`.
+
+        Parameters
+        ----------
+        rows : slice
+            At least one.
+        weights : array of shape (k,)
+            Those of these rows.
+        """
+        columns = range(len(self.names))
+        sums = [sum_of_objects(self._values(c, rows), weights) for c in columns]
+        return np.array(sums, dtype=np.uint64)
+
+    def n_distinct(self, column: int) -> int:
+        """Return how many distinct values a column has, of a table of few rows."""
+        return len(np.unique(object_bits(self._values(column, slice(0, self.n_rows, 1)))))
+
+    def _values(self, column: int, rows: slice) -> Sequence[Any]:
+        """Return some rows of a column, as Python has them."""
+        return np.asarray(self.column(column))[rows].tolist()
 
     def categorical_columns(self) -> set[int]:
         """Return the columns whose dtype says that they hold labels."""
@@ -193,6 +230,9 @@ class _ArraySource(Source):
     def numeric(self, columns: NDArray[np.intp]) -> NDArray:
         return self._X if len(columns) == self._X.shape[1] else self._X[:, columns]
 
+    def checksums(self, rows: slice, weights: Bits) -> Sums:
+        return sums_of_numbers(self._X[rows], weights)
+
     def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
         """Read all columns but those to skip; a few more in the array beat a copy without them."""
         if 2 * len(categorical | skip) > len(self.names):
@@ -229,6 +269,32 @@ class _SparseSource(Source):
 
     def numeric(self, columns: NDArray[np.intp]) -> Any:
         return self._X if len(columns) == self._X.shape[1] else sp.csc_array(self._X)[:, columns]
+
+    def checksums(self, rows: slice, weights: Bits) -> Sums:
+        some = self._at_columns(rows) if self._X.format == "csc" else self._X.tocsr()[rows].tocsc()
+        some.sum_duplicates()
+        bits = weighed(number_bits(some.data), weights[some.indices])
+        running = np.concatenate([np.zeros(1, dtype=np.uint64), np.cumsum(bits)])
+        return np.diff(running[some.indptr])
+
+    def _at_columns(self, rows: slice) -> Any:
+        """Return every so many rows, as SciPy does in a few times the time."""
+        X = self._X
+        # The step is a power of two, and the first row is below it.
+        at = np.flatnonzero((X.indices & (rows.step - 1)) == rows.start)
+        indices = X.indices[at] // rows.step
+        starts = np.searchsorted(at, X.indptr)
+        n_rows = len(range(rows.start, rows.stop, rows.step))
+        return sp.csc_array((X.data[at], indices, starts), shape=(n_rows, X.shape[1]))
+
+    @lazy
+    def _by_columns(self) -> sp.csc_array:
+        return sp.csc_array(self._X)
+
+    def n_distinct(self, column: int) -> int:
+        X = self._by_columns
+        stored = X.data[X.indptr[column] : X.indptr[column + 1]]
+        return len(np.unique(stored)) + (len(stored) < self.n_rows)
 
 
 class _ObjectSource(Source):
@@ -308,6 +374,33 @@ class _FrameSource(Source):
 
     def precision(self, columns: NDArray[np.intp]) -> NDArray | None:
         return np.array([self._kinds[column].precision for column in columns.tolist()])
+
+    def checksums(self, rows: slice, weights: Bits) -> Sums:
+        sums = np.zeros(len(self.names), dtype=np.uint64)
+        numbers = [c for c, kind in enumerate(self._kinds) if _is_plain_number(kind.dtype)]
+        others = [c for c, kind in enumerate(self._kinds) if not _is_plain_number(kind.dtype)]
+        some = self._some_numbers(numbers, rows) if numbers else np.zeros((len(weights), 0))
+        if some.dtype.kind in "fiu":
+            sums[numbers] = sums_of_numbers(some, weights)
+        else:  # pandas has integers and NA as objects
+            others = [*numbers, *others]
+        for c in others:
+            sums[c] = sum_of_objects(self._values(c, rows), weights)
+        return sums
+
+    def _some_numbers(self, columns: list[int], rows: slice) -> NDArray:
+        native = self._frame.to_native()
+        if nw.dependencies.is_pyarrow_table(native):
+            return arrow_numbers_at(native, columns, rows)
+        whole = len(columns) == len(self.names)
+        if nw.dependencies.is_pandas_dataframe(native):  # whose slices are no copies
+            some = native.iloc[rows]
+            return (some if whole else some.iloc[:, columns]).to_numpy()
+        some = self._frame[_places(rows), :]
+        return (some if whole else some[:, columns]).to_numpy()
+
+    def _values(self, column: int, rows: slice) -> Sequence[Any]:
+        return self._series(column)[_places(rows)].to_list()
 
     def _series(self, column: int) -> nw.Series:
         return self._frame.get_column(self._labels[column])
@@ -392,7 +485,20 @@ if KNOWS_HALF:  # else such columns are refused
 # Whole numbers of one dtype stay what they are: float32 would say that they are rounded.
 _INTEGERS = {nw.Int8: "i1", nw.Int16: "i2", nw.UInt8: "u1", nw.UInt16: "u2", nw.Boolean: "?"}
 _EXACT_IN_FLOAT32 = (nw.Float32, nw.Boolean, nw.Int8, nw.UInt8)
+_PLAIN_NUMBERS = {
+    *(nw.Float64, nw.Float32),
+    *(nw.Int64, nw.Int32, nw.Int16, nw.Int8, nw.UInt64, nw.UInt32, nw.UInt16, nw.UInt8),
+}
 _NOT_IN_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
+
+
+def _places(rows: slice) -> NDArray[np.intp]:
+    return np.arange(rows.start, rows.stop, rows.step)
+
+
+def _is_plain_number(kind: Any) -> bool:
+    """Whether a column of this type is an array of floats or integers in NumPy."""
+    return type(kind) in _PLAIN_NUMBERS  # asked for every column of every block
 
 
 def _common_dtype(kinds: set[Any]) -> np.dtype:

@@ -1,0 +1,289 @@
+"""Checksums of columns that are read in blocks of rows, to see that passes get the same table.
+
+A sum over some rows of each column, each value by its bits, multiplied with a weight that only its
+place in the table decides:
+
+    sum over r of  b_r w_r     mod 2^64
+
+Sums of whole numbers come out the same in whatever order they are added, by however many threads,
+and however the rows are cut into blocks. The weights tell a row from another, so that rows or
+blocks that change places change the sum. Equal numbers have equal bits here, whatever their dtype:
+all are taken as float64, with one zero and one NaN. A zero adds nothing, so that sparse columns
+need not be written out.
+
+One row in so many is looked at, all over the table: to look at each would take as long as many a
+product does. That shows tables that are made anew, in another order or for the most part; it does
+not show every change of a few rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from functools import cache
+from hashlib import blake2b
+from numbers import Real
+from struct import pack
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.matrix.base import Indices
+
+Bits = NDArray[np.uint64]
+Sums = NDArray[np.uint64]
+Folded = NDArray[np.uint32]
+
+_FEWEST = 64  # rows of a block that are looked at, if it has so many
+_LONGEST_PERIOD = 1024  # rows of which one is looked at
+_N_WEIGHTS = 1 << 16
+_MEMORY = 1 << 24  # bytes that a history may take
+_HALF = np.uint64(32)
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_OTHER = int(np.array([np.nan]).view(np.uint64)[0])  # for missing values and odd ones
+_NUMBERS = (Real, Decimal, np.bool_)
+_OVERHEAD = 256  # bytes of a small array in a dictionary
+
+
+def period_of(n_rows: int) -> int:
+    """Return one in how many rows is looked at, where blocks have about so many.
+
+    Examples
+    --------
+    >>> [period_of(n_rows) for n_rows in (10, 256, 1000, 10**6)]
+    [1, 4, 8, 1024]
+    """
+    several = min(_LONGEST_PERIOD, max(1, n_rows // _FEWEST))
+    return 1 << (several.bit_length() - 1)  # so that sparse rows are found by their last bits
+
+
+def rows_to_check(start: int, n_rows: int, period: int) -> tuple[slice, Bits]:
+    """Return which rows of a block are looked at, and their weights.
+
+    Parameters
+    ----------
+    start : int
+        Where the block begins in the table.
+    n_rows : int
+    period : int
+
+    Examples
+    --------
+    >>> rows, weights = rows_to_check(20, 25, 16)
+    >>> rows, len(weights)
+    (slice(12, 25, 16), 1)
+    """
+    first = -start % period
+    count = len(range(first, n_rows, period))
+    at = (start + first) // period % _N_WEIGHTS
+    if at + count <= _N_WEIGHTS:
+        return slice(first, n_rows, period), _weights()[at : at + count]
+    return slice(first, n_rows, period), _weights().take(np.arange(at, at + count), mode="wrap")
+
+
+@cache
+def _weights() -> Bits:
+    """Return odd numbers without a pattern; rows have them in turn."""
+    w = np.arange(1, _N_WEIGHTS + 1, dtype=np.uint64) * _ODD
+    for shift in (30, 27):
+        w = (w ^ (w >> np.uint64(shift))) * _ODD
+    return w | np.uint64(1)
+
+
+def number_bits(values: NDArray) -> Bits:
+    """Return the bits of numbers as float64; those of zeros and of NaN are all alike."""
+    numbers = np.add(values, 0.0, dtype=np.float64)  # which makes -0.0 to 0.0
+    with np.errstate(all="ignore"):
+        may_have_gaps = not np.isfinite(numbers.sum())
+    if may_have_gaps:
+        numbers[np.isnan(numbers)] = np.nan
+    return numbers.view(np.uint64)
+
+
+def object_bits(values: Iterable[Any]) -> Bits:
+    """Return what stands for numbers, for text and for anything else, one for each value.
+
+    Examples
+    --------
+    >>> same = object_bits([2, "a", None]) == object_bits([2.0, "b", None])
+    >>> same.tolist()
+    [True, False, True]
+    """
+    known: dict[tuple[type, Any], int] = {}
+    found = []
+    for value in values:
+        is_plain = isinstance(value, (str, bytes, *_NUMBERS))
+        key = (type(value), value if is_plain else None)
+        if key not in known:
+            known[key] = _bits_of(value) if is_plain else _OTHER
+        found.append(known[key])
+    return np.array(found, dtype=np.uint64)
+
+
+def _bits_of(value: Any) -> int:
+    if isinstance(value, _NUMBERS):
+        try:
+            number = float(value) + 0.0
+        except (OverflowError, ValueError):  # of Decimal: a NaN that signals
+            return _OTHER
+        return _OTHER if number != number else int.from_bytes(pack("<d", number), "little")
+    text = value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value
+    return int.from_bytes(blake2b(text, digest_size=8).digest(), "little")
+
+
+def weighed(bits: Bits, weights: Bits) -> Bits:
+    """Return what values add to the sums of their columns, (N, n) or (N,); it writes into bits."""
+    bits ^= bits >> _HALF  # few numbers have more than their first bits, which would be lost
+    bits *= weights if bits.ndim == 1 else weights[:, None]
+    return bits
+
+
+def sums_of_numbers(values: NDArray, weights: Bits) -> Sums:
+    """Return the sum of each column of numbers, (n,)."""
+    return weighed(number_bits(values), weights).sum(axis=0)
+
+
+def sum_of_objects(values: Iterable[Any], weights: Bits) -> Any:
+    """Return the sum of a column of anything."""
+    return weighed(object_bits(values), weights).sum()
+
+
+def folded(sums: Sums) -> Folded:
+    """Return sums by their first 32 bits, on which all others have had their part."""
+    return (sums >> _HALF).astype(np.uint32)
+
+
+def unfolded(sums: Folded) -> Sums:
+    """Return sums with these first bits, to add to others."""
+    return sums.astype(np.uint64) << _HALF
+
+
+class ChecksumHistory:
+    """The checksums that each column had at the ends of blocks, in the first pass that read it.
+
+    A pass may have other columns than one before, and even be cut otherwise: columns are compared
+    that both have, where both have a block's end.
+
+    Parameters
+    ----------
+    period : int
+        One in how many rows is looked at.
+    """
+
+    def __init__(self, period: int) -> None:
+        self.period = period
+        self._records: list[_Record] = []
+
+    def walk(self, columns: Indices) -> ChecksumWalk:
+        """Return what follows one more pass over these columns."""
+        return ChecksumWalk(self, columns)
+
+    def pairs(self, columns: Indices) -> list[tuple[_Record, Indices, Indices]]:
+        """Return the records that have some of these columns, and the places of those in both."""
+        found = []
+        for record in self._records:
+            _, here, there = np.intersect1d(columns, record.columns, return_indices=True)
+            if len(here):
+                found.append((record, here, there))
+        return found
+
+    def new(self, columns: Indices) -> Indices:
+        """Return the places of those columns that no pass has read to its end."""
+        known = [record.columns for record in self._records if record.is_whole]
+        return np.flatnonzero(~np.isin(columns, np.concatenate(known))) if known else _all(columns)
+
+    def keep(self, record: _Record) -> None:
+        """Keep a record of columns that have none."""
+        if len(record.columns):
+            self._records.append(record)
+
+    def of_columns(self, columns: Indices) -> ChecksumHistory:
+        """Return the history of a table that has only these columns, in this order."""
+        some = ChecksumHistory(self.period)
+        place = {int(c): k for k, c in enumerate(columns)}
+        for record in self._records:
+            at = [k for k, c in enumerate(record.columns.tolist()) if c in place]
+            some.keep(record.of_columns(at, [place[int(record.columns[k])] for k in at]))
+        return some
+
+
+def _all(columns: Indices) -> Indices:
+    return np.arange(len(columns), dtype=np.intp)
+
+
+class _Record:
+    """Running sums of columns at the ends of blocks; of every second one where these are many."""
+
+    def __init__(self, columns: Indices) -> None:
+        self.columns, self.is_whole = columns, False
+        self.sums: dict[int, Folded] = {}  # by the end, rising
+
+    def add(self, end: int, sums: Folded) -> None:
+        self.sums[end] = sums
+        if (4 * len(self.columns) + _OVERHEAD) * len(self.sums) > _MEMORY:
+            ends = list(self.sums)[(len(self.sums) - 1) % 2 :: 2]  # the last one stays
+            self.sums = {end: self.sums[end] for end in ends}
+
+    def of_columns(self, at: list[int], columns: list[int]) -> _Record:
+        some = _Record(np.array(columns, dtype=np.intp))
+        some.sums = {end: sums[at] for end, sums in self.sums.items()}
+        some.is_whole = self.is_whole
+        return some
+
+
+class ChecksumWalk:
+    """One pass, compared with those before.
+
+    Attributes
+    ----------
+    period : int
+        That of the history.
+    agreed : int
+        The last end of a block up to which all is as it was.
+    """
+
+    def __init__(self, history: ChecksumHistory, columns: Indices) -> None:
+        self._history, self._columns = history, columns
+        self.period = history.period
+        self._pairs = history.pairs(columns)
+        self._new = history.new(columns)
+        self._record = _Record(columns[self._new])
+        self._sums = np.zeros(len(columns), dtype=np.uint64)
+        self.agreed = 0
+
+    def add(self, end: int, sums: Sums) -> Indices:
+        """Add the sums of the next block; return the columns that are not as they were.
+
+        Parameters
+        ----------
+        end : int
+            Where the block ends: the number of all rows, or of all parts, so far.
+        sums : array
+            One for each column of the pass.
+        """
+        self._sums += sums
+        now, compared = folded(self._sums), False
+        for record, here, there in self._pairs:
+            before = record.sums.get(end)
+            if before is None:
+                continue
+            compared = True
+            differs = now[here] != before[there]
+            if differs.any():
+                return self._columns[here[differs]]
+        if compared:
+            self.agreed = end
+        self._record.add(end, now[self._new])
+        return np.zeros(0, dtype=np.intp)
+
+    def end(self, *, is_whole: bool = True) -> None:
+        """Remember the columns that were new.
+
+        Parameters
+        ----------
+        is_whole : bool
+            Whether the pass came to the end of the table; else a later one is remembered as well.
+        """
+        self._record.is_whole = is_whole
+        self._history.keep(self._record)
