@@ -4,7 +4,9 @@
  * XJ over the levels of k and j, XJY over these and the classes, of T[count], T a table of whole
  * numbers. A table lives only until it is summed. Sums of whole numbers are the same in any order.
  *
- * Codes and rows are checked before they are used as places in memory.
+ * Codes and rows are checked before they are used as places in memory, and counts before anything is
+ * added to them. Sums of T are unsigned until they are written: what does not fit into 64 bits wraps,
+ * as it does in NumPy.
  */
 #include "native.h"
 
@@ -31,6 +33,14 @@ __attribute__((always_inline)) static inline int64_t look(Logs T, int64_t count,
         return 0;
     }
     return T.of[count];
+}
+
+/* A count that T knows, or 0 and a complaint. */
+__attribute__((always_inline)) static inline int64_t known(Logs T, int64_t count, int *bad)
+{
+    const int is_known = (uint64_t)count < (uint64_t)T.size;
+    *bad |= !is_known;
+    return is_known ? count : 0;
 }
 
 /* Features as planes of bits: plane first[k] + a - 1 tells the rows where feature k has level a.
@@ -85,7 +95,7 @@ typedef struct {
 static int64_t sum_sorted(uint64_t *keys, int64_t n_keys, const int64_t *with_place, Logs T,
                           int *bad)
 {
-    int64_t sum = 0;
+    uint64_t sum = 0;
     qsort(keys, n_keys, sizeof *keys, by_value);
     for (int64_t i = 0; i < n_keys;) {
         const uint64_t place = keys[i] >> 32;
@@ -94,12 +104,12 @@ static int64_t sum_sorted(uint64_t *keys, int64_t n_keys, const int64_t *with_pl
             const int64_t run = i;
             while (i < n_keys && keys[i] == keys[run])
                 i++;
-            sum += look(T, i - run, bad);
+            sum += (uint64_t)look(T, i - run, bad);
         }
         const int64_t all = with_place[place];
-        sum += look(T, all - (i - first), bad) - look(T, all, bad);
+        sum += (uint64_t)look(T, all - (i - first), bad) - (uint64_t)look(T, all, bad);
     }
-    return sum;
+    return (int64_t)sum;
 }
 
 #define CODE uint8_t
@@ -149,13 +159,26 @@ static int are_steps(const Py_buffer *steps, int64_t end)
     return 1;
 }
 
+/* The largest of some numbers, at least 1; -1 if one is negative. */
 static int64_t largest(const Py_buffer *numbers)
 {
     const int64_t *at = numbers->buf;
-    int64_t most = 1;
-    for (Py_ssize_t i = 0; i < numbers->shape[0]; i++)
+    int64_t most = 1, least = 0;
+    for (Py_ssize_t i = 0; i < numbers->shape[0]; i++) {
         most = at[i] > most ? at[i] : most;
-    return most;
+        least = at[i] < least ? at[i] : least;
+    }
+    return least < 0 ? -1 : most;
+}
+
+/* Whether all of these are counts that T knows. */
+static int are_counts(const Py_buffer *numbers, Logs T)
+{
+    const int64_t *at = numbers->buf;
+    int bad = 0;
+    for (Py_ssize_t i = 0; i < numbers->shape[0]; i++)
+        bad |= (uint64_t)at[i] >= (uint64_t)T.size;
+    return !bad;
 }
 
 /* Whether every number of four bytes is from 0 to below `end`. */
@@ -173,6 +196,15 @@ static int are_below(const Py_buffer *numbers, int64_t end)
 static int is_whole_2d(const Py_buffer *view)
 {
     return view->shape[0] <= 1 || view->strides[0] == view->shape[1] * view->itemsize;
+}
+
+/* Room for rows by columns of numbers; NULL if there is none. */
+static int64_t *room_for(int64_t rows, int64_t columns)
+{
+    int64_t cells;
+    if (__builtin_mul_overflow(rows, columns, &cells) || cells > PTRDIFF_MAX / 8)
+        return NULL;
+    return malloc(cells * 8);
 }
 
 static Logs logs_of(const Py_buffer *table)
@@ -208,7 +240,7 @@ static PyObject *count_packed(PyObject *Py_UNUSED(self), PyObject *args)
     for (Py_ssize_t k = start; k < stop; k++)
         most = at[k + 1] - at[k] + 1 > most ? at[k + 1] - at[k] + 1 : most;
     const int64_t Lj = at[j + 1] - at[j] + 1;
-    int64_t *scratch = malloc((Lj + Lj * most) * sizeof *scratch);
+    int64_t *scratch = room_for(Lj, most + 1);
     if (scratch == NULL) {
         PyErr_NoMemory();
         return finish_call(&arrays, NULL);
@@ -264,12 +296,15 @@ static PyObject *pack_planes(PyObject *Py_UNUSED(self), PyObject *args)
                segments->shape[0] == c + 1 && are_steps(segments, words) &&
                levels->shape[0] == m && is_whole_2d(planes);
     const int64_t *end = ends->buf, *segment = segments->buf, *of = levels->buf;
+    fits = fits && words < INT64_MAX / 64;
     for (int64_t y = 0; fits && y < c; y++)
         fits = end[y + 1] - end[y] <= 64 * (segment[y + 1] - segment[y]);
-    int64_t n_planes = 0;
-    for (int64_t k = 0; fits && k < m; k++)
-        n_planes += of[k] > 1 ? of[k] - 1 : 0;
-    if (!fits || n_planes != planes->shape[0])
+    int64_t left = planes->shape[0];
+    for (int64_t k = 0; fits && k < m; k++) {
+        fits = of[k] >= 0 && of[k] - 1 <= left;
+        left -= fits && of[k] > 1 ? of[k] - 1 : 0;
+    }
+    if (!fits || left != 0)
         return finish_call(&arrays, "values, levels, order, ends, segments and planes do not fit");
     uint8_t *sorted = calloc(64 * words + 1, 1);
     if (sorted == NULL) {
@@ -306,8 +341,9 @@ static PyObject *count_codes(PyObject *Py_UNUSED(self), PyObject *args)
         return finish_call(&arrays, "values, levels, z, T and sums do not fit each other");
     const int64_t most = largest(levels);
     if (Lj < 1 || c < 1 || Lj > INT32_MAX / c || most > INT32_MAX / COPIES / (Lj * c) ||
-        !are_below(z, Lj * c))
-        return finish_call(&arrays, "z should be below Lj * c, and tables below 2**29 cells");
+        most < 0 || !are_below(z, Lj * c))
+        return finish_call(&arrays, "z should be below Lj * c, levels not below 0, and tables below "
+                                    "2**29 cells");
     int32_t *cells = malloc(COPIES * most * Lj * c * sizeof *cells);
     uint16_t *short_z = malloc(N * sizeof *short_z + 1);
     int bad = 0;
@@ -354,6 +390,8 @@ static PyObject *count_grouped(PyObject *Py_UNUSED(self), PyObject *args)
     if (!fits)
         return finish_call(&arrays, "values, levels, order, ends, T and sums do not fit each other");
     const int64_t most = largest(levels);
+    if (most < 0)
+        return finish_call(&arrays, "levels should not be below 0");
     void *sorted = malloc(N * values->itemsize + 1);
     int32_t *counts = calloc(most, sizeof *counts);
     int bad = 0;
@@ -393,7 +431,9 @@ static PyObject *count_weights(PyObject *Py_UNUSED(self), PyObject *args)
     bad = FOR_CODES(values->itemsize, weighted, values->buf, values->strides[0] / values->itemsize,
                     m, N, z->buf, weights->buf, L, Z, out->buf);
     Py_END_ALLOW_THREADS;
-    return finish_call(&arrays, bad ? "codes should be below the number of levels" : NULL);
+    return finish_call(&arrays, bad == 1   ? "codes should be below the number of levels"
+                                : bad == 2 ? "sums of weights should fit into 64 bits"
+                                           : NULL);
 }
 
 static PyObject *count_sparse(PyObject *Py_UNUSED(self), PyObject *args)
@@ -421,15 +461,20 @@ static PyObject *count_sparse(PyObject *Py_UNUSED(self), PyObject *args)
     const int64_t n = levels->shape[0], Z = with_z->shape[0], Lj = with_b->shape[0];
     if (indptr->shape[0] != n + 1 || indices->shape[0] != codes->shape[0] ||
         z->shape[0] != b->shape[0] || XJ->shape[0] != n || XJY->shape[0] != n || start < 0 ||
-        start > stop || stop > n || !are_below(z, Z) || !are_below(b, Lj))
+        start > stop || stop > n || Lj > Z || Z > INT32_MAX || !are_below(z, Z) ||
+        !are_below(b, Lj))
         return finish_call(&arrays, "the sparse codes, z, b and sums do not fit each other");
+    if (!are_counts(with_z, logs_of(table)) || !are_counts(with_b, logs_of(table)))
+        return finish_call(&arrays, "with_z and with_b do not fit T: they should be counts of rows");
     const int64_t *at = indptr->buf, *of = levels->buf;
     int fits = at[start] >= 0 && at[stop] <= codes->shape[0];
     int64_t most = 0, room = 0; /* filled cells of a feature, and cells of its table */
-    for (Py_ssize_t k = start; k < stop; k++) {
-        fits = fits && at[k] <= at[k + 1] && of[k] > 0 && of[k] <= UINT32_MAX;
-        most = at[k + 1] - at[k] > most ? at[k + 1] - at[k] : most;
-        room = (of[k] - 1) * Z <= ROOM && (of[k] - 1) * Z > room ? (of[k] - 1) * Z : room;
+    for (Py_ssize_t k = start; fits && k < stop; k++) {
+        fits = at[k] >= 0 && at[k] <= at[k + 1] && at[k + 1] - at[k] <= INT32_MAX && of[k] > 0 &&
+               of[k] <= UINT32_MAX;
+        const int64_t filled = fits ? at[k + 1] - at[k] : 0, cells = fits ? (of[k] - 1) * Z : 0;
+        most = filled > most ? filled : most;
+        room = cells <= ROOM && cells > room ? cells : room;
     }
     if (!fits)
         return finish_call(&arrays, "the steps of indptr and the codes do not fit each other");

@@ -116,8 +116,8 @@ static PyObject *look_ahead(PyObject *Py_UNUSED(self), PyObject *args)
     Py_buffer *winners = take_array(&arrays, given[6], "q", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
-    const Py_ssize_t q = G->shape[1], k = rows->shape[0] - steps;
-    if (q < 1 || steps < 0 || k < 0 || G->shape[0] != q || rows->shape[1] != q ||
+    const Py_ssize_t q = G->shape[1], k = steps < 0 ? -1 : rows->shape[0] - steps;
+    if (q < 1 || k < 0 || G->shape[0] != q || rows->shape[1] != q ||
         C->shape[1] != q || d->shape[0] != q || open->shape[0] != q || known->shape[0] != q)
         return finish_call(&arrays, NO_FIT);
     const Ahead to = {

@@ -26,6 +26,13 @@ static int check_array(const Py_buffer *view, const char *format, int ndim)
         PyErr_SetString(PyExc_TypeError, "the last axis should be contiguous");
         return -1;
     }
+    int aligned = (uintptr_t)view->buf % (size_t)view->itemsize == 0;
+    for (int axis = 0; axis < ndim; axis++)
+        aligned = aligned && (view->shape[axis] < 2 || view->strides[axis] % view->itemsize == 0);
+    if (view->len > 0 && !aligned) {
+        PyErr_SetString(PyExc_TypeError, "numbers should be aligned in memory");
+        return -1;
+    }
     return 0;
 }
 

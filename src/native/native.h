@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 /* Compile a function once for each of these processors, and choose when the module is loaded. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__)
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&     \
+    !defined(ONE_PROCESSOR)
 #define FOR_EACH_PROCESSOR                                                                         \
     __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else

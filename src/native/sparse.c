@@ -108,7 +108,7 @@ static void multiply(const double *Z, Py_ssize_t quads, Py_ssize_t b, const Colu
             for (Py_ssize_t i = 0; i < width; i++) {
                 const int32_t end = X->starts[j + i + 1];
                 Four even = {0}, odd = {0}; /* sums that do not wait for each other */
-                for (; p + 2 <= end; p += 2) {
+                for (; end - p >= 2; p += 2) {
                     even += X->data[p] * *(const Four *)(Z + 4 * (X->rows[p] * quads + g));
                     odd += X->data[p + 1] * *(const Four *)(Z + 4 * (X->rows[p + 1] * quads + g));
                 }
@@ -166,7 +166,7 @@ static PyObject *cross_py(PyObject *Py_UNUSED(self), PyObject *args)
         return finish_call(&arrays, NULL);
     }
     Py_BEGIN_ALLOW_THREADS;
-    for (Py_ssize_t i = 0; i < N; i++)
+    for (Py_ssize_t i = 0; b > 0 && i < N; i++)
         memcpy(padded + 4 * i * quads, (const char *)Z->buf + i * Z->strides[0],
                (size_t)b * sizeof(double));
     multiply(padded, quads, b, X, out->buf, out->strides[0] / 8);
@@ -195,13 +195,13 @@ static void one_product(const Columns *X, const Centering *as, const double *q, 
     int32_t p = X->starts[0];
     for (Py_ssize_t j = 0; j < X->n; j++) {
         const int32_t end = X->starts[j + 1];
-        if (end == p + 1) { /* often half of all columns */
+        if (end - p == 1) { /* often half of all columns */
             r[j] = data[p] * z[rows[p]];
             p++;
             continue;
         }
         double a = 0.0, b = 0.0, c = 0.0, d = 0.0; /* sums that do not wait for each other */
-        for (; p + 4 <= end; p += 4) {
+        for (; end - p >= 4; p += 4) {
             a += data[p] * z[rows[p]];
             b += data[p + 1] * z[rows[p + 1]];
             c += data[p + 2] * z[rows[p + 2]];
@@ -344,7 +344,7 @@ static PyObject *count_py(PyObject *Py_UNUSED(self), PyObject *args)
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
     const Py_ssize_t N = starts->shape[0] - 1;
-    if (last->shape[0] != counts->shape[0])
+    if (last->shape[0] != counts->shape[0] || N > INT32_MAX)
         return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
     rising = grow(starts->buf, N, columns->shape[0]) &&
@@ -428,7 +428,8 @@ static PyObject *order_py(PyObject *Py_UNUSED(self), PyObject *args)
         return finish_call(&arrays, NULL);
     const Py_ssize_t n = counts->shape[0];
     int wrong = columns->shape[0] != n || (last && last->shape[0] != n) || N < 0 ||
-                twins->shape[0] != of->shape[0] || (last && of->shape[0] != n);
+                N > INT32_MAX || n > INT32_MAX || twins->shape[0] != of->shape[0] ||
+                (last && of->shape[0] != n);
     for (Py_ssize_t j = 0; !wrong && j < n; j++) {
         const int32_t count = ((const int32_t *)counts->buf)[j];
         const int32_t row = last && count == 1 ? ((const int32_t *)last->buf)[j] : 0;
@@ -545,8 +546,8 @@ static PyObject *turn_py(PyObject *Py_UNUSED(self), PyObject *args)
         return finish_call(&arrays, NULL);
     const Py_ssize_t N = from->shape[0] - 1, n = counts->shape[0], b = J->shape[0];
     const Py_ssize_t room = data->shape[0];
-    if (columns->shape[0] != numbers->shape[0] || rows->shape[0] != room ||
-        starts->shape[0] != b + 1 || !grow(from->buf, N, columns->shape[0]))
+    if (columns->shape[0] != numbers->shape[0] || rows->shape[0] != room || N > INT32_MAX ||
+        n > INT32_MAX || room > INT32_MAX || starts->shape[0] != b + 1 || !grow(from->buf, N, columns->shape[0]))
         return finish_call(&arrays, NO_FIT);
     int32_t *next = malloc((size_t)n * sizeof(int32_t) + 1);
     if (next == NULL) {

@@ -13,6 +13,7 @@ N, n = 6, 2
 TABLE = Logarithms(N, 10).table
 LEVELS = np.array([2, 3])
 Z = np.array([0, 1, 2, 3, 0, 1], dtype=np.int32)
+LEAST, MOST = -(2**63), 2**63 - 1
 
 
 def sums(size=n):
@@ -49,6 +50,10 @@ VALUES = np.zeros((n, N), dtype=np.uint8)
         {"table": TABLE[:-1]},
         {"XJ": np.zeros(1, dtype=np.int64)},
         {"values": VALUES[:, :3]},
+        {"levels": np.array([2, LEAST])},
+        {"levels": np.array([MOST, 3])},
+        {"Lj": LEAST},
+        {"c": MOST},
     ],
 )
 def test_codes_that_do_not_fit_are_refused(change):
@@ -92,6 +97,14 @@ PACKED = {
         {"XJY": np.zeros(1, dtype=np.int64)},
         {"planes": PLANES[:, :1]},
         {"planes": np.ones((3, 4), dtype=np.uint64)[:, :2]},
+        {"margins": np.full((5, 2), LEAST)},
+        {"margins": np.full((5, 2), MOST)},
+        {"first": np.array([0, MOST, 3])},
+        {"first": np.array([0, LEAST, 3])},
+        {"segments": np.array([0, LEAST, 2])},
+        {"start": LEAST},
+        {"stop": MOST},
+        {"j": LEAST},
     ],
 )
 def test_planes_that_do_not_fit_are_refused(change):
@@ -132,6 +145,19 @@ SPARSE = {
         {"with_b": np.array([4])},
         {"table": TABLE[:2]},
         {"stop": 3},
+        {"indptr": np.array([LEAST, MOST, 3])},
+        {"indptr": np.array([0, LEAST, 3])},
+        {"levels": np.array([LEAST, 3])},
+        {"levels": np.array([2, MOST])},
+        {"levels": np.array([0, 3])},
+        {"with_z": np.full(4, LEAST)},
+        {"with_z": np.full(4, MOST)},
+        {"with_b": np.full(2, LEAST)},
+        {"with_b": np.full(2, -1)},
+        {"start": LEAST},
+        {"stop": MOST},
+        # more levels than pairs of a level and a class: cells would stand beyond their table
+        {"z": np.zeros(N, dtype=np.int32), "with_z": np.array([6]), "with_b": np.arange(1, 7)},
     ],
 )
 def test_sparse_codes_that_do_not_fit_are_refused(change):
@@ -154,6 +180,44 @@ def test_planes_are_packed_only_from_rows_that_there_are():
     ]:
         with pytest.raises(ValueError, match="fit"):
             kernels.pack_planes(*given)
+
+
+@pytest.mark.parametrize("levels", [[LEAST, 3], [MOST, MOST], [MOST, 3], [-1, 3], [4, MOST - 2]])
+def test_planes_of_extreme_numbers_of_levels_are_refused(levels):
+    order = np.arange(N, dtype=np.int32)
+    planes = np.zeros((3, 1), dtype=np.uint64)
+    ends, segments = np.array([0, N]), np.array([0, 1])
+    with pytest.raises(ValueError, match="fit"):
+        kernels.pack_planes(VALUES, np.array(levels), order, ends, segments, planes)
+
+
+@pytest.mark.parametrize("levels", [-1, LEAST])
+def test_negative_levels_are_refused_without_rows_too(levels):
+    nothing, levels = np.zeros((1, 0), dtype=np.uint8), np.array([levels])
+    none, start = np.zeros(0, dtype=np.int64), np.zeros(1, dtype=np.int64)
+    with pytest.raises(ValueError, match="levels"):
+        kernels.count_codes(nothing, levels, Z[:0], 2, 2, TABLE, *sums(1))
+    with pytest.raises(ValueError, match="levels"):
+        kernels.count_grouped(nothing, levels, none, start, start, TABLE, *sums(1))
+
+
+@pytest.mark.parametrize("weight", [MOST, LEAST])
+def test_weights_whose_sums_exceed_64_bits_are_refused(weight):
+    weights, out = np.full(N, weight), np.zeros((n, 1, 4), dtype=np.int64)
+    with pytest.raises(ValueError, match="64 bits"):
+        kernels.count_weights(VALUES, Z, weights, out)
+    out[...] = weight
+    with pytest.raises(ValueError, match="64 bits"):
+        kernels.count_weights(VALUES, Z, np.sign(weights), out)
+
+
+def test_sums_of_extreme_logarithms_wrap_as_those_of_numpy_do():
+    T = np.full(N + 1, MOST)
+    T[0] = 0
+    XJ, XJY = sums()
+    kernels.count_codes(VALUES, LEVELS, Z, 2, 2, T, XJ, XJY)
+    assert (XJ == 2 * np.full(n, MOST)).all()  # of the two levels of b
+    assert (XJY == 4 * np.full(n, MOST)).all()  # of the four values of z
 
 
 def test_read_only_sums_are_refused():
