@@ -107,3 +107,11 @@ def test_a_path_remembers_what_was_asked_for(rng):
     assert path.options["exclude"] == ["x0"]
     assert path.options["constant"] == 0.5
     assert path.to_dict()["options"]["n_features_to_select"] == 2
+
+
+def test_a_near_copy_wins_though_inner_products_know_nothing_of_it(rng, strategy):
+    """Where gains are open, no other feature stands out before they are measured."""
+    x, z, w = rng.normal(size=(3, 60))
+    X = np.column_stack([x, w, x + 1e-9 * z])
+    path = select(X, 2 * x + z + 0.3 * w, 3)
+    assert [step.feature for step in path] == [0, 2, 1]

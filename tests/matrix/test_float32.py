@@ -169,3 +169,25 @@ def test_narrow_tables_take_no_read_in_the_end():
     assert narrow.stats["columns_read"] == (0 if native.available() else 2)
     assert sorted(wide.features) == sorted(narrow.features) == [3, 7]
     np.testing.assert_allclose(narrow.gains, wide.gains, rtol=1e-12)
+
+
+def with_a_near_copy(distance):
+    """Return float32 columns of which the first is taken, and one that is close to it."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(400, 80))
+    apart = rng.normal(size=400)
+    X[:, 7] = X[:, 0] + distance * apart
+    y = 3 * X[:, 0] + apart + 0.1 * rng.normal(size=400)
+    return X.astype(np.float32), y
+
+
+@pytest.mark.parametrize("distance", [1.0, 1e-2, 1e-4])
+def test_gains_told_in_the_end_are_those_in_double_whatever_is_taken(distance):
+    X, y = with_a_near_copy(distance)
+    found, double = select(X, y, 4), select(X.astype(np.float64), y, 4)
+    steps, expected = list(found), list(double)
+    assert {step.feature for step in steps[:2]} == {0, 7}
+    assert [step.feature for step in steps] == [step.feature for step in expected]
+    np.testing.assert_allclose(
+        [step.gain for step in steps], [step.gain for step in expected], rtol=1e-9
+    )
