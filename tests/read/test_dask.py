@@ -545,3 +545,18 @@ def test_workers_agree_on_checksums(cluster):
     assert select(spread(frame), "y", 3, "jmi").features == expected
     with pytest.raises(InputError, match=r"column `x1` has other values.*in partition 2\."):
         select(changing(2, [1]), np.arange(N) % 2, 2, "jmi")
+
+
+def test_rows_that_move_to_another_partition_are_an_error(one_by_one):
+    passes = []
+
+    def part(number):
+        passes.append(number)
+        moved = len(passes) > 6 and number < 2
+        X = np.random.default_rng(number).normal(size=(50 + (10 - 20 * number) * moved, 3))
+        return pd.DataFrame(X, columns=list("abc"))
+
+    meta = part(2).iloc[:0]
+    frame = dd.from_delayed([dask.delayed(part, pure=False)(k) for k in range(3)], meta=meta)
+    with pytest.raises(InputError, match=r"have 50 rows, and has \d0 now.*about partition [01]"):
+        select(frame, np.arange(150) % 2, 2, "jmi")

@@ -7,10 +7,17 @@ A source of blocks is any object with
                           `columns` are the positions of the columns that a block is to have, in
                           this order, or None for all
 
-and, if it likes, `n_rows` (the number of all rows, if it is known without a look), `memory` (bytes
-that a selection may take beside the blocks) and `progress` (called with the number of the pass
-and the bytes read so far). A block is an array, a SciPy sparse matrix or a dataframe. `RowBlocks`
-makes a source of anything that can be iterated over more than once.
+and, if it likes,
+
+    n_rows                the number of all rows, if it is known without a look
+    memory                bytes that a selection may take beside the blocks
+    progress              called with the number of the pass and the bytes read so far
+    where(rows)           what to call the place of these rows in an error
+    is_watched            True if it raises by itself where rows are no longer what they were; else
+                          checksums are compared from pass to pass
+
+A block is an array, a SciPy sparse matrix or a dataframe. `RowBlocks` makes a source of anything
+that can be iterated over more than once.
 
 What the columns are is told by the first rows of the first block that has any; all others have
 to agree.

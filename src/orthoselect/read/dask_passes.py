@@ -109,8 +109,9 @@ class DaskPasses(SpreadPasses):
         self.reading.count(done.nbytes)
         if self._sizes is None:
             self._sizes = done.sizes
-        elif self._sizes != done.sizes:
-            raise changed(sum(self._sizes), str(sum(done.sizes)))
+        for number, (before, now) in enumerate(zip(self._sizes, done.sizes)):
+            if before != now:
+                raise changed(before, str(now)).at(_place(number))
         self._check(np.arange(len(self._names)) if asked is None else np.array(asked), done)
         return done.total
 
