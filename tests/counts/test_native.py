@@ -216,8 +216,8 @@ def test_sums_of_extreme_logarithms_wrap_as_those_of_numpy_do():
     T[0] = 0
     XJ, XJY = sums()
     kernels.count_codes(VALUES, LEVELS, Z, 2, 2, T, XJ, XJY)
-    assert (XJ == 2 * np.full(n, MOST)).all()  # of the two levels of b
-    assert (XJY == 4 * np.full(n, MOST)).all()  # of the four values of z
+    assert (2 * np.full(n, MOST) == XJ).all()  # of the two levels of b
+    assert (4 * np.full(n, MOST) == XJY).all()  # of the four values of z
 
 
 def test_read_only_sums_are_refused():
