@@ -173,6 +173,16 @@ def test_whole_weights_are_repeated_rows(seed, criterion):
 
 
 @pytest.mark.parametrize("criterion", METHODS)
+def test_a_class_of_rows_of_little_weight_is_a_class(criterion, rng):
+    X, y, w = rng.normal(size=(40, 6)), np.arange(40) < 8, np.full(40, 10)
+    w[y] = 1
+    a = select(X, y.astype(int), 4, criterion, sample_weight=w)
+    b = select(np.repeat(X, w, axis=0), np.repeat(y, w).astype(int), 4, criterion)
+    assert a.features == b.features
+    assert a.gains == pytest.approx(b.gains, rel=1e-9)
+
+
+@pytest.mark.parametrize("criterion", METHODS)
 def test_float32_is_decided_in_double_precision(rng, criterion):
     """Near-ties that float32 products cannot tell apart, and its columns can."""
     base = rng.normal(size=(3000, 1))
