@@ -201,7 +201,7 @@ def test_merged_sums_keep_what_each_has_rounded_away():
         for _ in range(1000):
             total.add(np.array([1e-16]))
     one.merge(other)
-    assert float(one.result()[0] - 2.0) == pytest.approx(2e-13, rel=0.01)
+    assert float(one.result()[0] - 2.0) == pytest.approx(2e-13, rel=0.01, abs=0)
 
 
 def test_many_thousands_of_blocks_lose_nothing():
