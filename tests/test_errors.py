@@ -11,6 +11,7 @@ from orthoselect import OrthogonalSelector, SelectionPath, SelectionStep, errors
 from orthoselect.errors import (
     ComparisonInterrupted,
     CutShortWarning,
+    FormulaWarning,
     InputError,
     LeftOutWarning,
     LikelyQuantityWarning,
@@ -50,6 +51,7 @@ EXAMPLES = [
     LeftOutWarning({"id": "identifier", "when": "dates"}, "Name them to keep them."),
     LooksNumericWarning({"price": (30, 31, "1,200"), "share": (31, 31, "12%")}),
     CutShortWarning("t.svm", "1:0."),
+    FormulaWarning("t.csv", 2, "=1+1"),
     RowsDroppedWarning(3, 40, ""),
     SelectionInterrupted(path()),
     ComparisonInterrupted(["what was done"], 2, 10),
