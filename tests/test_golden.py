@@ -4,6 +4,7 @@ import json
 import os
 
 import pytest
+import sklearn
 
 import golden
 from orthoselect import native
@@ -14,8 +15,14 @@ FROZEN = json.loads(golden.FILE.read_text())
 AS_PLANNED = native.kernels() is not None and os.environ.get("OMP_NUM_THREADS") == "1"
 
 
+# Models of older versions have other coefficients.
+OLD_MODELS = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 6)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_paths_are_those_that_were_frozen(method):
+    if OLD_MODELS and method in golden.ONLY_IN_MEMORY:
+        pytest.skip("frozen with the models of a newer scikit-learn")
     for name, told in golden.paths(method):
         frozen = FROZEN[name]
         assert told.get("error") == frozen.get("error"), name
