@@ -16,7 +16,7 @@ AS_PLANNED = native.kernels() is not None and os.environ.get("OMP_NUM_THREADS") 
 
 
 # Models of older versions have other coefficients.
-OLD_MODELS = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 6)
+OLD_MODELS = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7)
 
 
 @pytest.mark.parametrize("method", METHODS)
