@@ -14,11 +14,15 @@ BUILT_FROM := pyproject.toml setup.py $(wildcard src/native/*)
 # Each process takes files as they come, which share what they draw, and steals when it has none.
 PYTEST_FLAGS := --numprocesses auto --dist worksteal
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+SANITIZED := build/sanitize
+WATCHED = LD_PRELOAD=$(shell $(CC) -print-file-name=libasan.so) PYTHONMALLOC=malloc \
+	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
+	PYTHONPATH=$(CURDIR)/$(SANITIZED)/lib $(ONE_THREAD)
 # Two jobs at a time, each telling what it has to tell when it is done.
 TWO_JOBS := --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 .PHONY: demo test test-newest test-oldest test-all lint docs docs-unplotted bench bench-large fuzz mutants \
-	clean help
+	sanitize clean help
 
 help:
 	@echo "make demo      install orthoselect into $(VENV), select features of a table, write a report"
@@ -29,6 +33,7 @@ help:
 	@echo "make bench-large  tables larger than memory (12 GB of disk, a quarter of an hour)"
 	@echo "make fuzz      random problems and broken files, five minutes (ARGS='--minutes 30 --seed 7')"
 	@echo "make mutants   change the core in 40 places, see whether tests notice (ARGS='--seed 2' for others)"
+	@echo "make sanitize  the kernels' tests and spoiled calls, with a build that watches over memory"
 	@echo "make lint      ruff, mypy and the import contract only"
 	@echo "make clean     remove the virtual environments, the site and caches"
 
@@ -89,6 +94,18 @@ bench-large: $(VENV)/.installed-bench
 fuzz: $(VENV)/.installed-test
 	$(ONE_THREAD) $(BIN)/python -m fuzz $(ARGS)
 
+# Not for CI: the build takes minutes. It has a folder of its own, and the package beside it: tests
+# find it there, and the usual build stays what it is. Python's own memory leaks on purpose.
+sanitize: $(VENV)/.installed-test
+	rm -rf $(SANITIZED)
+	ORTHOSELECT_SANITIZE=1 $(BIN)/python setup.py --quiet build --build-base $(SANITIZED) \
+		--build-lib $(SANITIZED)/lib
+	$(WATCHED) $(BIN)/python -c \
+		'import orthoselect._native as it; assert it.__file__.startswith("$(CURDIR)/$(SANITIZED)")'
+	$(WATCHED) $(BIN)/python -m pytest $(PYTEST_FLAGS) --problems few tests/test_native.py tests/counts \
+		tests/matrix tests/criteria/test_steps.py tests/criteria/test_lookahead.py
+	$(WATCHED) $(BIN)/python -m fuzz kernels --minutes 3 $(ARGS)
+
 # Not for CI: it takes long, and a change that survives has to be looked at.
 mutants: $(VENV)/.installed-test
 	$(ONE_THREAD) $(BIN)/python tests/mutants.py $(ARGS)
@@ -132,4 +149,4 @@ $(OLDEST)/.installed-test: $(OLDEST)/.installed-requirements pyproject.toml
 
 clean:
 	rm -rf $(VENV) $(OLDEST) .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache \
-		docs/_build docs/gallery docs/generated
+		docs/_build docs/gallery docs/generated $(SANITIZED)
