@@ -88,6 +88,7 @@ _THRESHOLD = "a threshold of which the order of magnitude counts; orders away ar
 _MASKED = "stands in where nothing is known; what comes of it is thrown away"
 _ROOM = "room made ahead: costs time or memory, never correctness"
 _SLICES = "how many numbers at a time: costs time, never correctness"
+_MIDDLE = "any middle will do that is among the numbers: R is corrected for it"
 _PLAN = "a guess of what will be asked for: costs time, never correctness"
 _AT_THE_BORDER = "equality is an accident of rounding; either answer is right"
 HARMLESS: list[tuple[str, str, str, str]] = [
@@ -163,6 +164,9 @@ HARMLESS: list[tuple[str, str, str, str]] = [
         "columns are orthogonalized twice where once would do",
     ),
     ("matrix/basis.py", "_MANY_ROWS = 1 << 14", "", _SLICES),
+    ("matrix/centered.py", "height = max(1, _BLOCK_NUMBERS", "1 -> 2", _SLICES),
+    ("matrix/triangle.py", "mine, theirs = float(R[0, 0]) ** 2", "2 -> ", _MIDDLE),
+    ("matrix/triangle.py", "middle = np.sort(B[rows], axis=0)", "2 -> 4", _MIDDLE),
     ("matrix/sums.py", "_SLAB = 1 << 17", "", _SLICES),
     ("matrix/sums.py", "height = max(1, _SLAB", "-> 2", _SLICES),
     ("matrix/triangle.py", "_LEAF_NUMBERS = 1 << 18", "", _SLICES),
