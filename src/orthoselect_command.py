@@ -2,15 +2,22 @@
 
 import os
 import signal
+import sys
 
-_INTERRUPTED = 130
+_MENDABLE, _INTERRUPTED = 2, 130
 
 
 def main() -> None:
     """Load the command, which takes a moment, and run it."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
-    from orthoselect.cli import main as run
-
+    try:
+        from orthoselect.cli import main as run
+    except (MemoryError, ImportError) as error:
+        # What a library is told by the system where it may not take the memory that it needs.
+        if not isinstance(error, MemoryError) and "failed to map segment" not in str(error):
+            raise
+        print("orthoselect: error: there is not enough memory.", file=sys.stderr)
+        sys.exit(_MENDABLE)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     run()
 

@@ -1,7 +1,8 @@
-"""What `python -m orthoselect` needs before anything else is imported: Ctrl-C that is quiet.
+"""What `python -m orthoselect` needs before anything else is imported: an end without tracebacks.
 
-Python imports the package before it runs `__main__.py`, which takes a moment. Whoever imports the
-package for anything else has a Ctrl-C of their own.
+Ctrl-C is quiet, and where there is no memory to import the rest, one line says so. Python imports
+the package before it runs `__main__.py`, which takes a moment. Whoever imports the package for
+anything else has a Ctrl-C of their own.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from types import TracebackType
 
-_INTERRUPTED = 130  # as shells count Ctrl-C
+_MENDABLE, _INTERRUPTED = 2, 130  # as the command ends; 130 is how shells count Ctrl-C
 
 
 def is_module_to_run(argv: Sequence[str], typed: Sequence[str]) -> bool:
@@ -38,5 +40,15 @@ def is_module_to_run(argv: Sequence[str], typed: Sequence[str]) -> bool:
     return module == "orthoselect" or is_joined
 
 
+def _end(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """End the process for want of memory with a line; show any other error as Python does."""
+    if not issubclass(kind, MemoryError) and "failed to map segment" not in str(error):
+        sys.__excepthook__(kind, error, trace)
+        return
+    print("orthoselect: error: there is not enough memory.", file=sys.stderr, flush=True)
+    os._exit(_MENDABLE)
+
+
 if is_module_to_run(getattr(sys, "argv", []), sys.orig_argv):
     signal.signal(signal.SIGINT, lambda *_: os._exit(_INTERRUPTED))
+    sys.excepthook = _end

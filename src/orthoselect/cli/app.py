@@ -66,6 +66,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if message:  # a command without arguments has shown its help
             Terminal().error(f"{message} See `orthoselect --help`.")
         code = MENDABLE
+    except MemoryError:  # so little that it could not be said where it was noticed
+        Terminal().error("there is not enough memory.")
+        code = MENDABLE
     except (KeyboardInterrupt, typer.Abort):
         Terminal().error("interrupted.")
         code = INTERRUPTED

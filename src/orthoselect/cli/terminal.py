@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -63,10 +64,11 @@ class Terminal:
 
     def error(self, message: str) -> None:
         """Say what went wrong."""
-        self._line(f"orthoselect: error: {message}")
+        # Not by the console, which loads and makes a lot for a line: there may be no memory left.
+        print(f"orthoselect: error: {message}", file=sys.stderr)
 
     def _line(self, text: str) -> None:
-        self._console.print(text, markup=False)
+        self._console.print(text, markup=False, emoji=False)
 
     @contextmanager
     def listening(self) -> Iterator[None]:

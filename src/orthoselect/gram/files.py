@@ -73,7 +73,7 @@ def load(path: str | Path) -> tuple[Layout, Triangle, dict[str, Any], dict[str, 
             header = _read_header(file, path)
             arrays = {name: _read_array(file, name) for name in _ARRAYS}
         return _rebuild(header, arrays)
-    except InputError:
+    except (InputError, MemoryError):
         raise
     except OSError as error:
         raise InputError(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
+import errno
 import numbers
 import os
 import re
@@ -13,20 +16,71 @@ from orthoselect.errors import InputError
 _UNKNOWN = 1 << 31  # where the system does not say
 _LIMITS = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"
 _USED = "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes"
+_SIZE, _DATA = 0, 5  # places in /proc/self/statm: all pages, those of data and stack
+_M_ARENA_MAX = -8  # of malloc.h
+_NO_MEMORY = (
+    "cannot allocate memory",
+    "allocation_failed",
+    "out of memory",
+    "bad_alloc",
+    "failed to map segment",  # of a library, when it is imported
+)
 _UNITS = {"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12}
 _UNITS |= {"kib": 2**10, "mib": 2**20, "gib": 2**30, "tib": 2**40}
 _AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*([a-z]*)\s*", re.IGNORECASE)
 
 
 def free_memory() -> int:
-    """Return about how many bytes this process could still take, containers' limits included.
+    """Return about how many bytes this process could still take, limits set for it included.
+
+    These are the limits of its container, and those of ``ulimit -v`` and ``ulimit -d``.
 
     Examples
     --------
     >>> free_memory() > 0
     True
     """
-    return max(1, min([_free_in_machine(), *_free_in_container()]))
+    return max(1, min([_free_in_machine(), *_free_in_container(), *_free_in_limits()]))
+
+
+def room_in_limits() -> int | None:
+    """Return the bytes that are left until the system refuses more; None if nothing limits them.
+
+    Where they end, memory is not short but over: libraries that do not expect that are aborted.
+
+    Examples
+    --------
+    >>> room = room_in_limits()
+    >>> room is None or room > 0
+    True
+    """
+    free = _free_in_limits()
+    return max(1, min(free)) if free else None
+
+
+def use_one_heap() -> None:
+    """Have threads take memory from one heap, as far as the C library lets us choose.
+
+    That of GNU else reserves 64 MB of address space for each thread, most of it never used.
+    """
+    with contextlib.suppress(AttributeError, OSError, TypeError):
+        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that there was no memory, in whatever words a library has for it.
+
+    Examples
+    --------
+    >>> is_out_of_memory(OSError("LZ4 decompress failed: ERROR_allocation_failed"))
+    True
+    >>> is_out_of_memory(ValueError("no such column"))
+    False
+    """
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        return True
+    words = str(error).lower()
+    return any(said in words for said in _NO_MEMORY)
 
 
 def _free_in_machine() -> int:
@@ -49,6 +103,28 @@ def _free_in_container() -> list[int]:
         except (OSError, ValueError):  # no such limit, or "max"
             continue
     return free
+
+
+def _free_in_limits() -> list[int]:
+    """Return what the limits of the process leave: its address space, and its data alone."""
+    try:
+        import resource
+    except ImportError:  # Windows has none
+        return []
+    free = []
+    for limit, used in ((resource.RLIMIT_AS, _SIZE), (resource.RLIMIT_DATA, _DATA)):
+        most = resource.getrlimit(limit)[0]
+        if most != resource.RLIM_INFINITY:
+            free.append(most - _pages_used(used) * resource.getpagesize())
+    return free
+
+
+def _pages_used(place: int) -> int:
+    """Return how many pages the process has taken; none where the system does not say."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[place])
+    except (OSError, IndexError, ValueError):
+        return 0
 
 
 def count_bytes(amount: Any, argument: str = "memory") -> int:

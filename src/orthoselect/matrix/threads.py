@@ -5,7 +5,8 @@ slows a product twentyfold. Here each thread takes the next tile when it is done
 and a slow one only takes fewer.
 
 How many threads: as many as BLAS may use, that is as many as OMP_NUM_THREADS (or its like),
-`threadpoolctl.threadpool_limits` or joblib have allowed, and no more than there are processors.
+`threadpoolctl.threadpool_limits` or joblib have allowed, no more than there are processors, and no
+more than there is memory for, where the process may take only so much.
 """
 
 from __future__ import annotations
@@ -20,12 +21,15 @@ from typing import Any, TypeVar
 from weakref import WeakSet
 
 import numpy as np
+from scipy.linalg.blas import dgemm
 from threadpoolctl import ThreadpoolController
 
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.jobs import Job, Pool
+from orthoselect.matrix.memory import room_in_limits
 
 BUNDLES = 8  # few enough to add up, many enough for a slow thread not to be waited for long
+_FOR_A_THREAD = 1 << 28  # bytes that are left: BLAS takes some for each, and so do stacks
 _COST_OF_A_THREAD = 2e7  # multiplications in the time that waking one takes, amply
 
 Task = TypeVar("Task")
@@ -147,7 +151,20 @@ if hasattr(os, "register_at_fork"):
 
 def n_threads() -> int:
     """Return how many threads a product may use now."""
-    return max(1, min(_blas.allowed(), _processors()))
+    room = room_in_limits()
+    most = _processors() if room is None else room // _FOR_A_THREAD
+    return max(1, min(_blas.allowed(), _processors(), most))
+
+
+def prepare_blas() -> None:
+    """Have BLAS take the memory that it works in; where there is none later, it ends the process.
+
+    For whoever is about to fill memory that is limited.
+    """
+    ones = np.ones((2, 2))
+    with single_threaded_blas():
+        ones @ ones
+        dgemm(1.0, ones, ones)  # SciPy may have a BLAS of its own
 
 
 def single_threaded_blas() -> AbstractContextManager[None]:

@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 
 from orthoselect.errors import InputError
+from orthoselect.matrix.memory import is_out_of_memory, room_in_limits, use_one_heap
 from orthoselect.read.content import Content
 from orthoselect.read.dataset import Dataset
 
 KNOWS_HALF = hasattr(nw, "Float16")  # an older narwhals does not
+_FOR_A_THREAD = 1 << 29  # of the address space that is left; its stack and heap take less
 
 
 def load_pyarrow(module: str = "pyarrow") -> Any:
     """Import pyarrow, or a module of it, or say how to get it."""
+    is_new = "pyarrow" not in sys.modules and room_in_limits() is not None
+    if is_new:
+        # The allocator it has else would reserve a gigabyte ahead.
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+        use_one_heap()
     try:
-        return importlib.import_module(module)
-    except ImportError:
+        found = importlib.import_module(module)
+    except ImportError as error:
+        if is_out_of_memory(error):
+            raise MemoryError from error
         raise InputError(
             "reading files needs pyarrow; install it with `pip install 'orthoselect[files]'`."
         ) from None
+    if is_new:
+        _use_few_threads(importlib.import_module("pyarrow"))
+    return found
+
+
+def _use_few_threads(pa: Any) -> None:
+    """Leave address space to data: each thread takes some, and one that gets none is an abort."""
+    most = max(1, (room_in_limits() or 0) // _FOR_A_THREAD)
+    pa.set_cpu_count(min(most, pa.cpu_count()))
+    pa.set_io_thread_count(min(most, pa.io_thread_count()))
 
 
 def read_parquet(content: Content, format: str) -> Dataset:

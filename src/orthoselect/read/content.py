@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from orthoselect.errors import InputError, listing
+from orthoselect.matrix.memory import is_out_of_memory
 
 STANDARD_INPUT = "standard input"
 _OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
 _PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
+_PIECE = 1 << 22  # bytes that are unpacked at a time
 _MAGIC = {
     b"PAR1": "parquet",
     b"ARROW1": "arrow",
@@ -81,7 +83,11 @@ def open_packed(path: Path, packed: str, mode: str) -> Any:
     return _OPENERS.get(packed, open)(path, mode)
 
 
-def read_content(source: str | Path, near: Iterable[str]) -> Content:
+class UnpacksToMoreError(Exception):
+    """A compressed file holds more than may be in memory."""
+
+
+def read_content(source: str | Path, near: Iterable[str], most: int | None = None) -> Content:
     """Find the bytes of a source.
 
     Parameters
@@ -89,6 +95,13 @@ def read_content(source: str | Path, near: Iterable[str]) -> Content:
     source : str or Path
         A path, or "-" for standard input.
     near : names that might have been meant, besides those of the files there
+    most : int, optional
+        Bytes that a compressed file may have when it is unpacked.
+
+    Raises
+    ------
+    UnpacksToMoreError
+        If it has more than `most`.
     """
     if source == "-":
         return Content(STANDARD_INPUT, _unpacked(sys.stdin.buffer.read(), STANDARD_INPUT))
@@ -98,7 +111,7 @@ def read_content(source: str | Path, near: Iterable[str]) -> Content:
             raise InputError(f"`{path}` should be a file; it is a folder. Name a file in it.")
         packed = split_suffix(path)[1]
         if packed or not path.is_file():
-            return Content(str(path), _unpacked(path.read_bytes(), str(path)))
+            return Content(str(path), _unpacked(path.read_bytes(), str(path), most))
         path.open("rb").close()
         content: bytes | Path = path if path.stat().st_size else b""  # nothing to map
         return Content(str(path), content)
@@ -159,14 +172,28 @@ def _did_you_mean(path: Path, near: Iterable[str]) -> str:
     return "." if folder.is_dir() else f", nor a folder `{folder}`."
 
 
-def _unpacked(stored: bytes, name: str) -> bytes:
+def _unpacked(stored: bytes, name: str, most: int | None = None) -> bytes:
     packed = next((kind for magic, kind in _PACKED.items() if stored.startswith(magic)), None)
     if packed is None:
         return stored
     try:
         with _OPENERS[packed](io.BytesIO(stored)) as file:
-            return file.read()
+            return file.read() if most is None else _read_at_most(file, most)
+    except UnpacksToMoreError:
+        raise
     except Exception as error:  # each library has errors of its own for broken data
+        if is_out_of_memory(error):
+            raise MemoryError from error
         raise InputError(
             f"`{name}` should be a whole {packed} file; it is broken or cut short: {error}"
         ) from error
+
+
+def _read_at_most(file: BinaryIO, most: int) -> bytes:
+    pieces, size = [], 0
+    while piece := file.read(_PIECE):
+        pieces.append(piece)
+        size += len(piece)
+        if size > most:
+            raise UnpacksToMoreError
+    return b"".join(pieces)

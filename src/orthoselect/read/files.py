@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from orthoselect.errors import InputError, listing
+from orthoselect.matrix.memory import is_out_of_memory
 from orthoselect.read.archives import read_archive, read_array
 from orthoselect.read.arrow import read_arrow, read_parquet
 from orthoselect.read.builtin import BUILT_IN, read_built_in
@@ -104,10 +105,28 @@ def read_source(
     >>> iris.n_rows, iris.names[2], iris.target_name, iris.target[0].item()
     (150, 'petal length (cm)', 'species', 'setosa')
     """
+    text = {"delimiter": delimiter, "encoding": encoding, "header": header}
+    return read_within(source, None, format=format, drop=drop, **text)
+
+
+def read_within(
+    source: str | Path,
+    most: int | None,
+    *,
+    format: str | None,
+    drop: Collection[str],
+    **text: Any,
+) -> Dataset:
+    """Read a table as `read_source` does; raise if it unpacks to more bytes than it may.
+
+    Raises
+    ------
+    UnpacksToMoreError
+        If a compressed file has more than `most` bytes when it is unpacked.
+    """
     if format is not None and format not in FORMATS:
         known = ", ".join(f"`{known}`" for known in FORMATS)
         raise InputError(f"`format` (`--input-format`) should be one of {known}; got {format!r}.")
-    text = {"delimiter": delimiter, "encoding": encoding, "header": header}
     if isinstance(source, str) and source in BUILT_IN and not _is_file(source):
         if format is not None:
             raise InputError(
@@ -117,7 +136,7 @@ def read_source(
         _refuse(text, f"`{source}` is a built-in data set")
         dataset = read_built_in(source)
     else:
-        content = read_content(source, BUILT_IN)
+        content = read_content(source, BUILT_IN, most)
         name = STANDARD_INPUT if source == "-" else Path(source).name
         dataset = replace(_read(content, format or _format_of(source, content), text), name=name)
         dataset = replace(dataset, files=kept_files(source))
@@ -182,6 +201,8 @@ def _read(content: Content, format: str, text: dict[str, Any]) -> Dataset:
     except InputError:
         raise
     except Exception as error:  # broken files raise whatever their library meets
+        if is_out_of_memory(error):
+            raise MemoryError from error
         first_line = " ".join(str(error).strip().splitlines()[:1])
         raise InputError(
             f"`{content.name}` should be a whole {format} file; it could not be read: {first_line}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,22 +12,28 @@ from typing import Any
 import numpy as np
 
 from orthoselect.errors import InputError
-from orthoselect.matrix.memory import count_bytes, free_memory, say_bytes
+from orthoselect.matrix.memory import count_bytes, free_memory, room_in_limits, say_bytes
+from orthoselect.matrix.threads import prepare_blas
+from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.builtin import BUILT_IN
-from orthoselect.read.content import split_suffix
+from orthoselect.read.content import UnpacksToMoreError, open_packed, split_suffix
 from orthoselect.read.dask_table import OnDask
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.file_blocks import BLOCK_BYTES, FileBlocks
-from orthoselect.read.files import kept_files, read_source
+from orthoselect.read.files import kept_files, read_within
 from orthoselect.read.npy_blocks import NpyBlocks
-from orthoselect.read.parts import ParquetPart
+from orthoselect.read.parts import ArrowPart, ParquetPart
 from orthoselect.read.paths import BLOCK_SUFFIXES, find_files, is_list_of_paths, is_several
+from orthoselect.read.text import expansion
 from orthoselect.read.text_blocks import TextOptions
 
 _COPIES = 3  # of a table in memory: as it is stored, as one array, and what is worked on
-_PER_BYTE = {"arrow": 2, "csv": 2, "tsv": 2}  # of a file, bytes in memory, about
+_PER_BYTE = {"arrow": 2}  # of a file, bytes in memory, about
+_LOOK = 1 << 16  # bytes of a text that tell how long its values are
 _PACKED = 6  # bytes in memory for a byte of a compressed file
 _HELD = 10  # blocks at a time: read (a whole row group), converted, and worked on
+_LEAST_ROOM = 1 << 27  # bytes without which Arrow does not read at all
+_PLENTY = 1 << 30  # bytes beside which blocks are small
 _LEAST = 1 << 22  # bytes that are left to a selection, whatever the blocks take
 
 
@@ -80,12 +87,18 @@ def read_table(
     how = {"format": format, "delimiter": delimiter, "encoding": encoding, "header": header}
     if not is_several(source):
         source = source[0] if is_list_of_paths(source) else source
-        wanted = in_blocks and _block_kind(source, format) is not None
+        kind = _block_kind(source, format)
+        _check_room(source, kind)
+        wanted = in_blocks and kind is not None
         if not (wanted or _is_too_large(source, format, budget)):
-            dataset = read_source(source, drop=drop, **how)  # type: ignore[arg-type]
-            if _block_kind(source, format) is None:
-                _check_fits(dataset, budget)
-            return replace(dataset, unsifted=True)
+            most = _most_unpacked(source, kind, budget)
+            with suppress(UnpacksToMoreError):
+                dataset = read_within(source, most, drop=drop, **how)  # type: ignore[arg-type]
+                if kind is None:
+                    _check_fits(dataset, budget)
+                return replace(dataset, unsifted=True)
+    else:
+        _check_room(source, "several")
     blocks = _blocks(source, budget, how)
     name = _name_of(source)
     fits = not in_blocks and _COPIES * _size(blocks, budget) <= _allowed(budget)
@@ -146,13 +159,51 @@ def map_blocks(array: np.memmap, memory: int | str | None) -> NpyBlocks | np.mem
 
 
 def _allowed(budget: int | None) -> int:
-    return free_memory() // 2 if budget is None else budget
+    """Return the bytes that reading and selecting may take, however much was asked for."""
+    if budget is None:
+        return free_memory() // 2
+    room = room_in_limits()
+    return budget if room is None else min(budget, room // 2)
+
+
+def _check_room(source: Any, kind: str | None) -> None:
+    """Raise where the limits of the process leave too little to Arrow, which would be aborted."""
+    if room_in_limits() is None:
+        return
+    prepare_blas()  # all take their share before what is left is counted
+    if kind in (None, "npy"):
+        return
+    load_pyarrow()
+    room = room_in_limits()
+    if room is not None and room < _LEAST_ROOM:
+        raise InputError(
+            f"`{_name_of(source)}` should have at least {say_bytes(_LEAST_ROOM)} of memory to be "
+            f"read; the limits of this process (`ulimit -v`, `ulimit -d`) leave {say_bytes(room)}. "
+            f"Raise them."
+        )
+
+
+def _most_unpacked(source: Any, kind: str | None, budget: int | None) -> int | None:
+    """Return how long a compressed file may be to be read whole, where it can be in blocks."""
+    if kind not in ("csv", "tsv"):
+        return None
+    return int(_allowed(budget) // (_COPIES * _expansion(source)))
+
+
+def _expansion(source: Any) -> float:
+    """Return about how many bytes of memory a byte of a text file takes, unpacked."""
+    try:
+        with open_packed(Path(source), split_suffix(Path(source))[1], "rb") as file:
+            return expansion(file.read(_LOOK))
+    except Exception:  # broken, and who reads it says so
+        return expansion(b"")
 
 
 def _for_products(budget: int | None) -> int | None:
-    """Return the bytes that are left beside the blocks."""
-    if budget is None:
+    """Return the bytes that are left beside the blocks; None where there is no need to count."""
+    if budget is None and _allowed(None) >= _PLENTY:
         return None
+    budget = _allowed(budget)
     return max(_LEAST, budget - _HELD * min(BLOCK_BYTES, budget // 32))
 
 
@@ -175,9 +226,13 @@ def _is_too_large(source: Any, format: str | None, budget: int | None) -> bool:
     path = Path(source)
     packed = split_suffix(path)[1]
     guess = path.stat().st_size * (_PACKED if packed else _PER_BYTE.get(kind, 1))
-    if kind == "parquet" and not packed:
+    if kind in ("csv", "tsv") and not packed:
+        guess = int(path.stat().st_size * _expansion(path))
+    if kind in ("parquet", "arrow") and not packed:
+        # What is compressed inside may unpack to anything.
+        part = ParquetPart if kind == "parquet" else ArrowPart
         try:
-            guess = ParquetPart(path).nbytes
+            guess = max(guess if kind == "arrow" else 0, part(path).nbytes)
         except InputError:
             return False  # broken, and who reads it says so
     return _COPIES * guess > _allowed(budget)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from orthoselect.errors import InputError
+from orthoselect.matrix.memory import is_out_of_memory
 from orthoselect.read.arrow import load_pyarrow, plain_column
 from orthoselect.read.content import opened_file
 
@@ -47,9 +48,11 @@ class WatchedFile:
         """Name the file in whatever error a library has for it."""
         try:
             yield
-        except (InputError, MemoryError):
+        except InputError:
             raise
         except Exception as error:  # broken files raise whatever their library meets
+            if is_out_of_memory(error):
+                raise MemoryError from error
             self.check_unchanged()
             first_line = " ".join(str(error).strip().splitlines()[:1])
             raise InputError(

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from orthoselect.errors import InputError
+from orthoselect.matrix.memory import room_in_limits, say_bytes
 from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.content import Content
 from orthoselect.read.dataset import Dataset, TextFormat
@@ -23,6 +24,9 @@ MISSING = (
     *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL"),
     *("#N/A", "#NA", "<NA>", "?"),
 )
+_NUMBER = 8  # bytes of a number in memory
+_USUAL_EXPANSION = 2  # bytes in memory for a byte of text
+_WHILE_READ = 2  # a table and what it is made from, at a time
 _PART = 1 << 20  # bytes that are looked through at a time
 _MOSTLY = 0.75  # share of bytes that are NUL in every other place of UTF-16
 _LOOK = 1 << 18  # bytes that delimiter and decimal point are found from
@@ -65,6 +69,7 @@ def read_text(
     encoding = find_encoding(buffer, encoding)
     buffer = _as_utf8(buffer, encoding, content.name)
     _check_no_nulls(buffer, content.name)
+    _check_room(buffer, content.name)
     text = find_text_format(buffer, content.name, format, delimiter, encoding, header)
     _check_quotes(buffer, text.delimiter, content.name)
     reader = _Reader(content.name, buffer)
@@ -148,6 +153,37 @@ def _check_no_nulls(buffer: Any, name: str) -> None:
                 f"`{name}` should be text; it holds NUL bytes, the first in line {line}. Name it "
                 f"by what it is, or give its encoding, for example `--encoding utf-16-le`."
             )
+
+
+def _check_room(buffer: Any, name: str) -> None:
+    """Raise before Arrow comes upon the limits of the process, which would abort it."""
+    room = room_in_limits()
+    if room is None:
+        return
+    look = buffer.slice(0, min(_LOOK, buffer.size)).to_pybytes()
+    needed = int(_WHILE_READ * expansion(look) * buffer.size)
+    if needed > room:
+        raise MemoryError(
+            f"`{name}` needs about {say_bytes(needed)} of memory to be read whole; the limits of "
+            f"this process leave {say_bytes(room)}."
+        )
+
+
+def expansion(look: bytes) -> float:
+    r"""Return about how many bytes of memory a byte of text takes as a table.
+
+    Parameters
+    ----------
+    look : bytes
+        The beginning of the text.
+
+    Examples
+    --------
+    >>> expansion(b"1,0,1,0\n" * 9), expansion(b"0.123456789,0.987654321\n" * 9)
+    (4.0, 2)
+    """
+    fields = max(look.count(delimiter.encode()) for delimiter in _DELIMITERS)
+    return max(_USUAL_EXPANSION, _NUMBER * (fields + look.count(b"\n")) / max(1, len(look)))
 
 
 def _as_utf8(buffer: Any, encoding: str, name: str) -> Any:

@@ -18,6 +18,7 @@ import numpy as np
 
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.lazy import lazy
+from orthoselect.matrix.memory import room_in_limits
 from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.content import Content, open_packed, split_suffix
 from orthoselect.read.dataset import TextFormat
@@ -36,6 +37,7 @@ from orthoselect.read.text import (
 _WINDOW = 1 << 22  # bytes that are read from the file at a time
 _HEAD = 1 << 18
 _PIECE = 1 << 24  # bytes of a piece in the first pass
+_PLENTY = 1 << 30  # bytes beside which these are few: numbers take more of them than digits
 _LONGEST = 1 << 27  # bytes of a row that are waited for until its end comes
 _QUOTE, _NEWLINES = ord('"'), (10, 13)
 
@@ -101,7 +103,7 @@ class TextPart(Part):
 
     def _learn(self, text: TextFormat) -> _Learned:
         learned = _Learned(text, len(self.names))
-        for piece in self._pieces(_PIECE):
+        for piece in self._pieces(_scaled(_PIECE)):
             table = self._parsed(piece, text)
             for at, column in enumerate(table.columns):
                 if load_pyarrow().types.is_binary(column.type):
@@ -130,7 +132,7 @@ class TextPart(Part):
         per_row = max(1, self.stored_bytes // max(1, self.n_rows))
         place = {name: at for at, name in enumerate(self.names)}
         at = [place[name] for name in names] or [0]
-        for piece in self._pieces(max(_WINDOW // 4, per_row * n_rows)):
+        for piece in self._pieces(max(_scaled(_WINDOW) // 4, per_row * n_rows)):
             yield self._typed(piece, at)
 
     def _typed(self, piece: bytes, at: Sequence[int]) -> Any:
@@ -177,7 +179,8 @@ class TextPart(Part):
         decoder = codecs.getincrementaldecoder(self._text.encoding)()
         plain = self._text.encoding == "utf-8"
         with open_packed(self.path, self._packed, "rb") as file:
-            while window := file.read(_WINDOW):
+            size = _scaled(_WINDOW)
+            while window := file.read(size):
                 text = window if plain else _again(decoder, window, self._text, self._name)
                 if b"\0" in text:
                     raise InputError(
@@ -185,6 +188,12 @@ class TextPart(Part):
                         f"is, or give its encoding, for example `--encoding utf-16-le`."
                     )
                 yield text
+
+
+def _scaled(size: int) -> int:
+    """Return how many bytes to take at a time; fewer where the process may take little memory."""
+    room = room_in_limits()
+    return size if room is None or room > _PLENTY else max(size >> 5, size * room // _PLENTY)
 
 
 def _decoded(data: bytes, encoding: str, name: str, *, final: bool) -> bytes:
