@@ -121,6 +121,44 @@ def test_fractional_weights_equal_the_definition(numbers):
 
 
 @pytest.mark.parametrize("method", CRITERIA)
+@pytest.mark.parametrize("rest", [1e-2, 1e-3, 1e-4])
+def test_weights_of_which_one_row_has_nearly_all_equal_the_definition(rest, method, way):
+    exact = {"rel": 1e-7} if method in ("mrmr_quotient", "disr") else {"abs": 1e-12}
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        X, y = rng.integers(0, 3, (12, 5)), rng.integers(0, 2, 12)
+        w = rest * (rng.random(12) + 0.5)
+        w[0] = 1.0
+        infos = naive.Informations(X.T.tolist(), y.tolist(), w.tolist())
+        selected, gains = naive.forward_information(method, infos, 4, tie=1e-9)
+        path = run(X, y, 4, method, sample_weight=w)
+        assert path.features == selected, seed
+        assert path.gains == pytest.approx(gains, **exact), seed
+
+
+@pytest.mark.parametrize("tiny", [1e-1, 1e-2, 1e-3, 1e-4])
+def test_a_quotient_is_as_certain_as_its_two_informations(tiny, way):
+    """Of features that vary in rows of little weight only: both informations are tiny."""
+    quotients = 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y, w = np.zeros((12, 3), dtype=int), rng.integers(0, 2, 12), rng.random(12) + 0.5
+        rows = rng.permutation(12)[:4]
+        w[rows] *= tiny
+        X[:, 0] = rng.integers(0, 2, 12)
+        X[rows, 1:] = rng.integers(0, 3, (4, 2))
+        infos = naive.Informations(X.T.tolist(), y.tolist(), w.tolist())
+        path = run(X, y, 2, "mrmr_quotient", sample_weight=w, include=[0])
+        k = path.features[1]
+        top, bottom = infos.I((k,), ("y",)), infos.I((k,), (0,))
+        if top > 1e-11 and bottom > 1e-11:
+            lost = 1e-13 / top + 1e-13 / bottom
+            assert path.gains[1] == pytest.approx(top / bottom, rel=lost + 1e-12), seed
+            quotients += 1
+    assert quotients > 5
+
+
+@pytest.mark.parametrize("method", CRITERIA)
 def test_whole_weights_are_copies_of_rows(method, numbers):
     for seed in numbers(40):
         p = coded_problem(seed)
