@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -54,6 +55,19 @@ def test_selects_blocks_as_by_definition(seed):
         **problem.options,
     )
     agrees(problem, path, [order.index(labels[s.feature] or s.feature) for s in path])
+
+
+@pytest.mark.usefixtures("strategy")
+@pytest.mark.parametrize("seed", range(20))
+def test_blocks_of_a_sparse_table_are_those_of_a_dense_one(seed):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 9)) * (rng.random((60, 9)) < 0.4)
+    y = X[:, :6] @ rng.normal(size=6) + rng.normal(size=60)
+    groups = ["a", "a", "b", "b", "c", "c", None, None, None]
+    paths = [select(A, y, 5, groups=groups) for A in (X, sp.csr_array(X), sp.csc_array(X))]
+    for path in paths[1:]:
+        assert path.features == paths[0].features
+        assert path.gains == pytest.approx(paths[0].gains, abs=1e-12)
 
 
 @pytest.mark.usefixtures("strategy")

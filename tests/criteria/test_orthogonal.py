@@ -213,6 +213,17 @@ def test_stops_when_no_rank_is_left(rng, criterion):
 
 
 @pytest.mark.parametrize("criterion", METHODS)
+def test_an_included_column_that_depends_on_others_changes_nothing(rng, criterion):
+    X = rng.normal(size=(40, 6)) + 1
+    X[:, 2] = 0.3 * X[:, 0] - 0.7 * X[:, 1]
+    y = X @ rng.normal(size=6) + 5 * rng.normal(size=40)
+    with_it, without = (select(X, y, 4, criterion, include=first) for first in ([0, 1, 2], [0, 1]))
+    assert with_it.gains[2] == 0.0
+    assert with_it.features[3] == without.features[2]
+    assert with_it.gains[3] == pytest.approx(without.gains[2], rel=1e-10)
+
+
+@pytest.mark.parametrize("criterion", METHODS)
 def test_stops_when_there_is_nothing_to_explain(rng, criterion):
     X = rng.normal(size=(30, 3))
     with pytest.warns(SearchStoppedWarning, match="selected 0 of the 2 .* nothing to explain"):
