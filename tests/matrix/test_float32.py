@@ -96,6 +96,21 @@ def test_gram_columns_are_off_by_no_more_than_they_say(problem, weighted, kernel
     assert said < 16 * max(met, np.finfo(np.float32).eps)
 
 
+@pytest.mark.parametrize("offset", [1e2, 1e3, 1e4])
+def test_offsets_that_a_few_rows_do_not_tell_cost_no_digits(offset):
+    rng = np.random.default_rng(0)
+    near = rng.normal(size=(N, n))
+    near[:: N // 16] = 0.0
+    X = (near + offset * rng.uniform(1, 2, n)).astype(np.float32)
+    V, _ = classes(rng, False)
+    centered, _ = center(DenseMatrix(X), V)
+    A = unit_columns(X, None)
+    G, errors = centered.gram_with_errors(np.arange(n))
+    assert (np.abs(G - (A.T @ A).astype(float)) <= errors[:, None]).all()
+    assert errors.max() < 64 * np.finfo(np.float32).eps  # far from zero numbers repeat
+    assert centered.stats()["passes"] == 3  # the first look, one more, and the products
+
+
 @pytest.mark.skipif(not native.available(), reason="sums of NumPy's are longer")
 @pytest.mark.parametrize("problem", ["spread", "offset", "ones and zeros", "counts"])
 def test_columns_that_stand_in_many_rows_are_known_better_than_float32(problem):

@@ -153,16 +153,31 @@ def test_offsets_do_not_cost_digits(kind, offset):
     np.testing.assert_allclose(centered.gram(np.arange(4)), unit.T @ unit, atol=1e-13)
 
 
-@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e170, 1e300])
+@pytest.mark.parametrize("scale", [1e-300, 1e-170, 1e-20, 1e20, 1e170, 1e300])
 @pytest.mark.parametrize("kind", ["dense C", "sparse", "dense blocks", "sparse blocks"])
-def test_scales_at_the_ends_of_the_float_range(kind, scale):
+def test_scales_do_not_matter_up_to_the_ends_of_the_float_range(kind, scale):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 3))
     V = np.linalg.qr(np.column_stack([np.ones(50), rng.normal(size=50)]))[0][:, 1:]
-    _, expected = center(DenseMatrix(X), V)
+    unscaled, expected = center(DenseMatrix(X), V)
     centered, VtX = center(MATRICES[kind](X * [1.0, scale, 1.0]), V)
     np.testing.assert_allclose(VtX, expected, atol=1e-12)
+    np.testing.assert_allclose(centered.sizes, unscaled.sizes, rtol=1e-12)
     assert centered.alive.all()
+
+
+@pytest.mark.parametrize("kind", ["dense C", "dense blocks"])
+def test_columns_that_need_a_scale_and_then_a_shift_keep_their_digits(kind):
+    rng = np.random.default_rng(0)
+    near = np.rint(rng.normal(size=(500, 3)) * 2**20)
+    near[:: 500 // 16] = 0.0  # a few rows do not tell that the columns vary
+    stored = np.ldexp(near + 2.0**40, 600)  # without rounding; squares are out of range
+    exact = near - near.mean(axis=0)
+    unit = exact / np.linalg.norm(exact, axis=0)
+    V = np.linalg.qr(np.column_stack([np.ones(500), rng.normal(size=500)]))[0][:, 1:]
+    centered, VtX = center(MATRICES[kind](stored), V)
+    np.testing.assert_allclose(VtX, V.T @ unit, atol=1e-13)
+    np.testing.assert_allclose(centered.gram(np.arange(3)), unit.T @ unit, atol=1e-13)
 
 
 def test_constant_columns_are_not_alive():
@@ -171,6 +186,17 @@ def test_constant_columns_are_not_alive():
     V = np.linalg.qr(np.column_stack([np.ones(30), rng.normal(size=30)]))[0][:, 1:]
     for matrix in (MATRICES[kind](X) for kind in KINDS if kind != "dense shifted"):
         assert center(matrix, V)[0].alive.tolist() == [False] * 4 + [True]
+
+
+def test_columns_that_vary_in_rows_without_weight_only_are_not_alive_after_three_reads():
+    for N in range(5, 80, 3):
+        w = np.random.default_rng(N).random(N) + 0.5
+        X = np.full((N, 3), 1 / 3) * [1.0, 1e200, 1e-200]
+        X[::4] *= 2
+        w[::4] = 0.0
+        centered, _ = center(DenseMatrix(X), np.zeros((N, 0)), w)
+        assert not centered.alive.any()
+        assert centered.stats()["passes"] <= 3
 
 
 def test_nonfinite_columns_are_counted_unless_ignored():

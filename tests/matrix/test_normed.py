@@ -43,3 +43,48 @@ def test_non_finite_columns_are_counted_unless_ignored(rng, kind):
         True,
         True,
     ]
+
+
+@pytest.mark.parametrize("kind", MATRICES)
+def test_every_read_of_the_table_is_told(rng, kind):
+    X, Z = rng.normal(size=(60, 7)), rng.normal(size=(60, 2))
+    normed, _ = normalize(MATRICES[kind](X), Z)
+    in_blocks = normed.matrix.memory is not None  # where columns are not at hand
+    told = [normed.stats()]
+    normed.cross(Z)
+    told.append(normed.stats())
+    normed.columns(np.array([3, 0]))
+    told.append(normed.stats())
+    names = "passes", "products", "columns_read"
+    assert [tuple(stats[name] for name in names) for stats in told] == [
+        (1, 3, 0),
+        (2, 5, 0),
+        (2 + in_blocks, 5, 2),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["dense C", "sparse"])
+def test_columns_that_need_a_scale_take_one_more_read(rng, kind):
+    X, Z = rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
+    X[:, 1] *= 1e200
+    normed, _ = normalize(MATRICES[kind](X), Z)
+    assert normed.stats()["passes"] == 2
+    assert normed.stats()["products"] == 6
+
+
+@pytest.mark.parametrize("kind", ["dense C", "blocks of one row", "dense blocks", "sparse blocks"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_products_of_directions_made_of_columns_take_one_read(rng, kind, weighted):
+    X, T, u = rng.normal(size=(60, 7)), rng.normal(size=(3, 3)), rng.normal(size=60)
+    w = rng.random(60) if weighted else np.ones(60)
+    unit = X * np.sqrt(w)[:, None]
+    unit /= np.linalg.norm(unit, axis=0)
+    J = np.array([5, 0, 2])
+    P = unit[:, J] @ T
+    normed, _ = normalize(MATRICES[kind](X), np.zeros((60, 0)), w if weighted else None)
+    PtX, products, utP = normed.cross_of(J, lambda A, root: A @ T, 1, u)
+    assert PtX == pytest.approx(P[:, 1:].T @ unit, abs=1e-12)
+    assert products == pytest.approx(P.T @ P, abs=1e-12)
+    assert utP == pytest.approx(u @ P, abs=1e-12)
+    assert normed.stats()["passes"] == 2
+    assert normed.stats()["products"] == 3  # of the norms, and of the two directions wanted
