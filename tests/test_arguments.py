@@ -10,6 +10,7 @@ import scipy.sparse as sp
 import naive
 from orthoselect import OrthogonalSelector, select
 from orthoselect.arguments import count_to_select, find_columns, find_groups
+from orthoselect.encode.weights import check_weights
 from orthoselect.errors import (
     InputError,
     SearchStoppedWarning,
@@ -17,7 +18,6 @@ from orthoselect.errors import (
     TooManyRequestedWarning,
     UnknownColumnError,
 )
-from orthoselect.weights import check_weights
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

@@ -23,9 +23,9 @@ from orthoselect.errors import (
 from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method
-from orthoselect.problem import Problem, find_table, holds_no_rows, is_in_blocks, open_problem
-from orthoselect.read import Dataset, NpyBlocks, is_dask
+from orthoselect.read import find_table, why_not_whole
 from orthoselect.result import SelectionPath, SelectionStep
+from orthoselect.roles import Problem, holds_no_rows, open_problem
 from orthoselect.search import ForwardSearch, Search, Taken
 
 Progress = Callable[[SelectionStep, int, int], None]
@@ -203,14 +203,11 @@ def _check_columns(table: Table, method: Method) -> None:
 
 def check_blocks(data: Any, method: Method) -> None:
     """Raise, before anything is read, for a method that cannot do with some rows at a time."""
-    if not is_in_blocks(data) or method.takes_blocks:
+    words = why_not_whole(data)
+    if words is None or method.takes_blocks:
         return
+    why, remedy = words
     able = [repr(other.name) for other in METHODS.values() if other.takes_blocks]
-    why, remedy = "comes in blocks", "put the blocks together"
-    if isinstance(data, (Dataset, NpyBlocks)):
-        why, remedy = "is too large for that", "set `memory` higher, if there is more"
-    elif is_dask(data):
-        remedy = "call its `compute()`, if it fits"
     raise InputError(
         f"method {method.name!r} needs the whole table in memory; this one {why}. Choose a method "
         f"that takes blocks of rows ({', '.join(able)}), or {remedy}."

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,25 +13,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orthoselect.arguments import check_choice, check_one_role, find_columns, find_groups
+from orthoselect.arguments import check_choice
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
 from orthoselect.gram import GramStatistics
 from orthoselect.gram.intake import check_block
 from orthoselect.gram.streaming import check_settled, features_of, start_statistics
-from orthoselect.problem import check_has_rows, features_first, find_table, take_out
-from orthoselect.read import (
-    BlockSource,
-    DaskTable,
-    Dataset,
-    NpyBlocks,
-    is_block_source,
-    is_dask,
-    is_path,
-    response_columns,
-)
+from orthoselect.read import is_kept_elsewhere, is_named
 from orthoselect.result import SelectionPath
+from orthoselect.roles import Fitted, as_values, check_has_rows
 from orthoselect.selection import select
 
 _ABOUT_COLUMNS = ("categorical_features", "groups", "include", "exclude")
@@ -55,12 +45,12 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         columns = {name: getattr(self, name) for name in _ABOUT_COLUMNS}
         if isinstance(X, GramStatistics):
             X, names = features_of(X)
-        elif _is_source(X) or _names_columns(X, y, sample_weight):
-            fitted = _Fitted.of(X, y, sample_weight)
+        elif is_named(X, y, sample_weight):
+            fitted = Fitted.of(X, y, sample_weight)
             X, y, sample_weight, names = fitted.X, fitted.y, fitted.sample_weight, fitted.names
             columns = fitted.placed(columns)
         else:
-            y = _no_column_name(y)
+            y = as_values(y)
         path = select(
             X,
             y,
@@ -93,7 +83,7 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         X_selected : of shape (N, number of selected features)
         """
         check_has_rows(X, "`transform`")
-        if _is_source(X):
+        if is_kept_elsewhere(X):
             raise InputError(
                 "`transform` should have a table in memory; got a file, a table in blocks of rows, "
                 "or one of Dask. Take the columns that `get_feature_names_out` lists yourself, for "
@@ -278,7 +268,7 @@ class OrthogonalSelector(_PathSelector):
         settings = {k: getattr(self, k) for k in ("task", "categorical_features", "exclude")}
         before = getattr(self, "statistics_", None) or start_statistics(settings, classes)
         check_settled(before, settings, classes)
-        statistics = copy(before).update(X, _no_column_name(y), sample_weight)
+        statistics = copy(before).update(X, as_values(y), sample_weight)
         path = None
         if statistics.n_rows > 1 and statistics.varies:
             path = statistics.select(
@@ -444,81 +434,6 @@ class MutualInformationSelector(_PathSelector):
         return options
 
 
-def _is_source(X: Any) -> bool:
-    return is_path(X) or isinstance(X, Dataset) or is_dask(X) or is_block_source(X)
-
-
-def _names_columns(X: Any, y: Any, sample_weight: Any) -> bool:
-    """Whether the response or the weights are columns of a memory map, by their names."""
-    if not isinstance(X, np.memmap) or X.ndim != 2:
-        return False
-    return isinstance(sample_weight, str) or bool(response_columns(y, NumberedNames(X.shape[1])))
-
-
-@dataclass(frozen=True)
-class _Fitted:
-    """A file, or a table in blocks or of Dask, and what to select from it for.
-
-    Attributes
-    ----------
-    X : Dataset, BlockSource or Dask collection
-    y, sample_weight
-        As for `select`: names of columns of X, or values.
-    names : sequence of str
-        The features; columns of X after these are the response and the weights.
-    called : sequence of str
-        What the features are called where columns are named; not x0, x1, ... if some are taken out.
-    """
-
-    X: Any
-    y: Any
-    sample_weight: Any
-    names: Sequence[str]
-    called: Sequence[str]
-
-    @staticmethod
-    def of(X: Any, y: Any, sample_weight: Any) -> _Fitted:
-        """Look at a table, once, and set the response and the weights apart if it has them."""
-        X = NpyBlocks(X) if isinstance(X, np.memmap) else find_table(X)
-        y = X.find_target(y) if isinstance(X, Dataset) else y
-        X = BlockSource(X) if is_block_source(X) else X
-        names = DaskTable(X).names if is_dask(X) else X.names
-        targets = response_columns(y, names)
-        weights = [sample_weight] if isinstance(sample_weight, str) else []
-        if weights:
-            check_one_role(sample_weight, targets)
-        y = y if targets else _no_column_name(y)
-        if not targets and not weights:
-            return _Fitted(X, y, sample_weight, names, names)
-        if is_dask(X):
-            X, found, given = take_out(X, targets, weights)
-            y, sample_weight = found if targets else y, given if weights else sample_weight
-            names = called = DaskTable(X).names
-            return _Fitted(X, y, sample_weight, names, called)
-        X, called = features_first(X, targets, weights)
-        is_numbered = isinstance(names, NumberedNames)
-        names = NumberedNames(len(called)) if is_numbered else called
-        return _Fitted(X, y, sample_weight, names, called)
-
-    def placed(self, columns: dict[str, Any]) -> dict[str, Any]:
-        """Return what is said of columns by their places, which are those among the features."""
-        groups = find_groups(columns["groups"], self.called)
-        placed: dict[str, Any] = {"groups": groups or None}
-        for argument in ("categorical_features", "include", "exclude"):
-            spec = columns[argument]
-            is_word = argument == "categorical_features" and _is_word(spec)
-            if spec is not None and not is_word:
-                within = {} if argument == "categorical_features" else groups
-                spec = find_columns(spec, self.called, argument, within)
-            placed[argument] = spec
-        return placed
-
-
-def _is_word(spec: Any) -> bool:
-    """Whether a word is said of all columns, and none is named."""
-    return isinstance(spec, str) and spec in ("from_dtype", "all")
-
-
 def _remember_features(selector: BaseEstimator, X: Any, names: Sequence[str] | None) -> None:
     """Set the number of features, and their names if X has any; `names` are those of a source."""
     if names is not None:
@@ -537,11 +452,3 @@ def _forget(selector: BaseEstimator, *names: str) -> None:
     """Let a selector not have these attributes."""
     for name in names:
         vars(selector).pop(name, None)
-
-
-def _no_column_name(y: Any) -> Any:
-    """Keep text from being taken for columns' names, which only `select` offers."""
-    if isinstance(y, str):
-        return np.array([y])
-    has_text = isinstance(y, (list, tuple)) and any(isinstance(value, str) for value in y)
-    return np.array(y, dtype=object) if has_text else y

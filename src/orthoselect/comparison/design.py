@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from orthoselect.errors import NonFiniteError
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.read import Source
+from orthoselect.read import Block
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,8 @@ class Designs:
 
 
 def build_designs(
-    train: Source,
-    validation: Source,
+    train: Block,
+    validation: Block,
     features: Sequence[Sequence[int]],
     categorical: set[int],
     sparse: bool,
@@ -51,7 +51,7 @@ def build_designs(
 
     Parameters
     ----------
-    train, validation : Source
+    train, validation : Block
     features : sequence of columns for each feature
     categorical : set of columns that hold labels
     sparse : bool
@@ -72,21 +72,21 @@ def build_designs(
 
 
 def _code_numbers(
-    train: Source, validation: Source, columns: list[int], sparse: bool
+    train: Block, validation: Block, columns: list[int], sparse: bool
 ) -> dict[int, tuple[Any, Any]]:
     """Return each column's numbers, (rows, 1), in training and validation rows."""
     at = np.array(columns, dtype=np.intp)
-    sides = [_numbers(source, at, sparse) for source in (train, validation)]
+    sides = [_numbers(block, at, sparse) for block in (train, validation)]
     return {c: (sides[0][:, [k]], sides[1][:, [k]]) for k, c in enumerate(columns)}
 
 
-def _numbers(source: Source, columns: Indices, sparse: bool) -> Any:
+def _numbers(block: Block, columns: Indices, sparse: bool) -> Any:
     if not len(columns):
-        return np.empty((source.n_rows, 0))
-    place = np.argsort(np.argsort(columns))  # sources read columns in the table's order
-    values = source.numeric(np.sort(columns))[:, place]
+        return np.empty((block.n_rows, 0))
+    place = np.argsort(np.argsort(columns))  # blocks read columns in the table's order
+    values = block.numeric(np.sort(columns))[:, place]
     values = (sp.csc_array(values) if sp.issparse(values) else values).astype(np.float64)
-    _check_finite(values, [source.names[column] for column in columns])
+    _check_finite(values, [block.names[column] for column in columns])
     return values.toarray() if sp.issparse(values) and not sparse else values
 
 
@@ -99,7 +99,7 @@ def _check_finite(values: Any, names: list[str]) -> None:
     raise NonFiniteError({name: (n_nan, n_inf) for name, n_nan, n_inf in gaps if n_nan or n_inf})
 
 
-def _code_labels(train: Source, validation: Source, column: int) -> tuple[Floats, Floats]:
+def _code_labels(train: Block, validation: Block, column: int) -> tuple[Floats, Floats]:
     """Return indicators of the levels that occur in the training rows, in both kinds of rows."""
     known, other = train.labels(column), validation.labels(column)
     place = {level: code for code, level in enumerate(known.levels)}

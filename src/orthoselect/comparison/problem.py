@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -13,12 +13,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.arguments import ColumnSpec, check_some_left
-from orthoselect.encode import Labels, Response, build_response
+from orthoselect.encode import Labels, Response
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Indices
-from orthoselect.problem import check_has_rows, find_table, is_in_blocks, look_at
-from orthoselect.read import Dataset, Source, is_path, read_target
-from orthoselect.read.table import as_array
+from orthoselect.read import Dataset, Source, find_file, is_path, why_not_whole
+from orthoselect.read.block import as_array
+from orthoselect.roles import check_has_rows, find_roles
 
 
 @dataclass(frozen=True)
@@ -99,13 +99,13 @@ def open_problem(
     """Look at the data; the arguments are those of `select`."""
     check_has_rows(data, "`compare`")
     file = _in_code(data) if is_path(data) else None
-    data = find_table(data) if file else data
-    if is_in_blocks(data):
+    data = find_file(data)
+    if why_not_whole(data) is not None:
         raise InputError(
             "`compare` should have a table in memory, whose rows it cuts into folds; got one in "
             "blocks, or one too large for memory. Pass an array, a dataframe or a smaller file."
         )
-    opened = look_at(
+    roles = find_roles(
         _by_rows(data),
         target,
         task=task,
@@ -113,8 +113,8 @@ def open_problem(
         groups=groups,
         exclude=exclude,
     )
-    source, table = cast(Source, opened.source), _by_rows(opened.data)
-    response = build_response(read_target(opened.values, source.n_rows), opened.task, "dummy", None)
+    source, table = roles.source, _by_rows(roles.data)
+    response, _ = source.response(roles.target, roles.target_columns, roles.task, "dummy", None)
     y, classes = _plain_response(response)
     problem = Problem(
         table=table,
@@ -123,11 +123,11 @@ def open_problem(
         classes=classes,
         file=file,
         title=table.name if isinstance(table, Dataset) else "table",
-        target=_name_of(target, table, [source.names[c] for c in opened.taken]),
-        groups=opened.groups,
-        left_out=opened.exclude,
-        taken=opened.taken,
-        categorical=opened.categorical,
+        target=_name_of(target, table, [source.names[c] for c in roles.target_columns]),
+        groups=roles.groups,
+        left_out=roles.exclude,
+        taken=roles.target_columns,
+        categorical=roles.categorical,
     )
     check_some_left(sum(problem.kinds.values()))
     return problem
@@ -147,7 +147,7 @@ def _by_rows(data: Any) -> Any:
 
 
 def _array(data: Any) -> Any:
-    # What is no table (a single column, say) goes on as it is: open_source has the words for it.
+    # What is no table (a single column, say) goes on as it is: open_whole has the words for it.
     other = nw.dependencies.is_into_series(data) or nw.dependencies.is_polars_lazyframe(data)
     return data if other else as_array(data, "X")
 

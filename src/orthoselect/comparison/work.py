@@ -21,7 +21,7 @@ from orthoselect.comparison.problem import take_rows
 from orthoselect.comparison.shared import Shared
 from orthoselect.errors import InputError
 from orthoselect.methods import METHODS
-from orthoselect.read import open_source
+from orthoselect.read import open_whole
 from orthoselect.result import FoldRun, SelectionPath
 from orthoselect.selection import select
 
@@ -124,8 +124,8 @@ def _scores(
     if not sizes:
         return {}
     designs: Designs = build_designs(
-        open_source(train),
-        open_source(validation),
+        open_whole(train),
+        open_whole(validation),
         [step.columns for step in path[: sizes[-1]]],
         plan.categorical,
         plan.model.takes_sparse,

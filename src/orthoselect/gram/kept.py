@@ -13,7 +13,7 @@ from orthoselect.gram.look import first_look, look_again
 from orthoselect.gram.rows import ReadTarget, ReadWeights
 from orthoselect.matrix.memory import free_memory
 from orthoselect.matrix.triangle import Triangle, Triangles
-from orthoselect.read import Source
+from orthoselect.read import Block
 
 _COPIES = 4  # of the triangle, while it is worked on
 
@@ -108,13 +108,13 @@ class Kept:
         vars(self).update(vars(self.with_rows(*block)))
 
     def with_rows(
-        self, source: Source, y: Any, sample_weight: Any, memory: int | None = None
+        self, source: Block, y: Any, sample_weight: Any, memory: int | None = None
     ) -> Kept:
         """Return what is kept of these rows and those of a block.
 
         Parameters
         ----------
-        source : Source
+        source : Block
         y, sample_weight
             Names of columns, or values; see `ReadTarget` and `ReadWeights`.
         memory : int, optional
@@ -139,7 +139,7 @@ class Kept:
         new._whole = None
         return new
 
-    def _look(self, source: Source, target: ReadTarget, weights: ReadWeights) -> Layout:
+    def _look(self, source: Block, target: ReadTarget, weights: ReadWeights) -> Layout:
         """Find what the columns hold, or check that they hold what they did."""
         numbers = self.settings["task"] == "regression"
         if self.settings["task"] == "auto" and self.settings["classes"] is None:

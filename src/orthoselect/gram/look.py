@@ -13,12 +13,12 @@ from orthoselect.encode.labels import LevelsSeen
 from orthoselect.errors import InputError, listing
 from orthoselect.gram.layout import Layout, ResponseColumn
 from orthoselect.gram.rows import ReadTarget, ReadWeights
-from orthoselect.read import Source
+from orthoselect.read import Block
 from orthoselect.read.blocks import check_names
 
 
 def first_look(
-    source: Source,
+    source: Block,
     target: ReadTarget,
     weights: ReadWeights,
     settings: Mapping[str, Any],
@@ -29,7 +29,7 @@ def first_look(
 
     Parameters
     ----------
-    source : Source
+    source : Block
     target : ReadTarget
     weights : ReadWeights
     settings : mapping
@@ -54,7 +54,7 @@ def first_look(
     )
 
 
-def _labeled(source: Source, spec: Any, skip: set[int]) -> tuple[set[int] | None, set[int]]:
+def _labeled(source: Block, spec: Any, skip: set[int]) -> tuple[set[int] | None, set[int]]:
     """Return the columns that hold labels by their dtype alone, and all that do."""
     if spec is None:
         return None, set()
@@ -87,7 +87,7 @@ def _responses(
 
 
 def look_again(
-    layout: Layout, source: Source, target: ReadTarget, weights: ReadWeights, number: int
+    layout: Layout, source: Block, target: ReadTarget, weights: ReadWeights, number: int
 ) -> None:
     """Raise unless a block has the columns of those before; the source gets their names."""
     check_names(layout.names, source.names, number)

@@ -27,7 +27,7 @@ from orthoselect.matrix import DenseMatrix, Matrix
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.triangle import Triangle
-from orthoselect.problem import Problem
+from orthoselect.roles import Problem
 
 
 class StatisticsMatrix(DenseMatrix):

@@ -12,10 +12,10 @@ import numpy as np
 from orthoselect.arguments import check_one_role, find_columns
 from orthoselect.encode import TargetColumn
 from orthoselect.encode.target import has_fractions
+from orthoselect.encode.weights import read_weights
 from orthoselect.errors import ShapeError
 from orthoselect.matrix.base import Floats
-from orthoselect.read import Source, numbers_of, read_target, response_columns
-from orthoselect.weights import read_weights
+from orthoselect.read import Block, numbers_of, read_target, response_columns
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class ReadTarget:
     at: list[int]
 
     @staticmethod
-    def of(source: Source, y: Any) -> ReadTarget:
+    def of(source: Block, y: Any) -> ReadTarget:
         """Read the columns of these names, or these values."""
         if isinstance(y, (TargetBeside, ColumnsBeside)):
             return y.read(source)
@@ -48,7 +48,7 @@ class ReadTarget:
         return ReadTarget(named, read, at)
 
     @staticmethod
-    def of_values(source: Source, y: Any) -> ReadTarget:
+    def of_values(source: Block, y: Any) -> ReadTarget:
         """Read these values."""
         columns = read_target(y, source.n_rows)
         return ReadTarget(names_of_responses(y, len(columns)), columns, [])
@@ -83,7 +83,7 @@ class ReadWeights:
     at: list[int]
 
     @staticmethod
-    def of(source: Source, weights: Any, target: ReadTarget) -> ReadWeights:
+    def of(source: Block, weights: Any, target: ReadTarget) -> ReadWeights:
         """Read the column of this name, or these values; None for no weights."""
         if weights is None:
             return ReadWeights(None, [])
@@ -115,7 +115,7 @@ class TargetBeside:
             return TargetBeside(nw.from_native(self._y, series_only=True)[rows].to_native())
         return TargetBeside(self._y[rows])
 
-    def read(self, source: Source) -> ReadTarget:
+    def read(self, source: Block) -> ReadTarget:
         """Return the response of a block."""
         return ReadTarget.of_values(source, self._y)
 
@@ -138,7 +138,7 @@ class ColumnsBeside:
         some = [replace(column, values=column.values[rows]) for column in self._columns]
         return ColumnsBeside(self._names, some)
 
-    def read(self, source: Source) -> ReadTarget:
+    def read(self, source: Block) -> ReadTarget:
         """Return the response of a block."""
         names = self._names or names_of_responses(None, len(self._columns))
         return ReadTarget(list(names), list(self._columns), [])

@@ -21,9 +21,9 @@ from orthoselect.gram.question import (
     told_settings,
 )
 from orthoselect.matrix.base import Floats
-from orthoselect.problem import Problem
-from orthoselect.read.table import source_of
+from orthoselect.read.block import block_of
 from orthoselect.result import SelectionPath
+from orthoselect.roles import Problem
 from orthoselect.selection import Progress, select
 
 
@@ -174,7 +174,7 @@ class GramStatistics:
         GramStatistics: 3 rows, 2 features, response `y` (3 classes)
         """
         check_block(X, "`update`")
-        self._kept = self._kept.with_rows(source_of(X), y, sample_weight)
+        self._kept = self._kept.with_rows(block_of(X), y, sample_weight)
         return self
 
     # What is known

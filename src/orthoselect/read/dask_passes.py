@@ -26,9 +26,10 @@ from orthoselect.matrix.passes import Columns, Prepare, SpreadPasses, altered, c
 from orthoselect.matrix.reading import Reading
 from orthoselect.matrix.rows import Rows, SpreadRows, cut, part
 from orthoselect.read.block_columns import joined
-from orthoselect.read.block_source import OpenedBlock, checksums_of, open_block
 from orthoselect.read.blocks import as_asked, bytes_of
 from orthoselect.read.dask_table import PartitionedTable, PartOfSource
+from orthoselect.read.source import checksums_of, open_block
+from orthoselect.read.survey import OpenedBlock
 from orthoselect.read.target import read_target
 
 Total = TypeVar("Total")
@@ -355,7 +356,7 @@ def _work(job: _Job, number: int, partition: Any, handles: Sequence[Any]) -> _Do
     for block in blocks:
         opened = open_block(block, number, place, job.names)
         if not getattr(partition, "is_watched", False):  # files notice by themselves
-            sums += checksums_of(opened.source, done.sizes[0], period)
+            sums += checksums_of(opened.block, done.sizes[0], period)
         _add(job, done, opened, along)
     done.checksums.append(folded(sums))
     return done

@@ -11,18 +11,28 @@ from typing import Any
 
 import numpy as np
 
-from orthoselect.encode import TargetColumn
+from orthoselect.encode import Response, TargetColumn
 from orthoselect.encode.blocks import BlockTable
+from orthoselect.encode.spread import build_spread_response
+from orthoselect.encode.weights import (
+    check_spread_weights,
+    check_weights,
+    read_weights,
+    spread_weights,
+)
 from orthoselect.errors import ShapeError
 from orthoselect.matrix.checksums import Folded, folded, period_of
 from orthoselect.matrix.passes import rows_of
-from orthoselect.matrix.rows import SpreadRows
-from orthoselect.read.block_source import BlockSource, MergedColumn, checksums_of, first_rows
+from orthoselect.matrix.rows import Rows, SpreadRows, written_out
+from orthoselect.read.block import block_of
 from orthoselect.read.blocks import bytes_of
 from orthoselect.read.dask_passes import DaskPasses
-from orthoselect.read.dask_table import PartitionedTable, PartOfSource
-from orthoselect.read.table import source_of
+from orthoselect.read.dask_table import PartitionedTable, PartOfSource, is_dask
+from orthoselect.read.source import BlockSource, checksums_of, first_rows
+from orthoselect.read.survey import MergedColumn
 from orthoselect.read.target import numbers_of
+
+_WEIGHTS = "`sample_weight`"  # as errors have it
 
 
 class DaskSource(BlockSource):
@@ -57,47 +67,55 @@ class DaskSource(BlockSource):
         """Find the levels of categorical columns; the response stays where it is."""
         return super().read(categorical, skip)
 
-    def columns(self, columns: Sequence[int]) -> SpreadRows:
-        """Return several columns as `TargetColumn`s in pieces."""
-        return self._passes.target_columns(columns)
+    def response(
+        self, target: Any, taken: Sequence[int], task: str, encoding: str, weights: Rows | None
+    ) -> tuple[Response, Rows | None]:
+        """Code the response where its rows are; several with classes are put together here."""
+        if taken:
+            target = self._passes.target_columns(taken)
+        elif is_dask(target):
+            target = self._beside(target, "y")
+        if isinstance(target, SpreadRows):
+            found = build_spread_response(target, task, encoding, weights)
+            if found is not None:
+                return found, weights
+            target = gathered_columns(target)
+        return super().response(target, [], task, encoding, written_out(weights))
 
-    @property
-    def passes(self) -> DaskPasses:
-        """What walks over the partitions."""
-        return self._passes
+    def weights(self, given: Any, column: int | None, *, keep_whole: bool) -> Rows | None:
+        """Check the row weights; they are spread over the places that the rows are in."""
+        if column is not None:
+            columns = self._passes.target_columns([column], _WEIGHTS)
+            return check_spread_weights(
+                columns.then(_first_numbers, width=1), keep_whole=keep_whole
+            )
+        if is_dask(given):
+            return check_spread_weights(self._spread_weights(given), keep_whole=keep_whole)
+        w = check_weights(given, self.n_rows, keep_whole=keep_whole)
+        return spread_weights(w, self._passes)
 
-    def count_rows(self) -> int:
+    def per_row(self, values: Any) -> Any:
+        self._count_rows()
+        return self._beside(values, "y") if is_dask(values) else values
+
+    def weights_per_row(self, weights: Any) -> Rows:
+        n_rows = self._count_rows()
+        return self._spread_weights(weights) if is_dask(weights) else read_weights(weights, n_rows)
+
+    def _count_rows(self) -> int:
         """Return the number of rows, and know those of each partition; that may take a pass."""
         if not self.n_rows:
             one = np.zeros(1, dtype=np.intp)
             self.n_rows = self._passes.n_rows = sum(self._passes.each(rows_of, columns=one))
         return self.n_rows
 
-    def response(self, y: Any, what: str = "y") -> SpreadRows:
-        """Return a Dask collection beside the table as `TargetColumn`s in pieces.
+    def _beside(self, values: Any, what: str) -> SpreadRows:
+        """Return a Dask collection beside the table as `TargetColumn`s in pieces."""
+        return self._passes.targets(self._passes.aligned(values, what), what)
 
-        Parameters
-        ----------
-        y : Dask collection
-        what : str
-            What to call it in an error.
-        """
-        return self._passes.targets(self._passes.aligned(y, what), what)
-
-    def weights(self, given: Any) -> SpreadRows:
-        """Return row weights as arrays in pieces, not checked.
-
-        Parameters
-        ----------
-        given : int or Dask collection
-            The column that holds them, or themselves.
-        """
-        what = "`sample_weight`"
-        if isinstance(given, int):
-            columns = self._passes.target_columns([given], what)
-        else:
-            columns = self.response(given, what)
-        return columns.then(_first_numbers, width=1)
+    def _spread_weights(self, given: Any) -> SpreadRows:
+        """Return a Dask collection of row weights as arrays in pieces, not checked."""
+        return self._beside(given, _WEIGHTS).then(_first_numbers, width=1)
 
 
 @dataclass(frozen=True)
@@ -123,8 +141,8 @@ class _Look:
             rows, nbytes = first_rows(partition), bytes_of(partition)
             if rows is None:
                 return _Look(None, nbytes, None)
-            source = source_of(partition)
-            sums = checksums_of(source, 0, period_of(source.n_rows))
+            whole = block_of(partition)
+            sums = checksums_of(whole, 0, period_of(whole.n_rows))
             return _Look(rows, nbytes, folded(sums))
         nbytes = 0
         for block in partition.blocks():

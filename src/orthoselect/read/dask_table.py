@@ -65,9 +65,13 @@ class DaskTable(PartitionedTable):
     ----------
     data : dask.array.Array or dask.dataframe.DataFrame
     memory : int, optional
+    names : sequence of str, optional
+        What its columns are called, if not as the collection has it.
     """
 
-    def __init__(self, data: Any, memory: int | None = None) -> None:
+    def __init__(
+        self, data: Any, memory: int | None = None, names: Sequence[str] | None = None
+    ) -> None:
         self._data, self.memory = data, memory
         self._is_frame = hasattr(data, "columns")
         if not self._is_frame and getattr(data, "ndim", 0) != 2:
@@ -75,7 +79,7 @@ class DaskTable(PartitionedTable):
                 f"a Dask table should be a DataFrame, or an Array of two dimensions; got "
                 f"{_describe(data)}. Use `to_frame()`, or `reshape`."
             )
-        self.names: Sequence[str] = self._names()
+        self.names: Sequence[str] = self._names() if names is None else names
         self.sizes: list[int] | None = self._sizes()
 
     def _names(self) -> Sequence[str]:
@@ -94,21 +98,13 @@ class DaskTable(PartitionedTable):
             return None
         return [int(size) for size in self._data.chunks[0]]
 
-    def columns(self, columns: Sequence[int]) -> Any:
-        """Return columns as a Dask collection, a single one as one of one dimension."""
-        labels = list(self._data.columns) if self._is_frame else range(self._data.shape[1])
-        chosen: Any = [labels[c] for c in columns]
-        chosen = chosen[0] if len(chosen) == 1 else chosen
-        return self._data[chosen] if self._is_frame else self._data[:, chosen]
-
-    def without(self, columns: Sequence[int]) -> Any:
-        """Return the Dask collection of all other columns."""
-        gone = set(columns)
-        kept = [c for c in range(len(self.names)) if c not in gone]
+    def reordered(self, columns: Sequence[int]) -> DaskTable:
+        """Return the same table with its columns in another order."""
+        names = [self.names[c] for c in columns]
         if not self._is_frame:
-            return self._data[:, kept]
+            return DaskTable(self._data[:, list(columns)], self.memory, names)
         labels = list(self._data.columns)
-        return self._data[[labels[c] for c in kept]]
+        return DaskTable(self._data[[labels[c] for c in columns]], self.memory, names)
 
     def partitions(self, columns: Sequence[int] | None) -> list[Any]:
         data = self._data

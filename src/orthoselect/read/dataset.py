@@ -100,6 +100,11 @@ class Dataset:
         """The same table, column by column."""
         return columns_of(self.data)
 
+    @property
+    def bytes_looked_at(self) -> int:
+        """Bytes that were read to see what the columns of a table in blocks are."""
+        return getattr(self.columns, "bytes_read", 0)
+
     def position(self, name: str) -> int:
         """Return the place of a column."""
         return self._positions[name]

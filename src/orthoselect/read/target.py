@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from orthoselect.encode import TargetColumn
 from orthoselect.errors import InputError, MissingValueError, ShapeError
-from orthoselect.read.table import as_array, check_unique, series_objects, series_order
+from orthoselect.read.block import as_array, check_unique, series_objects, series_order
 
 
 def read_target(y: Any, n_rows: int, name: str = "y") -> list[TargetColumn]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from orthoselect.encode import Feature, Labels, Table
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.problem import Problem
+from orthoselect.roles import Problem
 from orthoselect.show.plain import brief, number
 from orthoselect.show.sampling import live_rows, sample_rows
 

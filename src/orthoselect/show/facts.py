@@ -12,8 +12,8 @@ from orthoselect.arguments import target_in_code
 from orthoselect.encode import Feature, Features, Labels
 from orthoselect.errors import InputError
 from orthoselect.methods import GENERAL, METHODS
-from orthoselect.problem import Problem
 from orthoselect.result import SelectionPath
+from orthoselect.roles import Problem
 from orthoselect.show.plain import number
 from orthoselect.show.sampling import live_rows
 from orthoselect.versions import versions

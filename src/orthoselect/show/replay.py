@@ -21,9 +21,9 @@ from orthoselect.errors import InputError, UnknownColumnError
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import GENERAL, METHODS
-from orthoselect.problem import Problem, check_has_rows, find_table, is_in_blocks, open_problem
-from orthoselect.read import is_path
+from orthoselect.read import find_file, why_not_whole
 from orthoselect.result import SelectionPath
+from orthoselect.roles import Problem, check_has_rows, open_problem
 from orthoselect.selection import prepare, start
 
 # What every method is asked; the other options of a path are the method's own.
@@ -102,8 +102,8 @@ def replay(path: SelectionPath, data: Any, target: Any, sample_weight: Any = Non
     """Open what the path was found on and walk it again; what does not fit raises."""
     _check_weights(path, sample_weight)
     check_has_rows(data, "a report")
-    data = find_table(data) if is_path(data) else data
-    if is_in_blocks(data):
+    data = find_file(data)
+    if why_not_whole(data) is not None:
         raise InputError(
             "a report should have the table in memory, to draw its rows; got one in blocks. Pass a "
             "sample of the rows, and the path that was found on it."

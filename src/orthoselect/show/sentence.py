@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from orthoselect.encode import Labels, Response
-from orthoselect.problem import Problem
 from orthoselect.result import SelectionPath
+from orthoselect.roles import Problem
 from orthoselect.show.plain import percent
 
 # Methods whose gains are shares of their ceiling.

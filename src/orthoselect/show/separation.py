@@ -9,7 +9,7 @@ import numpy as np
 from orthoselect.encode import Labels
 from orthoselect.encode.response import centered_columns, class_basis
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.problem import Problem
+from orthoselect.roles import Problem
 from orthoselect.show.geometry import SelectedSet
 from orthoselect.show.plain import brief, number
 from orthoselect.show.sampling import live_rows, sample_rows

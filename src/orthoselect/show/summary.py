@@ -15,9 +15,9 @@ from orthoselect.encode import CodedDesign, build_design
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS
-from orthoselect.problem import Problem
 from orthoselect.read import response_columns
 from orthoselect.result import SelectionPath
+from orthoselect.roles import Problem
 from orthoselect.show.distributions import find_distributions
 from orthoselect.show.facts import data_facts, kind_of, reproduction, response_names, responses
 from orthoselect.show.geometry import (

@@ -39,7 +39,7 @@ from orthoselect.read.blocks import as_frame
 from orthoselect.read.dataset import Dataset
 
 
-class Source(ABC):
+class Block(ABC):
     """A table that has been looked at but not read.
 
     Attributes
@@ -117,7 +117,7 @@ class Source(ABC):
         )
 
 
-def open_source(X: Any, fewest_rows: int = 2) -> Source:
+def open_whole(X: Any, fewest_rows: int = 2) -> Block:
     """Look at a table of any kind.
 
     Parameters
@@ -126,7 +126,7 @@ def open_source(X: Any, fewest_rows: int = 2) -> Source:
     fewest_rows : int
         How many rows it has to have.
     """
-    source = source_of(X)
+    source = block_of(X)
     n_rows, n = source.n_rows, len(source.names)
     if n < 1:
         raise ShapeError(
@@ -140,10 +140,10 @@ def open_source(X: Any, fewest_rows: int = 2) -> Source:
     return source
 
 
-def source_of(X: Any) -> Source:
+def block_of(X: Any) -> Block:
     """Look at a table of any kind, and any number of rows."""
     if isinstance(X, Dataset):
-        named = source_of(X.data)
+        named = block_of(X.data)
         named.names = X.names
         return named
     X = as_frame(X)
@@ -155,15 +155,15 @@ def source_of(X: Any) -> Source:
             f"X should be 2-dimensional, rows by columns; got shape {array.shape}. Reshape your "
             f"data with `X.reshape(-1, 1)` if it is one feature."
         )
-    return _ArraySource(array) if array.dtype.kind in "fiub" else _ObjectSource(array)
+    return ArrayBlock(array) if array.dtype.kind in "fiub" else ObjectBlock(array)
 
 
-def _other_than_array(X: Any) -> Source | None:
+def _other_than_array(X: Any) -> Block | None:
     if sp.issparse(X):
-        return _SparseSource(X)
+        return SparseBlock(X)
     if nw.dependencies.is_into_dataframe(X):
         check_unique(X)
-        return _pandas_sparse(X) or _FrameSource(X)
+        return _pandas_sparse(X) or FrameBlock(X)
     if nw.dependencies.is_into_series(X):
         raise ShapeError(
             "X should be a table of rows and columns; got a single column (Series). "
@@ -207,7 +207,7 @@ def check_unique(frame: Any, what: str = "column") -> None:
         )
 
 
-class _ArraySource(Source):
+class ArrayBlock(Block):
     """A NumPy array of numbers or booleans."""
 
     def __init__(self, X: NDArray) -> None:
@@ -241,7 +241,7 @@ class _ArraySource(Source):
         return Table(self.n_rows, self.names, self._X, np.arange(len(self.names)), labels)
 
 
-class _SparseSource(Source):
+class SparseBlock(Block):
     """A SciPy sparse matrix or array."""
 
     def __init__(self, X: Any, names: Sequence[str] | None = None) -> None:
@@ -297,7 +297,7 @@ class _SparseSource(Source):
         return len(np.unique(stored)) + (len(stored) < self.n_rows)
 
 
-class _ObjectSource(Source):
+class ObjectBlock(Block):
     """A NumPy array of objects or strings: each column is looked at for what it holds."""
 
     def __init__(self, X: NDArray) -> None:
@@ -321,7 +321,7 @@ class _ObjectSource(Source):
         return result
 
 
-class _FrameSource(Source):
+class FrameBlock(Block):
     """A dataframe of any library that narwhals knows."""
 
     def __init__(self, X: Any) -> None:
@@ -536,7 +536,7 @@ def series_order(series: nw.Series) -> list[Any] | None:
     return arrow_order(native) if nw.dependencies.is_pyarrow_chunked_array(native) else None
 
 
-def _pandas_sparse(X: Any) -> Source | None:
+def _pandas_sparse(X: Any) -> Block | None:
     """Return the source of a pandas frame with sparse columns, else None.
 
     Stored zeros stay unwritten where all columns are sparse with zero as their fill value.
@@ -547,9 +547,9 @@ def _pandas_sparse(X: Any) -> Source | None:
     if len(sparse) == len(X.columns) and all(kind.fill_value == 0 for kind in sparse.values()):
         if len({kind.subtype for kind in sparse.values()}) > 1:  # they would meet in objects
             X = X.astype(type(X.dtypes.iloc[0])(np.float64, 0.0))
-        return _SparseSource(X.sparse.to_coo().tocsc(), [str(name) for name in X.columns])
+        return SparseBlock(X.sparse.to_coo().tocsc(), [str(name) for name in X.columns])
     if sparse:
-        return _FrameSource(X.astype({name: kind.subtype for name, kind in sparse.items()}))
+        return FrameBlock(X.astype({name: kind.subtype for name, kind in sparse.items()}))
     return None
 
 

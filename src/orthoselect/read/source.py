@@ -1,0 +1,408 @@
+"""A table of any kind as a source of blocks of rows; a table in memory is one block.
+
+Whoever selects asks a `Source`, and never what kind of storage is behind it: names and number of
+rows, which columns hold labels, the table itself, the response and the row weights.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, nullcontext
+from dataclasses import replace
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from orthoselect.encode import NumberedNames, Response, Table, TargetColumn, build_response
+from orthoselect.encode.blocks import BlockTable
+from orthoselect.encode.weights import check_weights
+from orthoselect.errors import ShapeError
+from orthoselect.matrix.base import Indices
+from orthoselect.matrix.checksums import (
+    ChecksumHistory,
+    ChecksumWalk,
+    Sums,
+    period_of,
+    rows_to_check,
+)
+from orthoselect.matrix.passes import LocalPasses, Passes, altered, name_of_block, naming
+from orthoselect.matrix.reading import Reading
+from orthoselect.matrix.rows import Rows
+from orthoselect.read.block import Block, block_of
+from orthoselect.read.block_columns import ColumnsOf
+from orthoselect.read.blocks import as_asked, bytes_of, check_names, part_of, stored_at
+from orthoselect.read.dask_table import gathered
+from orthoselect.read.survey import OpenedBlock, Survey, TableCoder
+from orthoselect.read.target import numbers_of, read_target
+
+Total = TypeVar("Total")
+_FIRST_ROWS = 64
+_LOOKED_AT = 64  # columns, in search of those that tell rows apart
+_MOST_ANCHORS = 8
+
+
+class Source(ABC):
+    """A table that has been looked at but not read.
+
+    Attributes
+    ----------
+    names : sequence of str
+        Column names; x0, x1, ... where the input has none.
+    n_rows : int
+        Known once the table has been read; 0 before, where nobody has counted.
+    memory : int or None
+        Bytes that may be taken beside the blocks, if there is a bound.
+    """
+
+    names: Sequence[str]
+    n_rows: int
+    memory: int | None = None
+    _writes_response = True  # whether the response basis is written out, row by row
+
+    @abstractmethod
+    def over_blocks(
+        self,
+        start: Callable[[], Total],
+        add: Callable[..., None],
+        merge: Callable[[Total, Total], Total],
+        *,
+        columns: Indices,
+        along: Sequence[Rows | None],
+    ) -> Total:
+        """Make one pass: ``add(total, block, *along)`` for each `OpenedBlock`; as `Passes.run`."""
+
+    @abstractmethod
+    def categorical_columns(self) -> set[int]:
+        """Return the columns whose dtype says that they hold labels."""
+
+    @abstractmethod
+    def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
+        """Read all columns but those to skip.
+
+        Parameters
+        ----------
+        categorical, skip : sets of columns
+        keep : mapping of columns to str
+            The response and the weights, which are asked for later: what to call each in an error.
+        """
+
+    @abstractmethod
+    def column(self, column: int) -> Any:
+        """Return a column that `read` was told to keep: an array, a series or a `TargetColumn`."""
+
+    @abstractmethod
+    def count_bytes_read(self, nbytes: int) -> None:
+        """Count bytes that were read elsewhere, to look at the columns."""
+
+    def target_columns(self, target: Any, taken: Sequence[int]) -> list[TargetColumn]:
+        """Return the columns of the response: values that were given, or columns of the table."""
+        if not taken:
+            return read_target(gathered(target), self.n_rows)
+        called = names_in_errors(taken, self.names)
+        if len(taken) == 1:
+            return read_target(self.column(taken[0]), self.n_rows)
+        return [read_target(self.column(c), self.n_rows, called[c])[0] for c in called]
+
+    def response(
+        self, target: Any, taken: Sequence[int], task: str, encoding: str, weights: Rows | None
+    ) -> tuple[Response, Rows | None]:
+        """Code the response; return it, and the weights in the form that goes with it.
+
+        Parameters
+        ----------
+        target : array-like
+            Its values, where they are no columns of the table.
+        taken : sequence of int
+            The columns of the table that it is, if so.
+        task, encoding : str
+        weights : array of shape (N,), SpreadWeights or None
+        """
+        columns = self.target_columns(target, taken)
+        in_blocks = not self._writes_response
+        return build_response(columns, task, encoding, weights, in_blocks=in_blocks), weights
+
+    def weights(self, given: Any, column: int | None, *, keep_whole: bool) -> Rows | None:
+        """Return the row weights, checked: those given, or a column that was kept."""
+        values = gathered(given) if column is None else numbers_of(self.column(column))
+        return check_weights(values, self.n_rows, keep_whole=keep_whole)
+
+    def per_row(self, values: Any) -> Any:
+        """Return a response that is no column of the table, not read: here, or where its rows are.
+
+        A response on several machines is returned as `TargetColumn`s in pieces.
+        """
+        return gathered(values)
+
+    def weights_per_row(self, weights: Any) -> Rows:
+        """Return row weights that are no column of the table, not checked, likewise."""
+        return np.atleast_1d(np.asarray(gathered(weights)))
+
+
+def names_in_errors(taken: Sequence[int], names: Sequence[str]) -> dict[int, str]:
+    """Return what to call each column of the response in errors."""
+    if len(taken) == 1:
+        return {taken[0]: "y"}
+    return {c: f"y column `{names[c]}`" for c in taken}
+
+
+class WholeSource(Source):
+    """A table in memory: one block.
+
+    Parameters
+    ----------
+    block : Block
+    """
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.names, self.n_rows = block.names, block.n_rows
+
+    def over_blocks(
+        self,
+        start: Callable[[], Total],
+        add: Callable[..., None],
+        merge: Callable[[Total, Total], Total],
+        *,
+        columns: Indices,
+        along: Sequence[Rows | None],
+    ) -> Total:
+        total = start()
+        add(total, OpenedBlock(self.block, "the table", 0), *along)
+        return total
+
+    def count_bytes_read(self, nbytes: int) -> None:
+        pass  # `stats` tells what passes have read, and there are none
+
+    def categorical_columns(self) -> set[int]:
+        return self.block.categorical_columns()
+
+    def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
+        return self.block.read(categorical, skip)
+
+    def column(self, column: int) -> Any:
+        return self.block.column(column)
+
+
+class BlockSource(Source):
+    """A table in blocks that has been looked at, its first block only.
+
+    Parameters
+    ----------
+    data : source of blocks
+    rows : block, optional
+        A few rows of the first block, if they have been looked at already.
+
+    Attributes
+    ----------
+    first : Block
+        A few rows of the first block.
+    """
+
+    _writes_response = False
+
+    def __init__(self, data: Any, rows: Any = None) -> None:
+        self._data = data
+        self._is_watched = getattr(data, "is_watched", False)  # then it notices by itself
+        self._reading = Reading(progress=getattr(data, "progress", None))
+        # Of columns that were read elsewhere already, for this very selection.
+        self._history: ChecksumHistory | None = getattr(data, "history", None)
+        self._rows = self._peek() if rows is None else rows
+        self.first = block_of(self._rows)
+        given = self.first.names if data.names is None else data.names
+        given = given if isinstance(given, NumberedNames) else [str(name) for name in given]
+        check_names(given, self.first.names, 0)
+        self.names: Sequence[str] = given
+        self.n_rows: int = getattr(data, "n_rows", None) or 0
+        self._passes = self._walker()
+        self.memory = getattr(data, "memory", None)
+        self._target: dict[int, TargetColumn] = {}
+
+    def _walker(self) -> Passes:
+        """Return what walks over the blocks, each an `OpenedBlock`."""
+        return LocalPasses(self._open_all, self.n_rows or None, self._reading, self._place)
+
+    def reordered(self, columns: Sequence[int]) -> BlockSource:
+        """Return the same table with its columns in another order, without another look at it."""
+        order = list(columns)
+        rows = part_of(self._rows, slice(None), order)
+        history = self.history.of_columns(np.array(order, dtype=np.intp))
+        other = BlockSource(ColumnsOf(self._data, order, self.names, history), rows)
+        other._reading.bytes += self._reading.bytes
+        return other
+
+    def _peek(self) -> Any:
+        """Return a few rows of the first block that has any."""
+        blocks = iter(self._data.blocks(None))
+        with closing(blocks) if hasattr(blocks, "close") else nullcontext():
+            for block in blocks:
+                self._reading.bytes += bytes_of(block)
+                rows = first_rows(block)
+                if rows is not None:
+                    self._remember(block_of(block))
+                    return rows
+        raise ShapeError("there should be blocks with rows to select from; there are none.")
+
+    def _remember(self, first: Block) -> None:
+        """Start the history of checksums with those of the first block, or go on with it."""
+        if self._history is None:
+            self._history = ChecksumHistory(period_of(first.n_rows))
+        if self._is_watched:
+            return
+        rows, walk = slice(0, first.n_rows), self._history.walk(np.arange(len(first.names)))
+        names = first.names if self._data.names is None else self._data.names
+        check(walk, first, rows, names, self._place(0, rows))
+        walk.end(is_whole=False)
+
+    @property
+    def history(self) -> ChecksumHistory:
+        """The checksums of what has been read so far."""
+        assert self._history is not None  # since the first look
+        return self._history
+
+    def over_blocks(
+        self,
+        start: Callable[[], Total],
+        add: Callable[..., None],
+        merge: Callable[[Total, Total], Total],
+        *,
+        columns: Indices,
+        along: Sequence[Rows | None],
+    ) -> Total:
+        return self._passes.run(start, add, merge, columns=columns, along=along)
+
+    def count_bytes_read(self, nbytes: int) -> None:
+        self._reading.bytes += nbytes
+
+    def categorical_columns(self) -> set[int]:
+        return self.first.categorical_columns()
+
+    def column(self, column: int) -> TargetColumn:
+        return self._target[column]
+
+    def read(
+        self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}
+    ) -> BlockTable:
+        """Find the levels of categorical columns in a pass of their own; keep columns whole."""
+        labeled = sorted(categorical - skip)
+        survey = self._survey(labeled, keep, skip)
+        self._target = dict(zip(keep, survey.targets()))
+        coder = TableCoder.of(self.names, labeled, survey, skip, self.first)
+        return BlockTable(
+            n_rows=self.n_rows,
+            names=self.names,
+            numeric=coder.template.numeric,
+            numeric_at=coder.template.numeric_at,
+            labels=coder.template.labels,
+            precision=coder.template.precision,
+            passes=self._passes,
+            maker=coder,
+            first=coder.first,
+            memory=self.memory,
+        )
+
+    def _survey(self, labeled: Sequence[int], keep: Mapping[int, str], skip: set[int]) -> Survey:
+        """Find what has to be known of all rows, in a pass if there is anything."""
+        start = partial(Survey, [self.names[c] for c in labeled], list(keep.values()))
+        wanted = [*labeled, *keep]
+        survey = start()
+        if wanted or not self.n_rows:
+            columns = np.array([*wanted, *self._anchors(wanted, skip)] or [0], dtype=np.intp)
+            survey = self._passes.run(start, Survey.look, Survey.merge, columns=columns)
+            self.n_rows = self._passes.n_rows = survey.n_rows
+        if self.n_rows < 2:
+            raise ShapeError(
+                f"Found blocks with {self.n_rows} sample(s) in all; a minimum of 2 is required."
+            )
+        return survey
+
+    def _anchors(self, wanted: Sequence[int], skip: set[int]) -> list[int]:
+        """Return a few columns to read along with those of the survey.
+
+        By them later passes are seen to have the same rows in the same order, though they may read
+        none of the columns that the survey is for. They are columns that tell rows apart, as far as
+        a few rows show. Of files, which are watched, there are none.
+        """
+        if self._is_watched:
+            return []
+        rest = [c for c in range(len(self.names)) if c not in wanted]
+        rest = [c for c in rest if c not in skip] or rest
+        distinct: dict[int, int] = {}
+        for c in rest[:: max(1, len(rest) // _LOOKED_AT)]:
+            distinct[c] = self.first.n_distinct(c)
+            if 2 * distinct[c] > self.first.n_rows:
+                return [c]
+        return sorted(distinct, key=distinct.__getitem__, reverse=True)[:_MOST_ANCHORS]
+
+    def _open_all(self, columns: Indices | None) -> Iterator[OpenedBlock]:
+        """Yield the blocks that have rows, with some columns or all, looked at and checked."""
+        start = number = 0
+        asked = as_asked(columns, len(self.names))
+        names = self.names if asked is None else [self.names[c] for c in asked]
+        walk = self.history.walk(np.arange(len(self.names)) if asked is None else np.array(asked))
+        for block in self._data.blocks(asked):
+            opened = open_block(block, number, f"block {number} (from row {start} on)", names)
+            if opened.n_rows:  # dtypes of nothing tell nothing
+                rows = slice(start, start + opened.n_rows)
+                opened = replace(opened, place=self._place(number, rows))
+                if not self._is_watched:
+                    check(walk, opened.block, rows, self.names, opened.place)
+                yield opened
+                del opened
+                start, number = rows.stop, number + 1
+        walk.end()
+
+    def _place(self, number: int, rows: slice) -> str:
+        """Return what to call a block, and where it is stored if the source can tell."""
+        stored = stored_at(self._data, rows)
+        return name_of_block(number, rows) + ("" if stored is None else f" of {stored}")
+
+
+def check(walk: ChecksumWalk, block: Block, rows: slice, names: Sequence[str], place: str) -> None:
+    """Raise unless the next block of a pass is what it was in passes before.
+
+    Parameters
+    ----------
+    walk : ChecksumWalk
+    block : Block
+    rows : slice
+        Which rows of the table it has.
+    names : sequence of str
+        All columns of the table.
+    place : str
+        What to call the block.
+    """
+    agreed = walk.agreed
+    odd = walk.add(rows.stop, checksums_of(block, rows.start, walk.period))
+    if len(odd):
+        if agreed < rows.start:  # blocks were cut otherwise, or are too many to be known one by one
+            place = f"rows {agreed} to {rows.stop - 1}, up to {place}"
+        raise altered([names[c] for c in odd.tolist()], place)
+
+
+def checksums_of(block: Block, start: int, period: int) -> Sums:
+    """Return the checksum of each column of a block that begins with this row."""
+    rows, weights = rows_to_check(start, block.n_rows, period)
+    if not len(weights):
+        return np.zeros(len(block.names), dtype=np.uint64)
+    return block.checksums(rows, weights)
+
+
+def first_rows(block: Any) -> Any:
+    """Return a few rows of a block, None if it has none."""
+    with naming("the first block"):
+        n_rows = block_of(block).n_rows
+    if not n_rows:
+        return None
+    rows = np.unique(np.linspace(0, n_rows - 1, _FIRST_ROWS).astype(np.intp))
+    return part_of(block, rows.tolist(), slice(None))
+
+
+def open_block(stored: Any, number: int, place: str, names: Sequence[str]) -> OpenedBlock:
+    """Look at a block; it should have the columns of these names."""
+    with naming(place):
+        block = block_of(stored)
+    check_names(names, block.names, number)
+    block.names = names
+    return OpenedBlock(block, place, bytes_of(stored))
