@@ -538,3 +538,20 @@ def test_pickles(rng):
     again = pickle.loads(pickle.dumps(statistics))
     same(again.select(3), statistics.select(3))
     np.testing.assert_array_equal(again.gram, statistics.gram)
+
+
+@pytest.mark.parametrize("responses", [1, 2])
+def test_blocks_before_any_weight_change_nothing(rng, responses):
+    X = rng.normal(size=(40, 3))
+    y = X[:, :responses] + rng.normal(size=(40, responses))
+    w = np.repeat([0.0, 1.0], [15, 25])
+    expected = select(X, y, 2, sample_weight=w)
+    one_by_one = GramStatistics()
+    for rows in (slice(0, 15), slice(15, 40)):
+        one_by_one.update(X[rows], y[rows], w[rows])
+    same(select(one_by_one, None, 2), expected)
+    added = GramStatistics().update(X[:15], y[:15], w[:15]) + GramStatistics().update(
+        X[15:], y[15:]
+    )
+    same(select(added, None, 2), expected)
+    same(select(GramStatistics.of(RowBlocks([X[:15], X[15:]]), y, w), None, 2), expected)

@@ -393,3 +393,16 @@ def test_a_table_of_labels_alone_whose_response_comes_first(library):
     y = np.where((a == "u") ^ (rng.random(N) < 0.1), "yes", "no")
     table = {"y": y, "b": b, "a": a}
     same(select(cut(table, library), "y", 2), select(library.frame(table), "y", 2))
+
+
+@pytest.mark.parametrize("width", [4, 9])
+def test_blocks_that_have_other_columns_in_a_later_pass_are_named(width):
+    X = np.random.default_rng(0).normal(size=(60, 9))
+    passes = []
+
+    def blocks():
+        passes.append(None)
+        return [X[:30, :7], X[30:, :7]] if len(passes) < 3 else [X[:30, :width], X[30:, :7]]
+
+    with pytest.raises(InputError, match=rf"block 0 has {width}, where 7 were expected"):
+        select(RowBlocks(blocks), "x6", 2)

@@ -272,8 +272,8 @@ class Layout:
 
 
 def middle_of(values: Floats) -> float:
-    """Return one of the values with about as many below as above it."""
-    return float(np.sort(values)[len(values) // 2])
+    """Return one of the values with about as many below as above it; 0 if there are none yet."""
+    return float(np.sort(values)[len(values) // 2]) if len(values) else 0.0
 
 
 def by_appearance(seen: LevelsSeen) -> list[Any]:

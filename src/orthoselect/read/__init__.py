@@ -1,4 +1,15 @@
-"""Arrays, sparse matrices, dataframes and files -> tables in plain NumPy terms."""
+"""Arrays, sparse matrices, dataframes, files, blocks and Dask -> tables in plain NumPy terms.
+
+In comes whatever users give as a table; out goes an `encode.Table`, with the response and the row
+weights in a form that goes with it. The class to know is `Source` (`source.py`): a table that has
+been looked at but not read. In memory is one block.
+
+- `given.py` asks what kind of table it is; nobody else does.
+- `source.py`, `survey.py` read a table whole or in blocks; `dask_*.py` where Dask has the rows.
+- `block.py`, `target.py` know arrays, sparse matrices and dataframes: of the table, of the response.
+- `dataset.py`, `columns.py`, `sift.py`, `missing.py`: what a file holds besides features.
+- `files.py`, `opening.py` and the formats beside them find, open, read and write files.
+"""
 
 from orthoselect.read.block import Block, open_whole
 from orthoselect.read.block_columns import ColumnsOf

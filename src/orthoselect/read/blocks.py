@@ -92,17 +92,17 @@ class RowBlocks:
             raise InputError(f"`n_rows` should be the number of all rows; got {n_rows!r}.")
         self._make = blocks if callable(blocks) else lambda: blocks
         self._last: Callable[[], Any] = _nothing  # what the function returned at last, if alive
+        self._first: Sequence[str] | None = None  # what the first block calls its columns
         self.names = names
         self.n_rows, self.progress = n_rows, progress
         self.memory = None if memory is None else count_bytes(memory)
 
     def blocks(self, columns: Sequence[int] | None = None) -> Iterator[Any]:
         """Yield the blocks, with some columns or with all."""
-        first: Sequence[str] | None = None
         for number, block in enumerate(self._made()):
             names = _names_of(block)
-            first = names if first is None else first
-            check_names(first, names, number)
+            self._first = names if self._first is None else self._first
+            check_names(self._first, names, number)
             yield block if columns is None else part_of(block, slice(None), list(columns))
 
     def _made(self) -> Iterable[Any]:
