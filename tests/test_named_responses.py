@@ -321,14 +321,14 @@ def test_rows_without_one_of_the_targets_can_be_dropped(table, tmp_path):
 
 
 def test_columns_of_the_response_are_read_once(table, monkeypatch):
-    from orthoselect.read import table as reading
+    from orthoselect.read import block as reading
 
-    read, column = [], reading._FrameSource.column
+    read, column = [], reading.FrameBlock.column
 
     def counted(self, at):
         read.append(self.names[at])
         return column(self, at)
 
-    monkeypatch.setattr(reading._FrameSource, "column", counted)
+    monkeypatch.setattr(reading.FrameBlock, "column", counted)
     select(table, ["size", "width"], 2)
     assert read == ["size", "width"]
