@@ -10,7 +10,7 @@ import numpy as np
 
 from orthoselect_study import Settings, figures
 from orthoselect_study.methods import TWELVE
-from orthoselect_study.reproduce import how_to_reproduce
+from orthoselect_study.reporting import how_to_reproduce
 
 WRITTEN = "2025-03-01T12:30:00+00:00"
 SETS = ("Dexter", "gisette-like", "Lymphography")

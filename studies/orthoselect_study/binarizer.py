@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from orthoselect.discretizers import Discretizer, column_blocks, sparse_codes
-from orthoselect.encode.bins import DenseColumns, SparseColumns
+from orthoselect.discretizers import Discretizer
 from orthoselect.errors import InputError
 
 _Words = NDArray[np.uint64]
+_BLOCK = 16  # columns of a dense table at a time: no float copy of all of it is made
 
 
 class RandomBinarizer(Discretizer):
@@ -71,9 +71,7 @@ class RandomBinarizer(Discretizer):
         if self.maximum is not None and not (number and 0 < self.maximum < np.inf):
             raise InputError(f"`maximum` should be a number above 0; got {self.maximum!r}.")
         X = self._read(X, reset=True)
-        largest = max(
-            (float(columns.extremes[1].max()) for _, columns in column_blocks(X)), default=0.0
-        )
+        largest = float(X.max()) if 0 not in X.shape else 0.0
         self.maximum_ = largest if self.maximum is None else float(self.maximum)
         self.seed_ = int(check_random_state(self.random_state).randint(2**31 - 1))
         return self
@@ -91,46 +89,39 @@ class RandomBinarizer(Discretizer):
         """
         check_is_fitted(self)
         X = self._read(X, reset=False)
+        keys = self._keys(X.shape[1])
         rows = np.zeros(X.shape[0], dtype=np.uint64)
-        for at, columns in column_blocks(X):
-            _add_columns(rows, columns, self._keys(at, X.shape[1]))
         if sp.issparse(X):
-            return sparse_codes(
-                X, [self._bits(rows, at, c, X.shape[1]) for at, c in column_blocks(X)]
-            )
+            own = np.repeat(keys, np.diff(X.indptr))
+            np.add.at(rows, X.indices, _mixed(_words(X.data) + own))
+            bits = self._bits(rows[X.indices] + own, X.data)
+            coded = sp.csc_matrix((bits, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+            coded.eliminate_zeros()
+            return coded
+        blocks = [slice(first, first + _BLOCK) for first in range(0, X.shape[1], _BLOCK)]
+        for at in blocks:
+            words = _mixed(_words(X[:, at]) + keys[at])
+            words[X[:, at] == 0] = 0  # as the zeros of sparse tables, which nobody sees
+            rows += words.sum(axis=1, dtype=np.uint64)
         bits = np.empty(X.shape, dtype=np.uint8)
-        for at, columns in column_blocks(X):
-            bits[:, at] = self._bits(rows, at, columns, X.shape[1]).T
+        for at in blocks:
+            bits[:, at] = self._bits(rows[:, None] + keys[at], X[:, at])
         return bits
 
-    def _keys(self, at: slice, n: int) -> _Words:
+    def _keys(self, n_columns: int) -> _Words:
         """Return a random word for each column."""
-        columns = np.arange(*at.indices(n), dtype=np.uint64)
+        columns = np.arange(n_columns, dtype=np.uint64)
         return _mixed(columns + _mixed(np.array([self.seed_], dtype=np.uint64)))
 
-    def _bits(
-        self, rows: _Words, at: slice, columns: DenseColumns | SparseColumns, n: int
-    ) -> NDArray[np.uint8]:
-        """Return the bit of every cell that is written down; it depends on row and column."""
-        keys = self._keys(at, n) + np.uint64(1)
-        if isinstance(columns, SparseColumns):
-            words, values = rows[columns.X.indices] + keys[columns.owner], columns.data
-        else:
-            words, values = rows + keys[:, None], columns.A
-        chances = (_mixed(words) >> np.uint64(11)) * 2.0**-53  # in [0, 1)
+    def _bits(self, words: _Words, values: NDArray) -> NDArray[np.uint8]:
+        """Return the bits of cells by their values, and by the words of their rows and columns."""
+        chances = (_mixed(words + np.uint64(1)) >> np.uint64(11)) * 2.0**-53  # in [0, 1)
         return ((chances * self.maximum_ < values) & (values > 0)).astype(np.uint8)
 
 
-def _add_columns(rows: _Words, columns: DenseColumns | SparseColumns, keys: _Words) -> None:
-    """Add what the values of some columns contribute to the random word of each row."""
-    if isinstance(columns, SparseColumns):
-        values = columns.data.astype(np.float64).view(np.uint64)
-        np.add.at(rows, columns.X.indices, _mixed(values + keys[columns.owner]))
-        return
-    values = columns.A.astype(np.float64)
-    words = _mixed(values.view(np.uint64) + keys[:, None])
-    words[values == 0] = 0  # as the zeros of sparse tables, which nobody sees
-    rows += words.sum(axis=0, dtype=np.uint64)
+def _words(values: NDArray) -> _Words:
+    """Return the 64 bits of each value as a number."""
+    return np.ascontiguousarray(values, dtype=np.float64).view(np.uint64)
 
 
 def _mixed(words: _Words) -> _Words:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 from collections.abc import Mapping
@@ -14,7 +15,6 @@ from orthoselect.cli import options as o
 from orthoselect.cli.running import INTERRUPTED, ending_well
 from orthoselect.cli.terminal import Terminal
 from orthoselect.errors import InputError
-from orthoselect.result.text import as_csv, as_table
 
 if TYPE_CHECKING:
     from orthoselect_study import Settings
@@ -24,9 +24,19 @@ study_app = typer.Typer(
     no_args_is_help=True,
 )
 
-_WHAT, _HOW = "What to run", "How"
 # What the library calls these options.
 _WORDS = {name: f"--{name}" for name in ("methods", "seed", "jobs")}
+
+
+def _option(panel: str, help: str, *names: str, **more: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=panel, **more)
+
+
+def _what(help: str, *names: str, **more: Any) -> Any:
+    """Return an option that the experiment has a value of its own for."""
+    return _option("What to run", help, *names, show_default=False, **more)
+
+
 Names = Annotated[
     list[str] | None,
     typer.Argument(
@@ -37,72 +47,46 @@ Names = Annotated[
 ]
 Output = Annotated[
     Path,
-    typer.Option(
+    _option(
+        "How",
+        "Folder for results, tables, figures and the report. A run that was interrupted goes on "
+        "where it stopped.",
         metavar="DIR",
-        help="Folder for results, tables, figures and the report. A run that was interrupted goes "
-        "on where it stopped.",
-        rich_help_panel=_HOW,
     ),
 ]
 Reported = Annotated[
     Path,
     typer.Option(
-        metavar="DIR",
-        help="Folder of a run; its tables, figures and report are written anew.",
+        metavar="DIR", help="Folder of a run; its tables, figures and report are written anew."
     ),
 ]
 Data = Annotated[
     Path | None,
-    typer.Option(
+    _what(
+        "Folder of the data sets as .npz files; without it they are fetched from OpenML.",
         metavar="DIR",
-        help="Folder of the data sets as .npz files; without it they are fetched from OpenML.",
-        show_default=False,
-        rich_help_panel=_WHAT,
     ),
 ]
 Methods = Annotated[
     list[str],
-    typer.Option(
-        default_factory=list,
+    _what(
+        "Methods by the paper's names (OLS, mRMRd, ...); repeat it, or put commas between.",
         metavar="NAME",
-        help="Methods by the paper's names (OLS, mRMRd, ...); repeat it, or put commas between.",
-        show_default=False,
-        rich_help_panel=_WHAT,
+        default_factory=list,
     ),
 ]
 Features = Annotated[
     int | None,
-    typer.Option(
-        help="The most features that are selected, all of a set that has fewer; the paper's number "
-        "if not given.",
-        show_default=False,
-        rich_help_panel=_WHAT,
+    _what(
+        "The most features that are selected, all of a set that has fewer; the paper's number if "
+        "not given."
     ),
 ]
-Repeats = Annotated[
-    int | None,
-    typer.Option(
-        help="Simulated tables in a batch; the paper's 100 if not given.",
-        show_default=False,
-        rich_help_panel=_WHAT,
-    ),
-]
-Folds = Annotated[
-    int | None,
-    typer.Option(
-        help="Folds of cross-validation; the paper's 10 if not given.",
-        show_default=False,
-        rich_help_panel=_WHAT,
-    ),
-]
-Seed = Annotated[int, typer.Option(help="Where all chance comes from.", rich_help_panel=_WHAT)]
-Jobs = Annotated[
-    int, typer.Option("--jobs", "-j", help="Processes at a time.", rich_help_panel=_HOW)
-]
-Quick = Annotated[
-    bool,
-    typer.Option("--quick", help="Smaller numbers: a minute or two.", rich_help_panel=_WHAT),
-]
+Repeats = Annotated[int | None, _what("Simulated tables in a batch; the paper's 100 if not given.")]
+Folds = Annotated[int | None, _what("Folds of cross-validation; the paper's 10 if not given.")]
+Seed = Annotated[int, _option("What to run", "Where all chance comes from.")]
+Jobs = Annotated[int, _option("How", "Processes at a time.", "--jobs", "-j")]
+Quick = Annotated[bool, _option("What to run", "Smaller numbers: a minute or two.", "--quick")]
 
 
 @study_app.command("list")
@@ -114,12 +98,13 @@ def list_command(format: o.FormatOption = o.Format.table) -> None:
     if format is o.Format.json:
         print(json.dumps(rows, indent=2))
         return
-    header, cells = ["name", "about"], [[row["name"], row["about"]] for row in rows]
-    print(
-        as_csv(header, cells).rstrip()
-        if format is o.Format.csv
-        else as_table(header, cells, left={0, 1})
-    )
+    lines = [("name", "about"), *((row["name"], row["about"]) for row in rows)]
+    if format is o.Format.csv:
+        csv.writer(sys.stdout, lineterminator="\n").writerows(lines)
+        return
+    width = max(len(name) for name, _ in lines)
+    for name, about in lines:
+        print(f"{name:<{width}}  {about}")
 
 
 @study_app.command("run")

@@ -1,4 +1,4 @@
-"""What the numbers show, in sentences made from them.
+"""What the numbers show: means with their errors, ranks, and sentences made from them.
 
 A difference is that of the numbers as they are printed, and so is the verdict on it: whoever reads
 a sentence can do it again.
@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
-from orthoselect.lazy import lazy
 from orthoselect_study import paper
-from orthoselect_study.averages import mean, mean_error
 
 _OURS = "OLS"
 _TIE = 1e-12
@@ -25,30 +24,20 @@ BEYOND_CHANCE = 2
 class Standing:
     """How methods did on one data set, by one number each; more is better.
 
-    Attributes
-    ----------
-    dataset : str
-    measure : str
-        What the numbers are, in words.
-    samples : mapping of method to numbers
-        What the score is the mean of: tables, folds, or one number. The n-th of each method are
-        of the same table or fold.
-    errors : mapping of method to the standard error of its score
-    kind : {"last", "all", "mean", "both"}
-        Whether the score is that of the last size, the same with every feature of the set taken,
-        the mean over sizes, or there is one size only.
-    weights : sequence of float, optional
-        What the numbers of a method count, rows of a fold for one; the same if not given.
+    The score of a method is the mean of its samples: tables, folds, or one number. The n-th samples
+    of all methods are of the same table or fold.
     """
 
     dataset: str
-    measure: str
+    measure: str  # what the numbers are, in words
     samples: Mapping[str, Sequence[float]]
-    errors: Mapping[str, float]
+    errors: Mapping[str, float]  # the standard error of each score
+    # Whether the score is that of the "last" size, the same with "all" features of the set taken,
+    # the "mean" over sizes, or "both" since there is one size only.
     kind: str = "both"
-    weights: Sequence[float] | None = None
+    weights: Sequence[float] | None = None  # what the samples count, rows of a fold for one
 
-    @lazy
+    @cached_property
     def scores(self) -> dict[str, float]:
         """The score of each method."""
         return {name: mean(values, self.weights) for name, values in self.samples.items()}
@@ -91,6 +80,74 @@ class Standing:
         return mean_error(gaps, self.weights)
 
 
+def mean(values: Iterable[float], weights: Iterable[float] | None = None) -> float:
+    """Return the mean, nan of nothing.
+
+    Examples
+    --------
+    >>> mean([0.5, 0.8], [2, 1])
+    0.6
+    """
+    values = list(values)
+    counts = [1.0] * len(values) if weights is None else list(weights)
+    if not values:
+        return math.nan
+    return sum(w * value for w, value in zip(counts, values, strict=True)) / sum(counts)
+
+
+def mean_error(values: Sequence[float], weights: Sequence[float] | None = None) -> float:
+    """Return the standard error of a mean, nan of fewer than two values.
+
+    Examples
+    --------
+    >>> round(mean_error([0.8, 0.9, 1.0]), 4)
+    0.0577
+    """
+    if len(values) < 2:
+        return math.nan
+    counts = [1.0] * len(values) if weights is None else list(weights)
+    center, total = mean(values, counts), sum(counts)
+    squares = sum((w * (value - center)) ** 2 for w, value in zip(counts, values, strict=True))
+    return math.sqrt(squares * len(values) / (len(values) - 1)) / total
+
+
+def share_error(share: float, count: int) -> float:
+    """Return the binomial standard error of a share of `count` draws.
+
+    Examples
+    --------
+    >>> round(share_error(0.9, 100), 3)
+    0.03
+    """
+    return math.sqrt(max(share * (1.0 - share), 0.0) / count)
+
+
+def difference_in_errors(ours: float, n_ours: int, theirs: float, n_theirs: int) -> float:
+    """Return how many standard errors two shares lie apart, by the pooled share.
+
+    Examples
+    --------
+    >>> round(difference_in_errors(0.91, 500, 0.95, 100), 2)
+    -1.32
+    """
+    pooled = (ours * n_ours + theirs * n_theirs) / (n_ours + n_theirs)
+    error = math.sqrt(pooled * (1.0 - pooled) * (1.0 / n_ours + 1.0 / n_theirs))
+    return (ours - theirs) / error if error else 0.0
+
+
+def auc_error(area: float, n_one: int, n_other: int) -> float:
+    """Return the standard error of an area under the ROC curve (Hanley and McNeil 1982).
+
+    Examples
+    --------
+    >>> round(auc_error(0.9, 150, 150), 3)
+    0.018
+    """
+    q1, q2 = area / (2 - area), 2 * area**2 / (1 + area)
+    spread = area * (1 - area) + (n_one - 1) * (q1 - area**2) + (n_other - 1) * (q2 - area**2)
+    return math.sqrt(max(spread, 0.0) / (n_one * n_other))
+
+
 def listed(parts: Sequence[str]) -> str:
     """Return words as a list in a sentence.
 
@@ -123,14 +180,7 @@ def is_beyond_chance(gap: float, error: float, digits: int = _DIGITS) -> bool:
 def verdict(gap: float, error: float, digits: int = _DIGITS, *, at_most: bool = False) -> str:
     """Return whether a printed difference is more than chance, with the numbers that tell.
 
-    Parameters
-    ----------
-    gap, error : float
-        The difference, and one standard error of it.
-    digits : int
-        Digits of the error.
-    at_most : bool, default=False
-        Whether the error is a bound.
+    `digits` are those of the error, which may be the bound of one.
 
     Examples
     --------
@@ -213,15 +263,7 @@ def _behind(standing: Standing, one: str, other: str) -> str:
 
 
 def claim_sentences(standings: Sequence[Standing], by: str) -> list[str]:
-    """Say whether the paper's method is always among the first five of twelve.
-
-    Parameters
-    ----------
-    standings : sequence of Standing
-        Of all twelve methods.
-    by : str
-        What they are ranked by, in words.
-    """
+    """Say whether the paper's method is always among the first five of twelve, ranked by this."""
     if not standings:
         return []
     claim = f"always among the first {paper.FIRST} of {paper.OF}"
@@ -232,18 +274,19 @@ def claim_sentences(standings: Sequence[Standing], by: str) -> list[str]:
         f"By {by}: place of {_OURS} among {paper.OF}: {shown}; mean {mean(places.values()):.1f}."
     ]
     if not beyond:
-        where = f"all {_data_sets(len(places))}" if len(places) > 1 else next(iter(places))
+        where = f"all {data_sets(len(places))}" if len(places) > 1 else next(iter(places))
         sentences.append(f"By {by}: the paper's claim, {claim}, holds on {where}.")
         return sentences
     where = listed([f"{name} (number {place})" for name, place in beyond.items()])
     sentences.append(
         f"By {by}: the paper's claim, {claim}, does not hold on {len(beyond)} of "
-        f"{_data_sets(len(places))}: {where}."
+        f"{data_sets(len(places))}: {where}."
     )
     return sentences + [_behind_fifth(s) for s in standings if s.dataset in beyond]
 
 
-def _data_sets(count: int) -> str:
+def data_sets(count: int) -> str:
+    """Return so many data sets, in words."""
     return f"{count} data set{'' if count == 1 else 's'}"
 
 
@@ -258,11 +301,8 @@ def _behind_fifth(standing: Standing) -> str:
 def answer(ranked: Mapping[str, Sequence[Standing]], *, hangs: bool = False) -> str:
     """Return the outcome in a few sentences: how the paper's method ranks, and its claim.
 
-    Parameters
-    ----------
-    ranked : mapping of what is ranked by, in words, to standings with all methods
-    hangs : bool, default=False
-        Whether ranks hang on a choice that the paper leaves open.
+    Standings of all methods are mapped by what they are ranked by, in words; ranks may hang on a
+    choice that the paper leaves open.
     """
     claim = f"The paper's claim, always among the first {paper.FIRST} of {paper.OF} methods,"
     tested = {by: standings for by, standings in ranked.items() if standings}
@@ -288,7 +328,7 @@ def _rank_sentence(by: str, standings: Sequence[Standing]) -> str:
     exceptions = f"; it is not among the first {paper.FIRST} on {where}" if beyond else ""
     return (
         f"By {by}, {_OURS} has a mean rank of {averages[_OURS]:.1f} over "
-        f"{_data_sets(len(standings))}, {best}{exceptions}."
+        f"{data_sets(len(standings))}, {best}{exceptions}."
     )
 
 

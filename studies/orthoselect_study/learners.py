@@ -28,18 +28,8 @@ def lda_accuracies(
     `LinearDiscriminantAnalysis` with the covariance of maximum likelihood (`solver="lsqr"`), and
     it copes with columns that depend on others.
 
-    Parameters
-    ----------
-    A : array of shape (N, k)
-        Training rows, columns in order of selection.
-    y : array of shape (N,)
-    judged : sequence of (array of shape (N', k), array of shape (N',))
-        Rows to judge by.
-
-    Returns
-    -------
-    accuracies : list of lists
-        For each pair of `judged`, one number for each size.
+    A (N, k) and y are the training rows; for each pair of columns and classes of `judged` there is
+    a list, one number for each size.
 
     Examples
     --------
@@ -80,22 +70,10 @@ def _inverse(S: Floats) -> Floats:
 def svm_aucs(
     A: Floats, y: NDArray, judged: Sequence[tuple[Floats, NDArray]], sizes: Iterable[int]
 ) -> tuple[list[list[float]], list[str]]:
-    """Return the area under the ROC curve of a linear SVM by the first so many columns.
+    """Return the areas under the ROC curve of a linear SVM, and what its solver warned of.
 
-    C is 1, the loss the squared hinge; columns are taken as they are.
-
-    Parameters
-    ----------
-    A, y, judged
-        As in `lda_accuracies`; two classes.
-    sizes : iterable of int
-
-    Returns
-    -------
-    areas : list of lists
-        For each pair of `judged`, one number for each size.
-    caught : list of str
-        What the solver warned of.
+    C is 1, the loss the squared hinge; columns are taken as they are, the first so many for each
+    size. The rest is as in `lda_accuracies`.
     """
     from sklearn.svm import LinearSVC
 
@@ -105,12 +83,7 @@ def svm_aucs(
 def tuned_svm_auc(
     A: Floats, y: NDArray, judged: tuple[Floats, NDArray], chance: int
 ) -> tuple[float, float]:
-    """Return the area under the ROC curve of a linear SVM whose C is chosen by cross-validation.
-
-    Returns
-    -------
-    area, C : float
-    """
+    """Return the area under the ROC curve of a linear SVM, and its C by cross-validation."""
     from sklearn.model_selection import GridSearchCV, StratifiedKFold
     from sklearn.svm import LinearSVC
 

@@ -15,8 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from orthoselect_study.chance import digest
-from orthoselect_study.records import Row, Task
+from orthoselect_study.records import Row, Task, digest
 
 COLUMNS = ["task", "rows", *Row._fields]
 HEADER = ",".join(COLUMNS).encode()
@@ -27,45 +26,22 @@ _SEAL, _VERSIONS = "seal", "versions"  # in the note, but no part of the key
 
 @dataclass(frozen=True)
 class StoredTask:
-    """A task with results.
-
-    Attributes
-    ----------
-    name : str
-    seconds : float
-        How long it took.
-    versions : mapping
-        Of the packages that made the results.
-    is_sealed : bool
-        Whether a seal says that nothing was changed.
-    rows : sequence of Row
-    """
+    """A task with results."""
 
     name: str
-    seconds: float
-    versions: Mapping[str, str]
-    is_sealed: bool
+    seconds: float  # how long it took
+    versions: Mapping[str, str]  # of the packages that made the results
+    is_sealed: bool  # whether a seal says that nothing was changed
     rows: Sequence[Row]
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What is in a file.
+    """What is in a file."""
 
-    Attributes
-    ----------
-    tasks : list of StoredTask
-        Those that are complete and as they were written.
-    good : list of bytes
-        Their lines.
-    bad : dict of int to bytes
-        All others by their number, from 1, as they are.
-    has_header : bool
-    """
-
-    tasks: list[StoredTask]
-    good: list[bytes]
-    bad: dict[int, bytes]
+    tasks: list[StoredTask]  # those that are complete and as they were written
+    good: list[bytes]  # their lines
+    bad: dict[int, bytes]  # all other lines by their number, from 1, as they are
     has_header: bool
 
     @property

@@ -10,6 +10,7 @@ in which they enter the path.
 from __future__ import annotations
 
 import inspect
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from typing import Any
 from orthoselect import select
 from orthoselect.errors import InputError
 from orthoselect_study import paper
-from orthoselect_study.chance import digest
+from orthoselect_study.records import Row, digest
 from orthoselect_study.settings import Settings, find
 
 
@@ -74,10 +75,22 @@ INFORMATION = ("mRMRd", "mRMRq", "MIM", "JMI", "CMIM", "CIFE", "ICAP", "DISR")
 
 @dataclass(frozen=True)
 class Selection:
-    """What a method selected: columns in order, and what it warned of."""
+    """What a method selected: columns in order, what it warned of, how long it took."""
 
     features: list[int]
     warnings: list[str]
+    seconds: float
+
+    def rows(self, at: Row) -> list[Row]:
+        """Return all of it as rows like the one given."""
+        return [
+            *(
+                at._replace(n_features=step, measure="feature", value=float(feature))
+                for step, feature in enumerate(self.features, start=1)
+            ),
+            *(at._replace(measure="warning", value=1.0, note=note) for note in self.warnings),
+            at._replace(measure="seconds", value=self.seconds),
+        ]
 
 
 def chosen(settings: Settings, own: Sequence[str] | None = None) -> list[str]:
@@ -116,16 +129,8 @@ def apply(
 ) -> Selection:
     """Select features by a method of the paper.
 
-    Parameters
-    ----------
-    name : str
-        One of `METHODS`.
-    X, y : array or sparse matrix, array
-    n_features : int
-    bins : as `select` takes it
-        How methods that count levels cut numbers; the others have no use for it.
-    levels : sequence of int
-        Columns that methods that count levels take as they are.
+    Methods that count levels cut numbers by `bins`, as `select` takes it, but for the columns in
+    `levels`, which they take as they are; the others have no use for both.
 
     Examples
     --------
@@ -143,6 +148,7 @@ def apply(
         if len(levels):
             options["categorical_features"] = list(levels)
     n_features = min(n_features, X.shape[1])
+    began = time.perf_counter()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if isinstance(method.method, str):
@@ -150,7 +156,8 @@ def apply(
             features = path.features
         else:
             features = _checked(name, method.method(X, y, n_features, **options), X.shape[1])
-    return Selection(features, list(dict.fromkeys(str(w.message) for w in caught)))
+    seconds = time.perf_counter() - began
+    return Selection(features, list(dict.fromkeys(str(w.message) for w in caught)), seconds)
 
 
 def _checked(name: str, columns: Sequence[int], n_columns: int) -> list[int]:

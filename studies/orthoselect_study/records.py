@@ -1,49 +1,36 @@
-"""What a task is, and what it leaves behind."""
+"""What a task is, what it leaves behind, and the names and chance that its key stands for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import json
+import platform
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from importlib.metadata import version
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import orthoselect
-from orthoselect.lazy import lazy
-from orthoselect_study.chance import digest
 
 # Raised whenever a number would come out differently for the same key.
 SCHEMA = 3
 
 
 class Row(NamedTuple):
-    """One number.
-
-    Fields that do not apply are empty: "" for text, None for numbers.
-
-    Attributes
-    ----------
-    dataset, method : str
-    batch, repeat, fold : int or None
-        Of simulations and of cross-validation.
-    n_features : int or None
-        With how many features.
-    measure : str
-        What `value` is: "train", "validation", "found", "seconds", ...
-    value : float
-    note : str
-    """
+    """One number; fields that do not apply are empty: "" for text, None for numbers."""
 
     dataset: str = ""
     method: str = ""
-    batch: int | None = None
+    batch: int | None = None  # of simulations, as `repeat` is
     repeat: int | None = None
     fold: int | None = None
     n_features: int | None = None
-    measure: str = ""
+    measure: str = ""  # what `value` is: "train", "held", "found", "seconds", ...
     value: float = float("nan")
     note: str = ""
-
-
-Work = Callable[[dict[str, Any], Any], list[Row]]
 
 
 @dataclass(frozen=True)
@@ -51,21 +38,12 @@ class Task:
     """One piece of work: it is given its arguments and its data, and nothing else.
 
     So the key, made from both, holds everything that a result depends on.
-
-    Attributes
-    ----------
-    experiment : str
-    arguments : mapping
-        Plain values; the seed is among them.
-    data : StudyData or None
-    cost : float
-        About how long it takes, in seconds; for the time left only.
     """
 
     experiment: str
-    arguments: dict[str, Any]
+    arguments: dict[str, Any]  # plain values; the seed is among them
     data: Any = None
-    cost: float = 1.0
+    cost: float = 1.0  # about how many seconds it takes; for the time left only
 
     @property
     def key(self) -> dict[str, Any]:
@@ -93,49 +71,27 @@ class Task:
 
 @dataclass(frozen=True)
 class Plan:
-    """The tasks of an experiment, and what is to be said of its data.
-
-    Attributes
-    ----------
-    tasks : list of Task
-    data : list of dict
-        Facts of each data set.
-    missing, damaged : mapping
-        Why a data set is not to be had; what is wrong with the copy that is there.
-    facts : mapping
-        Plain values that tables need: methods in order, numbers of features, and so on.
-    """
+    """The tasks of an experiment, and what is to be said of its data."""
 
     tasks: list[Task]
-    data: list[dict[str, Any]] = field(default_factory=list)
-    missing: dict[str, str] = field(default_factory=dict)
-    damaged: dict[str, str] = field(default_factory=dict)
-    facts: dict[str, Any] = field(default_factory=dict)
+    data: list[dict[str, Any]] = field(default_factory=list)  # facts of each data set
+    missing: dict[str, str] = field(default_factory=dict)  # why a data set is not to be had
+    damaged: dict[str, str] = field(default_factory=dict)  # what is wrong with the copy there is
+    facts: dict[str, Any] = field(default_factory=dict)  # what tables need: methods, folds, ...
 
 
 @dataclass(frozen=True)
 class Results:
-    """The rows of one run of an experiment, and nothing of any other.
-
-    Attributes
-    ----------
-    rows : sequence of Row
-    facts, data, missing, damaged
-        As in the `Plan`.
-    settings : mapping
-        What the run was asked for.
-    expected, found : int
-        Tasks of the plan, and those that have results.
-    """
+    """The rows of one run of an experiment, and nothing of any other."""
 
     rows: Sequence[Row]
-    facts: dict[str, Any]
+    facts: dict[str, Any]  # this and the next three as in the `Plan`
     data: list[dict[str, Any]]
     missing: dict[str, str]
     damaged: dict[str, str]
-    settings: dict[str, Any]
-    expected: int
-    found: int
+    settings: dict[str, Any]  # what the run was asked for
+    expected: int  # tasks of the plan
+    found: int  # those that have results
 
     def where(self, **wanted: Any) -> list[Row]:
         """Return the rows whose fields have these values.
@@ -146,13 +102,12 @@ class Results:
         >>> [row.value for row in Results(rows, {}, [], {}, {}, {}, 1, 1).where(method="OLS")]
         [1.0]
         """
-        fields = list(wanted.items())
         rows: Sequence[Row] = self.rows
         if "measure" in wanted:
             rows = self._by_measure.get((wanted["measure"], wanted.get("method")), [])
-        return [row for row in rows if all(getattr(row, k) == v for k, v in fields)]
+        return [row for row in rows if all(getattr(row, k) == v for k, v in wanted.items())]
 
-    @lazy
+    @cached_property
     def _by_measure(self) -> dict[tuple[str, str | None], list[Row]]:
         """Rows by measure and method, and by measure alone."""
         found: dict[tuple[str, str | None], list[Row]] = {}
@@ -173,7 +128,43 @@ class Results:
         seen = {row.method for row in self.rows}
         return [name for name in self.facts.get("methods", []) if name in seen]
 
-    def datasets(self) -> list[str]:
-        """Return the data sets that have results, in the order of the plan."""
-        seen = {row.dataset for row in self.rows}
-        return [facts["name"] for facts in self.data if facts["name"] in seen]
+
+def digest(value: Any) -> str:
+    """Return 16 letters that stand for a plain value; the order of keys does not matter.
+
+    Examples
+    --------
+    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
+    True
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def generator(*purpose: Any) -> np.random.Generator:
+    """Return random numbers for a purpose, whatever the order or number of processes.
+
+    Examples
+    --------
+    >>> first = generator(0, "binomial", 3).normal()
+    >>> first == generator(0, "binomial", 3).normal()
+    True
+    >>> first == generator(0, "binomial", 4).normal()
+    False
+    """
+    return np.random.default_rng(_seeds(purpose))
+
+
+def seed_for(*purpose: Any) -> int:
+    """Return a seed as scikit-learn takes them, for a purpose."""
+    return int(_seeds(purpose).generate_state(1)[0] >> 1)
+
+
+def _seeds(purpose: tuple[Any, ...]) -> np.random.SeedSequence:
+    return np.random.SeedSequence(int(digest(list(purpose)), 16))
+
+
+def versions(*packages: str) -> dict[str, str]:
+    """Return the versions of Python, of the library and of other packages."""
+    others = {package: version(package) for package in packages}
+    return {"python": platform.python_version(), "orthoselect": orthoselect.__version__, **others}

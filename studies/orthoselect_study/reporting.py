@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orthoselect.errors import InputError
 from orthoselect.output import replacing
-from orthoselect_study import figures, findings, markdown, paper
-from orthoselect_study.damage import tell
+from orthoselect_study import findings, paper
 from orthoselect_study.datasets import title_of
 from orthoselect_study.experiments import EXPERIMENTS, Experiment
 from orthoselect_study.experiments.base import absence_sentences
+from orthoselect_study.figures import Figure, draw_ranks
 from orthoselect_study.findings import Standing
-from orthoselect_study.manifest import SEAL
 from orthoselect_study.methods import PENALIZED, TWELVE
-from orthoselect_study.page import render
-from orthoselect_study.records import Results
-from orthoselect_study.reproduce import how_to_reproduce
+from orthoselect_study.pages import Table, as_markdown, as_page
+from orthoselect_study.records import Results, versions
 from orthoselect_study.settings import OVERRIDES
-from orthoselect_study.store import Store, is_locked
-from orthoselect_study.tables import Table
+from orthoselect_study.store import SEAL, Store, is_locked, tell
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+Part = Mapping[str, Any]
+
 _PAGE, _MARKDOWN = "study.html", "study.md"
+# What a report has from the manifest of a run.
+_PLAN = ("facts", "data", "missing", "damaged", "settings")
+_RUN = ("versions", "seconds", "written", "failed")
+_RANKED = {
+    "last": "the score with all features of the experiment",
+    "mean": "the mean score over 1, 2, ... features",
+}
+# Options of the command; a run with others was started from Python.
+_FLAGS = ("methods", "features", "repeats", "folds", "seed")
+_PYTHON_ONLY = ("batches", "rows")
+_SAID = {"None": "not given", "True": "yes", "False": "no"}
 
 
 def report(output: str | Path) -> dict[str, Any]:
@@ -96,29 +108,24 @@ def report(output: str | Path) -> dict[str, Any]:
         "overall": overall,
         "reproduce": how_to_reproduce(parts, str(output)),
     }
-    files.write(_MARKDOWN, markdown.page(summary))
-    files.write(_PAGE, render(summary, files.charts))
+    files.write(_MARKDOWN, as_markdown(summary))
+    files.write(_PAGE, as_page(summary, files.charts))
     return summary
 
 
 class _Files:
-    """Where tables and figures are written, and the charts of the page.
-
-    Attributes
-    ----------
-    charts : dict of a figure's name to its chart
-    """
+    """Where tables and figures are written, and the charts of the page."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.charts: dict[str, Markup] = {}
+        self.charts: dict[str, Markup] = {}  # by the name of the figure
 
     def table(self, table: Table) -> dict[str, Any]:
         """Write a table; return it as plain values."""
         self.write(f"table_{table.name}.md", table.markdown() + "\n")
         return table.to_dict()
 
-    def figure(self, figure: figures.Figure) -> dict[str, str]:
+    def figure(self, figure: Figure) -> dict[str, str]:
         """Write a figure; return what it is called."""
         self.charts[figure.name] = figure.chart()
         return figure.save(self._folder)
@@ -145,11 +152,8 @@ def _read(
         return None
     if manifest is None:
         return None
-    return (
-        _results(store, manifest),
-        manifest,
-        SEAL in manifest and store.is_sealed(manifest["tasks"]),
-    )
+    is_sealed = SEAL in manifest and store.is_sealed(manifest["tasks"])
+    return _results(store, manifest), manifest, is_sealed
 
 
 def _unfit(folder: Path, experiment: Experiment, error: Exception) -> str:
@@ -163,16 +167,8 @@ def _unfit(folder: Path, experiment: Experiment, error: Exception) -> str:
 
 def _results(store: Store, manifest: dict[str, Any]) -> Results:
     names = manifest["tasks"]
-    return Results(
-        store.rows(names),
-        manifest["facts"],
-        manifest["data"],
-        manifest["missing"],
-        manifest["damaged"],
-        manifest["settings"],
-        len(names),
-        store.count(names),
-    )
+    plan = {key: manifest[key] for key in _PLAN}
+    return Results(store.rows(names), **plan, expected=len(names), found=store.count(names))
 
 
 def _part(
@@ -188,7 +184,7 @@ def _part(
         "figures": [],
         "findings": [],
         "selecting": _selecting(experiment, results),
-        **{key: manifest[key] for key in _SHOWN},
+        **{key: manifest[key] for key in (*_PLAN, *_RUN)},
     }
     if 0 < results.found < results.expected:
         part["findings"].append(
@@ -214,25 +210,13 @@ def _selecting(experiment: Experiment, results: Results) -> dict[str, float] | N
 
     None for experiments that are about something else than selecting.
     """
-    if experiment.name == "speed" or not results.where(measure="seconds"):
+    rows = results.where(measure="seconds")
+    if experiment.name == "speed" or not rows:
         return None
     seconds = {"penalized": 0.0, "others": 0.0}
-    for row in results.where(measure="seconds"):
+    for row in rows:
         seconds["penalized" if row.method in PENALIZED else "others"] += row.value
     return seconds
-
-
-_SHOWN = (
-    "settings",
-    "facts",
-    "data",
-    "missing",
-    "damaged",
-    "versions",
-    "seconds",
-    "written",
-    "failed",
-)
 
 
 def _data_table(experiment: Experiment, results: Results) -> Table | None:
@@ -241,26 +225,13 @@ def _data_table(experiment: Experiment, results: Results) -> Table | None:
     rows: list[list[Any]] = []
     for facts in results.data:
         held = f" + {facts['held']} {facts['held_name']}" if facts["held"] else ""
-        rows.append(
-            [
-                facts["title"],
-                f"{facts['rows']}{held}",
-                facts["features"],
-                facts["classes"],
-                facts["probes"],
-                "; ".join([*facts["notes"], facts["citation"]]),
-            ]
-        )
+        sizes = [facts[name] for name in ("features", "classes", "probes")]
+        notes = "; ".join([*facts["notes"], facts["citation"]])
+        rows.append([facts["title"], f"{facts['rows']}{held}", *sizes, notes])
     for name, (state, why) in results.absent().items():
         rows.append([title_of(name), state, None, None, None, why])
     columns = ["data", "rows", "features", "classes", "probes", "notes"]
     return Table(f"{experiment.name}_data", "Data", columns, rows)
-
-
-_RANKED = {
-    "last": "the score with all features of the experiment",
-    "mean": "the mean score over 1, 2, ... features",
-}
 
 
 def _ranked(standings: Sequence[Standing], kind: str) -> list[Standing]:
@@ -309,9 +280,6 @@ def _unlike_settings(parts: Sequence[dict[str, Any]]) -> list[str]:
     return [f"The ranks are not of one run; settings differ: {'; '.join(told)}."]
 
 
-_SAID = {"None": "not given", "True": "yes", "False": "no"}
-
-
 def _overall(
     ranked: Mapping[str, Sequence[Standing]],
     left_out: str,
@@ -334,13 +302,88 @@ def _overall(
         note = "Rows that were not trained on. Equals share the better rank."
         if kind == "last" and left_out:
             note += f" {left_out}"
-        told["tables"].append(
-            files.table(Table(f"ranks_{kind}", title, ["data", *order], rows, note))
-        )
+        table = Table(f"ranks_{kind}", title, ["data", *order], rows, note)
+        told["tables"].append(files.table(table))
         grid = {s.dataset: s.ranks() for s in full}
-        drawing = figures.draw_ranks(grid, {name: averages[name] for name in order}, paper.FIRST)
-        told["figures"].append(files.figure(figures.Figure(f"ranks_{kind}", title, drawing)))
-        counted = f"{len(full)} data set{'' if len(full) == 1 else 's'}"
+        drawing = draw_ranks(grid, {name: averages[name] for name in order}, paper.FIRST)
+        told["figures"].append(files.figure(Figure(f"ranks_{kind}", title, drawing)))
+        counted = findings.data_sets(len(full))
         best = findings.listed([f"{name} {averages[name]:.1f}" for name in order[:3]])
         told["findings"].append(f"By {by}: best mean ranks over {counted}: {best}.")
     return told
+
+
+def how_to_reproduce(parts: Sequence[Part], output: str) -> dict[str, Any]:
+    """Return the runs that gave the results of a folder, as plain values.
+
+    Experiments that were run with the same settings share a command. The folder of data is as it
+    was given to the run, that of results as it was given to the report.
+    """
+    runs = [
+        {"experiments": names, "code": _code(names, {**json.loads(settings), "output": output})}
+        for settings, names in _grouped(parts, _what_was_asked).items()
+    ]
+    used = [
+        {"experiments": names, "versions": json.loads(found)}
+        for found, names in _grouped(parts, lambda part: part["versions"]).items()
+    ]
+    return {
+        "runs": runs,
+        "report": shlex.join(["orthoselect", "study", "report", "--output", output]),
+        "used": used,
+        "versions": versions(),
+    }
+
+
+def _what_was_asked(part: Part) -> dict[str, Any]:
+    """Return the settings without those that change no result."""
+    settings = part["settings"].items()
+    return {name: value for name, value in settings if name not in ("jobs", "output")}
+
+
+def _grouped(
+    parts: Sequence[Part], by: Callable[[Part], Mapping[str, Any]]
+) -> dict[str, list[str]]:
+    groups: dict[str, list[str]] = {}
+    for part in parts:
+        groups.setdefault(json.dumps(by(part)), []).append(part["name"])
+    return groups
+
+
+def _code(names: Sequence[str], settings: Mapping[str, Any]) -> str:
+    """Return a command, or lines of Python where the command has no option for it.
+
+    Examples
+    --------
+    >>> plain = {"output": "out", "data": None, "methods": ["OLS", "MIM"], "seed": 3, "quick": True}
+    >>> _code(["binomial"], plain)
+    'orthoselect study run binomial --methods OLS,MIM --seed 3 --quick --output out'
+    >>> print(_code(["binomial"], {"output": "out", "quick": False, "batches": 2}))
+    from pathlib import Path
+    from orthoselect_study import Settings, run
+    <BLANKLINE>
+    run(['binomial'], Settings(output=Path('out'), batches=2))
+    """
+    if any(settings.get(name) is not None for name in _PYTHON_ONLY):
+        return _python(names, settings)
+    words = ["orthoselect", "study", "run"]
+    words += [] if list(names) == list(EXPERIMENTS) else names
+    words += ["--data", settings["data"]] if settings["data"] else []
+    for name in _FLAGS:
+        value = settings.get(name)
+        if value is not None:
+            words += [f"--{name}", ",".join(value) if isinstance(value, list) else str(value)]
+    words += ["--quick"] if settings["quick"] else []
+    return shlex.join([*words, "--output", settings["output"]])
+
+
+def _python(names: Sequence[str], settings: Mapping[str, Any]) -> str:
+    given = {name: value for name, value in settings.items() if value not in (None, False)}
+    words = []
+    for name, value in given.items():
+        shown = f"Path({value!r})" if name in ("output", "data") else repr(value)
+        words.append(f"{name}={shown}")
+    return (
+        "from pathlib import Path\nfrom orthoselect_study import Settings, run\n\n"
+        f"run({list(names)!r}, Settings({', '.join(words)}))"
+    )

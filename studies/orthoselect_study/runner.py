@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
-import platform
 import time
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-import orthoselect
 from orthoselect.errors import InputError
-from orthoselect_study.damage import tell
 from orthoselect_study.datasets import DataSource
 from orthoselect_study.experiments import EXPERIMENTS, Experiment
 from orthoselect_study.methods import METHODS, StudyMethod
 from orthoselect_study.methods import chosen as chosen_methods
-from orthoselect_study.records import Plan, Row, Task
+from orthoselect_study.records import Row, Task, versions
 from orthoselect_study.settings import Settings, find
-from orthoselect_study.store import Store, locked
+from orthoselect_study.store import Store, locked, tell
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 
@@ -130,7 +126,9 @@ def run(
     except OSError as error:
         raise InputError(f"`output` should be a folder; `{folder}` cannot be: {error}.") from None
     with locked(folder):
-        return _Run(chosen, settings, source, progress).go()
+        made = _Run(chosen, settings, source, progress)
+        tell(line for store in made.stores.values() for line in store.damage)
+        return made.go()
 
 
 def _chosen(names: Sequence[str] | None, settings: Settings) -> list[Experiment]:
@@ -177,12 +175,11 @@ class _Run:
         self._progress = progress
         folder = Path(settings.output)
         self._plans = {e.name: e.plan(settings, source) for e in chosen}
-        self._stores = {e.name: Store(folder, e.name, writing=True) for e in chosen}
-        tell(line for store in self._stores.values() for line in store.damage)
+        self.stores = {e.name: Store(folder, e.name, writing=True) for e in chosen}
         self._experiments = {e.name: e for e in chosen}
         self._failures: list[tuple[str, str]] = []
         tasks = [task for plan in self._plans.values() for task in plan.tasks]
-        self._open = [task for task in tasks if task not in self._stores[task.experiment]]
+        self._open = [task for task in tasks if task not in self.stores[task.experiment]]
         self._total, self._done = len(tasks), len(tasks) - len(self._open)
         self._cost, self._cost_done = sum(task.cost for task in self._open), 0.0
         self._versions = _versions()
@@ -200,7 +197,7 @@ class _Run:
                 for task, outcome in outcomes:
                     self._keep(task, outcome)
             for task in alone:  # times are measured: nothing runs beside them
-                self._keep(task, _single_threaded(self._experiments[task.experiment].work, task))
+                self._keep(task, _attempt(self._experiments[task.experiment], task))
         finally:  # after Ctrl-C, too, the manifests tell what was done
             manifests = {name: self._write(name) for name in self._plans}
         damaged = {name: why for plan in self._plans.values() for name, why in plan.damaged.items()}
@@ -209,17 +206,23 @@ class _Run:
         return manifests
 
     def _outcomes(self, tasks: list[Task]) -> Generator[tuple[Task, Outcome], None, None]:
-        jobs = [(self._experiments[task.experiment].work, task) for task in tasks]
-        if self._settings.jobs == 1 or len(jobs) < 2:
-            for work, task in jobs:
-                yield task, _single_threaded(work, task)
+        if self._settings.jobs == 1 or len(tasks) < 2:
+            for task in tasks:
+                yield task, _attempt(self._experiments[task.experiment], task)
             return
         from joblib import Parallel, delayed
 
         # Large arrays are shared by the processes, not copied; results come as they are ready.
         pool = Parallel(n_jobs=self._settings.jobs, return_as="generator_unordered", batch_size=1)
         by_name = {task.name: task for task in tasks}
-        calls = (delayed(_named)(work, task, _method_of(task)) for work, task in jobs)
+        calls = (
+            delayed(_attempt_elsewhere)(
+                self._experiments[task.experiment],
+                task,
+                METHODS.get(task.arguments.get("method", "")),
+            )
+            for task in tasks
+        )
         outcomes = pool(calls)
         try:
             for name, outcome in outcomes:
@@ -232,7 +235,7 @@ class _Run:
 
     def _keep(self, task: Task, outcome: Outcome) -> None:
         if outcome.error is None:
-            self._stores[task.experiment].add(task, outcome.rows, outcome.seconds, self._versions)
+            self.stores[task.experiment].add(task, outcome.rows, outcome.seconds, self._versions)
         else:
             self._failures.append((task.label, outcome.error))
         self._done += 1
@@ -249,10 +252,23 @@ class _Run:
         self._progress(Step(self._done, self._total, label, left))
 
     def _write(self, name: str) -> dict[str, Any]:
-        plan, store = self._plans[name], self._stores[name]
-        manifest = _manifest(plan, store, self._settings)
+        plan, store = self._plans[name], self.stores[name]
+        names = [task.name for task in plan.tasks]
         failed = dict.fromkeys(f for f in self._failures if f[0].split()[0] == name)
-        manifest["failed"] = [list(failure) for failure in failed]
+        manifest = {
+            "written": datetime.now(UTC).isoformat(timespec="seconds"),
+            "settings": self._settings.to_dict(),
+            "tasks": names,
+            "complete": store.count(names),
+            "seconds": store.seconds(names),
+            "facts": plan.facts,
+            "data": plan.data,
+            "missing": plan.missing,
+            "damaged": plan.damaged,
+            # Those that made the results, which an earlier run may have had others of.
+            "versions": store.versions(names) or _versions(),
+            "failed": [list(failure) for failure in failed],
+        }
         store.write_manifest(manifest)
         return manifest
 
@@ -266,49 +282,25 @@ class Outcome:
     error: str | None = None
 
 
-def _attempt(work: Any, task: Task) -> Outcome:
+def _attempt(experiment: Experiment, task: Task) -> Outcome:
+    """Run with one thread: sums then do not depend on how many processes share the machine."""
     began = time.perf_counter()
-    try:
-        rows = work(task.arguments, task.data)
-    except Exception as error:
-        return Outcome([], 0.0, f"{type(error).__name__}: {error}")
+    with threadpool_limits(1):
+        try:
+            rows = experiment.work(task.arguments, task.data)
+        except Exception as error:
+            return Outcome([], 0.0, f"{type(error).__name__}: {error}")
     return Outcome(rows, time.perf_counter() - began)
 
 
-def _single_threaded(work: Any, task: Task) -> Outcome:
-    """Run with one thread: sums then do not depend on how many processes share the machine."""
-    with threadpool_limits(1):
-        return _attempt(work, task)
-
-
-def _method_of(task: Task) -> StudyMethod | None:
-    return METHODS.get(task.arguments.get("method", ""))
-
-
-def _named(work: Any, task: Task, method: StudyMethod | None) -> tuple[str, Outcome]:
+def _attempt_elsewhere(
+    experiment: Experiment, task: Task, method: StudyMethod | None
+) -> tuple[str, Outcome]:
     """Run in another process, which does not know of methods that were added to this one."""
     if method is not None:
         METHODS[method.name] = method
-    return task.name, _single_threaded(work, task)
-
-
-def _manifest(plan: Plan, store: Store, settings: Settings) -> dict[str, Any]:
-    names = [task.name for task in plan.tasks]
-    return {
-        "written": datetime.now(UTC).isoformat(timespec="seconds"),
-        "settings": settings.to_dict(),
-        "tasks": names,
-        "complete": store.count(names),
-        "seconds": store.seconds(names),
-        "facts": plan.facts,
-        "data": plan.data,
-        "missing": plan.missing,
-        "damaged": plan.damaged,
-        # Those that made the results, which an earlier run may have had others of.
-        "versions": store.versions(names) or _versions(),
-    }
+    return task.name, _attempt(experiment, task)
 
 
 def _versions() -> dict[str, str]:
-    others = {package: version(package) for package in _PACKAGES}
-    return {"python": platform.python_version(), "orthoselect": orthoselect.__version__, **others}
+    return versions(*_PACKAGES)

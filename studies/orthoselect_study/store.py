@@ -1,28 +1,74 @@
-"""Results on disk: one CSV for each experiment, a task's rows added in one piece.
+"""Results on disk: one CSV for each experiment, a task's rows added in one piece, and a manifest.
 
 A task that is not complete, or not as it was written, does not count. A run that opens the file
 moves its lines, and all others that are damaged, to a file of their own, says so, and does the task
-again.
+again. The manifest, a JSON file, says what the last run was asked for; a seal in it tells changes.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from orthoselect.errors import InputError
 from orthoselect.output import replacing
-from orthoselect_study import damage, lines, manifest
-from orthoselect_study.damage import Damaged
-from orthoselect_study.lines import Contents
-from orthoselect_study.records import Row, Task
+from orthoselect_study import lines
+from orthoselect_study.lines import Contents, StoredTask
+from orthoselect_study.records import Row, Task, digest
+from orthoselect_study.settings import Settings
 
+SEAL = "seal"
 _LOCK = ".study.lock"
 _NOTHING = Contents([], [], {}, has_header=False)
 _NEXT_RUN = "That is left out here; the next run sets it aside, and runs what is missing."
+_WHOLE, _NUMBER, _MAYBE_TEXT = (int, type(None)), (int, float), (str, type(None))
+# What reports need, as a pattern: a type, or several; a list of what each entry is; a mapping of
+# what each key has; (dict, what) for a mapping of any keys to that.
+_SETTINGS: dict[str, Any] = {field.name: _WHOLE for field in fields(Settings)} | {
+    "output": _MAYBE_TEXT,
+    "data": _MAYBE_TEXT,
+    "methods": (list, type(None)),
+}
+_DATA = {
+    **dict.fromkeys(("name", "title", "citation"), str),
+    **dict.fromkeys(("rows", "held", "features", "classes", "probes"), _WHOLE),
+    "held_name": _MAYBE_TEXT,
+    "notes": [str],
+}
+_MANIFEST = {
+    "written": str,
+    "settings": _SETTINGS,
+    "tasks": [str],
+    "seconds": _NUMBER,
+    "facts": {},
+    "data": [_DATA],
+    "missing": (dict, str),
+    "damaged": (dict, str),
+    "versions": (dict, str),
+    "failed": [[str]],
+}
+# Which of these there are depends on the experiment.
+_FACTS = {"methods": [str], "folds": int, "repeats": int, "batches": int}
+
+
+class DamagedResultsWarning(UserWarning):
+    """A file of results is not as a run wrote it; the message says where the damaged part is."""
+
+
+class _Damaged(Exception):  # noqa: N818 - a state of a file, which runs and reports go on from
+    """A file is of no use as a whole; the message says what it is instead."""
+
+
+def tell(damage: Iterable[str]) -> None:
+    """Warn of each, at the line that called whoever calls this."""
+    for line in damage:
+        warnings.warn(line, DamagedResultsWarning, stacklevel=3)
 
 
 class Store:
@@ -64,7 +110,7 @@ class Store:
         self._tasks = {task.name: task for task in found.tasks}
         if writing:
             if not found.is_whole:
-                self._rewrite(found.good)
+                _write(self.path, b"".join([lines.HEADER + b"\n", *found.good]))
             self._set_damaged_manifest_aside()
 
     def __contains__(self, task: Task) -> bool:
@@ -90,44 +136,49 @@ class Store:
 
     def rows(self, names: Iterable[str]) -> list[Row]:
         """Return the rows of these tasks, in the order of the names."""
-        return [row for name in names if name in self._tasks for row in self._tasks[name].rows]
+        return [row for task in self._stored(names) for row in task.rows]
 
     def seconds(self, names: Iterable[str]) -> float:
         """Return how long these tasks took, together."""
-        return sum(self._tasks[name].seconds for name in names if name in self._tasks)
+        return sum(task.seconds for task in self._stored(names))
 
     def versions(self, names: Iterable[str]) -> dict[str, str]:
         """Return the versions of packages that made the results of these tasks."""
         found: dict[str, dict[str, None]] = {}
-        for name in names:
-            versions = self._tasks[name].versions if name in self._tasks else {}
-            for package, number in versions.items():
+        for task in self._stored(names):
+            for package, number in task.versions.items():
                 found.setdefault(package, {})[number] = None
         return {package: " and ".join(numbers) for package, numbers in found.items()}
 
     def count(self, names: Iterable[str]) -> int:
         """Return how many of these tasks have results."""
-        return sum(name in self._tasks for name in names)
+        return len(self._stored(names))
 
     def is_sealed(self, names: Iterable[str]) -> bool:
         """Tell whether the results of these tasks all have a seal, which older versions lack."""
-        return all(self._tasks[name].is_sealed for name in names if name in self._tasks)
+        return all(task.is_sealed for task in self._stored(names))
+
+    def _stored(self, names: Iterable[str]) -> list[StoredTask]:
+        return [self._tasks[name] for name in names if name in self._tasks]
 
     def write_manifest(self, told: Mapping[str, Any]) -> None:
         """Say which tasks are those of the last run, and what it was asked for."""
-        manifest.write(self.manifest_path, told)
+        plain = json.loads(json.dumps(told))
+        text = json.dumps({**plain, SEAL: digest(plain)}, indent=1)
+        with replacing(self.manifest_path) as temporary:
+            temporary.write_text(text + "\n")
 
     def manifest(self) -> dict[str, Any] | None:
         """Return what the last run was asked for, None if there was none."""
         try:
-            return manifest.read(self.manifest_path)
-        except Damaged as reason:
+            return _read_manifest(self.manifest_path)
+        except _Damaged as reason:
             raise InputError(
                 f"{self._about_manifest(reason)} Run the experiment again: results that are there "
                 f"are kept."
             ) from None
 
-    def _about_manifest(self, reason: Damaged) -> str:
+    def _about_manifest(self, reason: _Damaged) -> str:
         return (
             f"`{self.manifest_path}` should be what a run of the study wrote; it is damaged, or of "
             f"another version ({reason})."
@@ -135,9 +186,9 @@ class Store:
 
     def _set_damaged_manifest_aside(self) -> None:
         try:
-            manifest.read(self.manifest_path)
-        except Damaged as reason:
-            aside = damage.set_aside(self.manifest_path)
+            _read_manifest(self.manifest_path)
+        except _Damaged as reason:
+            aside = _set_aside(self.manifest_path)
             self.damage.append(
                 f"{self._about_manifest(reason)} It is kept as `{aside}`, and a new one is written."
             )
@@ -145,14 +196,14 @@ class Store:
     def _read(self) -> Contents:
         """Return what is good in the file; what is damaged is told, and set aside by a run."""
         try:
-            content = damage.read(self.path)
+            content = _read(self.path)
             if content is None:
                 return _NOTHING
             found = lines.parse(content)
             if not found.is_ours:
                 self._refuse_what_is_not_ours(content)
-                raise Damaged("it is something else" if content.strip() else "it is empty")
-        except Damaged as reason:
+                raise _Damaged("it is something else" if content.strip() else "it is empty")
+        except _Damaged as reason:
             self._tell_of_all(reason)
             return _NOTHING
         if not found.is_whole:
@@ -167,12 +218,12 @@ class Store:
                 f"{', '.join(lines.COLUMNS)}; it has others. Choose another output folder."
             )
 
-    def _tell_of_all(self, reason: Damaged) -> None:
+    def _tell_of_all(self, reason: _Damaged) -> None:
         what = f"`{self.path}` should be results of the study; {reason}."
         if not self._writing:
             self.damage.append(f"{what} {_NEXT_RUN}")
             return
-        aside = damage.set_aside(self.path)
+        aside = _set_aside(self.path)
         self.damage.append(f"{what} It is kept as `{aside}`, and what is missing is run again.")
 
     def _tell_of_lines(self, found: Contents) -> None:
@@ -186,14 +237,97 @@ class Store:
         if not self._writing:
             self.damage.append(f"{what} {_NEXT_RUN}")
             return
-        aside = damage.keep_aside(self.path, b"".join(found.bad.values()))
+        aside = _free_name(self.path)
+        _write(aside, b"".join(found.bad.values()))
         self.damage.append(f"{what} That is kept in `{aside}`, and what is missing is run again.")
 
-    def _rewrite(self, good: Iterable[bytes]) -> None:
-        with replacing(self.path) as temporary, temporary.open("wb") as file:
-            file.write(b"".join([lines.HEADER + b"\n", *good]))
-            file.flush()
-            os.fsync(file.fileno())
+
+def _read_manifest(path: Path) -> dict[str, Any] | None:
+    """Return a manifest, None if there is none; that of an older version has no seal."""
+    content = _read(path)
+    if content is None:
+        return None
+    try:
+        manifest = json.loads(content)
+    except RecursionError:
+        raise _Damaged("it is no JSON: brackets go too deep") from None
+    except ValueError as error:
+        raise _Damaged(f"it is no JSON: {error}") from None
+    _check(manifest, _MANIFEST, "it")
+    _check(manifest["facts"], {k: _FACTS[k] for k in _FACTS if k in manifest["facts"]}, "`facts`")
+    if any(len(failure) != 2 for failure in manifest["failed"]):
+        raise _Damaged("`failed` is of something else than tasks and reasons")
+    told = {key: value for key, value in manifest.items() if key != SEAL}
+    if SEAL in manifest and manifest[SEAL] != digest(told):
+        raise _Damaged("something in it was changed")
+    return manifest
+
+
+def _check(value: Any, pattern: Any, where: str) -> None:
+    """Raise if a value is not of a pattern."""
+    if isinstance(pattern, list):
+        _check_type(value, list, where)
+        for each in value:
+            _check(each, pattern[0], f"an entry of {where}")
+    elif isinstance(pattern, dict):
+        _check_type(value, dict, where)
+        lacking = [key for key in pattern if key not in value]
+        if lacking:  # a version that wrote less
+            raise _Damaged(f"{where} lacks {', '.join(lacking)}")
+        for key, inner in pattern.items():
+            _check(value[key], inner, f"`{key}`")
+    elif isinstance(pattern, tuple) and pattern[0] is dict:
+        _check_type(value, dict, where)
+        for key, each in value.items():
+            _check(each, pattern[1], f"`{key}` of {where}")
+    else:
+        _check_type(value, pattern, where)
+
+
+def _check_type(value: Any, kinds: Any, where: str) -> None:
+    if not isinstance(value, kinds):
+        raise _Damaged(f"{where} is of another type, {type(value).__name__}")
+
+
+def _read(path: Path) -> bytes | None:
+    """Return what is in a file, None if there is no file."""
+    if not os.path.lexists(path):
+        return None
+    if path.exists() and not path.is_file():  # reading a pipe would wait for ever
+        raise _Damaged("it is a folder" if path.is_dir() else "it is a pipe or device, no file")
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise _Damaged(f"it cannot be read: {error.strerror}") from None
+
+
+def _set_aside(path: Path) -> Path:
+    """Give whatever stands at a path another name; return that."""
+    aside = _free_name(path)
+    try:
+        os.rename(path, aside)
+    except OSError as error:
+        raise InputError(
+            f"`{path}` should be a file of the study; it is damaged, and cannot be moved to "
+            f"`{aside}`: {error.strerror}. Move it, or choose another output folder."
+        ) from None
+    return aside
+
+
+def _free_name(path: Path) -> Path:
+    aside, count = path.with_name(f"{path.name}.damaged"), 1
+    while os.path.lexists(aside):
+        count += 1
+        aside = path.with_name(f"{path.name}.damaged-{count}")
+    return aside
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file, which is on the disk when this returns."""
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 @contextmanager

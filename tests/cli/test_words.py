@@ -8,7 +8,7 @@ import pytest
 
 from orthoselect.errors import InputError
 from orthoselect.read import FileBlocks, read_source
-from orthoselect_study.datasets.archives import read_archive
+from orthoselect_study.datasets.copies import read_archive
 
 # Links
 

@@ -39,9 +39,9 @@ SUMMARIES = {
 
 def rendered(name):
     from orthoselect.show.page import render
-    from orthoselect_study import page
+    from orthoselect_study import pages
 
-    return page.render(*studies.report()) if name == "study" else render(SUMMARIES[name]())
+    return pages.as_page(*studies.report()) if name == "study" else render(SUMMARIES[name]())
 
 
 @pytest.fixture(scope="session")

@@ -12,8 +12,7 @@ import pytest
 
 import studies
 from orthoselect.errors import InputError
-from orthoselect_study import EXPERIMENTS, Settings, Store, report, run
-from orthoselect_study.damage import DamagedResultsWarning
+from orthoselect_study import EXPERIMENTS, DamagedResultsWarning, Settings, Store, report, run
 from orthoselect_study.lines import COLUMNS
 from orthoselect_study.store import locked
 

@@ -9,11 +9,11 @@ import pytest
 from orthoselect import select
 from orthoselect.errors import InputError
 from orthoselect_study import EXPERIMENTS, METHODS, Settings, paper, report, run
-from orthoselect_study.averages import auc_error, mean, mean_error
 from orthoselect_study.datasets import DataSource, load
 from orthoselect_study.experiments.folds import split
 from orthoselect_study.experiments.simulated import RELEVANT, draw, exact_supports
 from orthoselect_study.experiments.speed import by_definition, gram_schmidt
+from orthoselect_study.findings import auc_error, mean, mean_error
 from orthoselect_study.methods import INFORMATION, TWELVE, StudyMethod, apply, described
 from orthoselect_study.records import Results, Row
 from orthoselect_study.reporting import _results

@@ -10,8 +10,8 @@ import studies
 from orthoselect.plots import PALETTE
 from orthoselect_study import figures
 from orthoselect_study.methods import METHODS
-from orthoselect_study.page import render
-from orthoselect_study.reproduce import how_to_reproduce
+from orthoselect_study.pages import as_page as render
+from orthoselect_study.reporting import how_to_reproduce
 from outlines import Outline
 
 pytest.importorskip("matplotlib")

@@ -1,6 +1,72 @@
-"""The data sets of the study; a new one is a loader and one line here."""
+"""The data sets of the study.
 
+In: a `DataSource`, a folder of copies or OpenML. Out: `StudyData`, a table with its classes, kinds
+of columns, notes and a fingerprint. A new set is a loader, and a line in `DATASETS` here.
+
+base.py     the record that loaders fill, and where they look
+copies.py   .npz files and OpenML: read, and checked
+sets.py     a loader for each set
+gisette.py  Gisette, and a stand-in made from MNIST
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from orthoselect.errors import InputError
+from orthoselect_study.datasets import gisette, sets
 from orthoselect_study.datasets.base import DataSource, Loaded, Loader, Missing, StudyData
-from orthoselect_study.datasets.registry import DATASETS, load, title_of
 
 __all__ = ["DATASETS", "DataSource", "Loaded", "Loader", "Missing", "StudyData", "load", "title_of"]
+
+DATASETS = {
+    loader.name: loader
+    for loader in (
+        Loader("iris", "Iris", sets.iris),
+        Loader("dexter", "Dexter", sets.dexter),
+        Loader("gisette", "Gisette", gisette.gisette),
+        Loader("gisette-like", "gisette-like", gisette.gisette_like),
+        Loader("mnist", "MNIST", sets.mnist),
+        Loader("mfeat", "Mfeat", sets.mfeat),
+        Loader("breast", "Breast", sets.breast),
+        Loader("cnae9", "CNAE-9", sets.cnae9),
+        Loader("lymphography", "Lymphography", sets.lymphography),
+        Loader("flags", "Flags", sets.flags),
+        Loader("parkinsons", "Parkinsons", sets.parkinsons),
+    )
+}
+
+
+def title_of(name: str) -> str:
+    """Return what tables call a set; its name if it is one that a user added to another run."""
+    return DATASETS[name].title if name in DATASETS else name
+
+
+def load(names: Iterable[str], source: DataSource) -> Loaded:
+    """Return the sets that are to be had, and why the others are not.
+
+    Examples
+    --------
+    >>> found = load(["iris", "breast"], DataSource())
+    >>> found.sets["breast"].X.shape, found.missing, found.damaged
+    ((569, 30), {}, {})
+    """
+    found = Loaded()
+    for name in names:
+        if name not in source.tried:
+            source.tried[name] = _try(DATASETS[name], source)
+        outcome = source.tried[name]
+        if isinstance(outcome, StudyData):
+            found.sets[name] = outcome
+        elif isinstance(outcome, Missing):
+            found.missing[name] = str(outcome)
+        else:
+            found.damaged[name] = str(outcome)
+    return found
+
+
+def _try(loader: Loader, source: DataSource) -> StudyData | Missing | InputError:
+    try:
+        return loader.load(source)
+    except (Missing, InputError) as reason:
+        return reason

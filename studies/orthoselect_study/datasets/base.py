@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.errors import InputError
-from orthoselect_study.chance import generator
+from orthoselect_study.records import generator
 
 # What the columns of a set may be. Categories have no order; counts are few whole numbers that
 # need no cutting into levels.
@@ -26,16 +26,10 @@ class Missing(Exception):  # noqa: N818 - not an error: a set that is not to be 
 
 @dataclass(frozen=True)
 class DataSource:
-    """Where loaders look: a folder, or OpenML if there is none.
-
-    Attributes
-    ----------
-    folder : Path or None
-    tried : dict
-        What came of the sets that were asked for already: the set, or why there is none.
-    """
+    """Where loaders look: a folder, or OpenML if there is none."""
 
     folder: Path | None = None
+    # What came of the sets that were asked for already: the set, or why there is none.
     tried: dict[str, StudyData | Missing | InputError] = field(
         default_factory=dict, compare=False, repr=False
     )
@@ -124,18 +118,11 @@ class StudyData:
 
 @dataclass(frozen=True)
 class Loaded:
-    """Some data sets, as far as they are to be had.
-
-    Attributes
-    ----------
-    sets : dict of name to StudyData
-    missing, damaged : dict of name to str
-        Why a set is not to be had, and what is wrong with the copy that is there.
-    """
+    """Some data sets by name, as far as they are to be had."""
 
     sets: dict[str, StudyData] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
-    damaged: dict[str, str] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)  # why a set is not to be had
+    damaged: dict[str, str] = field(default_factory=dict)  # what is wrong with the copy there is
 
 
 @dataclass(frozen=True)

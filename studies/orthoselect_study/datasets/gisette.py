@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.errors import InputError
-from orthoselect_study.chance import generator
-from orthoselect_study.datasets import openml
-from orthoselect_study.datasets.archives import UCI, check, mnist, read_archive
 from orthoselect_study.datasets.base import DataSource, Missing, StudyData
+from orthoselect_study.datasets.copies import arrays_of, check, fetch_parts
+from orthoselect_study.datasets.sets import CHALLENGE, NO_TEST_LABELS, mnist
+from orthoselect_study.records import generator
 
 SUMS = {"train": 3197297133, "valid": 529310977}
 SHA256 = {
@@ -37,42 +39,37 @@ _DRAWS = 2003  # the seed of the stand-in: it is one set, whatever the seed of a
 
 def gisette(source: DataSource) -> StudyData:
     """Gisette: fours and nines; half of the 5000 features are probes, which ones is not known."""
-    X, y, held_X, held_y = _gisette_copy(source)
+    X, y, held_X, held_y = _copy(source)
     for part, table, labels in (("train", X, y), ("valid", held_X, held_y)):
         what = f"gisette ({part})"
         check(what, "the shape", list(table.shape), [_ROWS[part], _N_REAL + _N_PROBES])
         counts = np.unique(labels, return_counts=True)[1].tolist()
         check(what, "the class counts", counts, [_ROWS[part] // 2] * 2)
         check(what, "the sum of values", int(table.sum(dtype=np.int64)), SUMS[part])
-    citation = f"Guyon, Gunn, Ben-Hur and Dror, NIPS 2003 feature selection challenge; {UCI}"
-    notes = ("judged on the validation rows: the labels of the test rows were never published",)
-    return StudyData(
-        "gisette",
-        "Gisette",
-        X.astype(np.int16),
-        y,
-        ("numeric",) * X.shape[1],
-        citation,
-        held_X.astype(np.int16),
-        held_y,
-        notes=notes,
-    )
+    X, held_X, kinds = X.astype(np.int16), held_X.astype(np.int16), ("numeric",) * X.shape[1]
+    notes = (NO_TEST_LABELS,)
+    return StudyData("gisette", "Gisette", X, y, kinds, CHALLENGE, held_X, held_y, notes=notes)
 
 
-def _gisette_copy(source: DataSource) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+def _copy(source: DataSource) -> tuple[NDArray, ...]:
     """Return a copy: gisette.npz, or UCI's four files, of the folder; or OpenML's."""
-    if source.folder is None:
-        return openml.gisette()
-    if all((Path(source.folder) / file).exists() for file in SHA256):
+    if source.folder and all((Path(source.folder) / file).exists() for file in SHA256):
         return _uci_files(Path(source.folder))
     try:
-        arrays = read_archive(source.folder, "gisette.npz", _ARRAYS)
+        return arrays_of(
+            source, "gisette.npz", _ARRAYS, lambda: fetch_parts(41026, _written_out, 6000)
+        )
     except Missing:
+        if source.folder is None:
+            raise
         raise Missing(
             f"there is neither `gisette.npz` (arrays {', '.join(_ARRAYS)}) nor UCI's four files "
             f"({', '.join(SHA256)}) in the folder of data"
         ) from None
-    return arrays["X_train"], arrays["y_train"], arrays["X_valid"], arrays["y_valid"]
+
+
+def _written_out(data: Any) -> NDArray:
+    return data.toarray() if sp.issparse(data) else np.asarray(data)
 
 
 def _uci_files(folder: Path) -> tuple[NDArray, NDArray, NDArray, NDArray]:
@@ -98,16 +95,16 @@ def gisette_like(source: DataSource) -> StudyData:
     if digits.X.shape[1] != _SIDE**2:
         raise InputError(f"MNIST should have {_SIDE**2} pixels; it has {digits.X.shape[1]}.")
     X, y, is_real = _make(digits.X, np.asarray(digits.y))
-    n_train = _ROWS["train"]
+    train, held = slice(_ROWS["train"]), slice(_ROWS["train"], None)
     return StudyData(
-        "gisette-like",
-        "gisette-like",
-        X[:n_train],
-        y[:n_train],
-        ("numeric",) * X.shape[1],
-        f"made from MNIST ({digits.citation}) by the recipe of the NIPS 2003 challenge",
-        X[n_train:],
-        y[n_train:],
+        name="gisette-like",
+        title="gisette-like",
+        X=X[train],
+        y=y[train],
+        kinds=("numeric",) * X.shape[1],
+        citation=f"made from MNIST ({digits.citation}) by the recipe of the NIPS 2003 challenge",
+        held_X=X[held],
+        held_y=y[held],
         is_real=is_real,
         notes=("a stand-in, not Gisette: same recipe and size, other draws, other probes",),
     )

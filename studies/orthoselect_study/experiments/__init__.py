@@ -1,6 +1,40 @@
-"""The experiments of the study; a new one is a file and one line in the registry."""
+"""The experiments of the study.
+
+In: `Settings` and the data sets. Out: a `Plan` of tasks; then, from the rows that these leave,
+tables, figures, sentences, and how the methods stand. A new experiment is a subclass of
+`Experiment`, and a line in `EXPERIMENTS` here.
+
+base.py       what every experiment can be asked
+iris.py       the paper's worked example
+simulated.py  tables made at random, of two and three classes
+curves.py     scores against the number of features, for data sets of all kinds
+folds.py      data sets by cross-validation
+held_out.py   data sets with rows to judge by: sets with probes, MNIST
+speed.py      the time of a selection
+"""
+
+from __future__ import annotations
 
 from orthoselect_study.experiments.base import Experiment
-from orthoselect_study.experiments.registry import EXPERIMENTS
+from orthoselect_study.experiments.folds import Recent, Uci
+from orthoselect_study.experiments.held_out import Challenge, Mnist
+from orthoselect_study.experiments.iris import Iris
+from orthoselect_study.experiments.simulated import Binomial, Multinomial
+from orthoselect_study.experiments.speed import Speed
 
 __all__ = ["EXPERIMENTS", "Experiment"]
+
+# In the order of the paper.
+EXPERIMENTS: dict[str, Experiment] = {
+    experiment.name: experiment
+    for experiment in (
+        Iris(),
+        Binomial(),
+        Multinomial(),
+        Challenge(),
+        Mnist(),
+        Uci(),
+        Recent(),
+        Speed(),
+    )
+}

@@ -9,9 +9,9 @@ from typing import Any
 from orthoselect_study.datasets import DataSource, title_of
 from orthoselect_study.figures import Figure
 from orthoselect_study.findings import Standing
+from orthoselect_study.pages import Table
 from orthoselect_study.records import Plan, Results, Row
 from orthoselect_study.settings import Settings
-from orthoselect_study.tables import Table
 
 
 class Experiment(ABC):

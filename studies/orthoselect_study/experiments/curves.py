@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from orthoselect_study import figures, methods
-from orthoselect_study.averages import mean
+from orthoselect_study import methods
 from orthoselect_study.datasets import DataSource, StudyData, load, title_of
 from orthoselect_study.experiments.base import Experiment, absence_sentences
-from orthoselect_study.figures import Curve
-from orthoselect_study.findings import Standing, listed, standing_sentences
+from orthoselect_study.figures import Curve, Figure, draw_curves
+from orthoselect_study.findings import Standing, listed, mean, standing_sentences
+from orthoselect_study.pages import Cell, Table
 from orthoselect_study.records import Plan, Results, Row, Task
 from orthoselect_study.settings import Settings
-from orthoselect_study.tables import Table
 
 TRAIN, HELD = "train", "held"
+Facts = dict[str, Any]  # of a data set
 
 
 class Curves(Experiment):
@@ -85,11 +85,12 @@ class Curves(Experiment):
     # From results
 
     def folds(
-        self, results: Results, facts: dict[str, Any], method: str, measure: str
-    ) -> dict[int | None, list[float]]:
-        """Return the scores by 1, 2, ... features of each fold; without folds there is one, None.
+        self, results: Results, facts: Facts, method: str, measure: str
+    ) -> tuple[dict[int | None, list[float]], list[float]]:
+        """Return the scores by 1, 2, ... features of each fold, and how many rows the folds have.
 
-        Where a method ran out of features, its last score stands for the rest of the sizes.
+        Without folds there is one, None, that counts 1. Where a method ran out of features, its
+        last score stands for the rest of the sizes. A mean weighted by rows is that over all rows.
         """
         found: dict[int | None, dict[int, float]] = {}
         for row in results.where(dataset=facts["name"], method=method, measure=measure):
@@ -98,43 +99,30 @@ class Curves(Experiment):
         for fold in sorted(found, key=lambda fold: fold or 0):
             scores = [found[fold][size] for size in sorted(found[fold])]
             curves[fold] = scores + scores[-1:] * (facts["selected"] - len(scores))
-        return curves
-
-    def weights(
-        self, results: Results, facts: dict[str, Any], method: str, measure: str
-    ) -> list[float]:
-        """Return the number of rows of each fold: a mean so weighted is that over all rows."""
-        curves = self.folds(results, facts, method, measure)
         rows = results.where(dataset=facts["name"], method=method, measure=f"{measure} rows")
         counts = {row.fold: row.value for row in rows}
-        return [counts.get(fold, 1.0) for fold in curves]
+        return curves, [counts.get(fold, 1.0) for fold in curves]
 
-    def curve(self, results: Results, facts: dict[str, Any], method: str, measure: str) -> Curve:
+    def curve(self, results: Results, facts: Facts, method: str, measure: str) -> Curve:
         """Return sizes and scores over all rows."""
-        curves = list(self.folds(results, facts, method, measure).values())
-        weights = self.weights(results, facts, method, measure)
-        scores = [mean(at_size, weights) for at_size in zip(*curves)]
+        curves, weights = self.folds(results, facts, method, measure)
+        scores = [mean(at_size, weights) for at_size in zip(*curves.values())]
         return list(range(1, len(scores) + 1)), scores
 
     @abstractmethod
-    def error(self, scores: list[float], weights: list[float], facts: dict[str, Any]) -> float:
+    def error(self, scores: list[float], weights: list[float], facts: Facts) -> float:
         """Return the standard error of the mean of some scores."""
 
     def standings(self, results: Results) -> list[Standing]:
-        return [
-            standing
-            for facts in results.data
-            for standing in self._standings_of(results, facts)
-            if standing is not None
-        ]
+        return [each for facts in results.data for each in self._standings_of(results, facts)]
 
-    def _standings_of(self, results: Results, facts: dict[str, Any]) -> list[Standing]:
+    def _standings_of(self, results: Results, facts: Facts) -> list[Standing]:
         """Return the standings by the last size and by the mean over sizes, if they are fair."""
-        curves = {m: self.folds(results, facts, m, HELD) for m in results.methods()}
-        curves = {m: folds for m, folds in curves.items() if folds}
+        found = {m: self.folds(results, facts, m, HELD) for m in results.methods()}
+        curves = {m: folds for m, (folds, _) in found.items() if folds}
         if len({tuple(folds) for folds in curves.values()}) != 1:
             return []  # none, or methods that were judged on different rows
-        weights = self.weights(results, facts, next(iter(curves)), HELD)
+        weights = found[next(iter(curves))][1]
         count = facts["selected"]
 
         def standing(kind: str, sizes: str, score: Callable[[list[float]], float]) -> Standing:
@@ -157,7 +145,7 @@ class Curves(Experiment):
         for facts in results.data:
             counts: dict[int, list[str]] = {}
             for method in results.facts["methods"]:
-                count = len(self.folds(results, facts, method, HELD))
+                count = len(self.folds(results, facts, method, HELD)[0])
                 counts.setdefault(count, []).append(method)
             if set(counts) == {folds or 1}:
                 continue
@@ -189,35 +177,50 @@ class Curves(Experiment):
     def tables(self, results: Results) -> list[Table]:
         return [self._final(results, HELD), self._final(results, TRAIN)]
 
+    def by_method(
+        self,
+        results: Results,
+        heads: Callable[[Facts], list[str]],
+        cells: Callable[[Facts, str], list[Cell]],
+        absent: str = "{}",
+    ) -> tuple[list[str], list[list[Cell]]]:
+        """Return columns and rows of a table with a line for each method.
+
+        Every data set has some columns; one that is absent has one, which tells its state.
+        """
+        states = [state for state, _ in results.absent().values()]
+        columns = ["method", *(head for facts in results.data for head in heads(facts))]
+        columns += [absent.format(title_of(name)) for name in results.absent()]
+        rows: list[list[Cell]] = [
+            [method, *(cell for facts in results.data for cell in cells(facts, method)), *states]
+            for method in results.methods()
+        ]
+        return columns, rows
+
     def _final(self, results: Results, measure: str) -> Table:
-        facts = list(results.data)
-        columns = ["method", *(f"{f['title']} ({f['selected']})" for f in facts)]
-        columns += [title_of(name) for name in results.absent()]
-        rows: list[list[Any]] = []
-        for method in results.methods():
-            cells = [self._cell(results, f, method, measure) for f in facts]
-            rows.append([method, *cells, *(state for state, _ in results.absent().values())])
-        parts = sorted({_held(f) for f in facts}) or ["validation"]
+        columns, rows = self.by_method(
+            results,
+            lambda facts: [f"{facts['title']} ({facts['selected']})"],
+            lambda facts, method: [self._cell(results, facts, method, measure)],
+        )
+        parts = sorted({_held(facts) for facts in results.data}) or ["validation"]
         part = "training" if measure == TRAIN else " and ".join(parts)
-        score = self.score[0].upper() + self.score[1:]
+        title = f"{self.score[0].upper()}{self.score[1:]}, {part} rows"
         notes = [self.note] if self.note else []
         notes += ["± one standard error."] if measure == HELD else []
-        notes += ["In brackets: the number of features asked for."]
-        notes += self._unlike(results)
+        notes += ["In brackets: the number of features asked for.", *self._unlike(results)]
         if self._fewer(results):
             notes += ["Some methods selected fewer, as the findings tell."]
-        return Table(
-            f"{self.name}_{measure}", f"{score}, {part} rows", columns, rows, " ".join(notes)
-        )
+        return Table(f"{self.name}_{measure}", title, columns, rows, " ".join(notes))
 
-    def _cell(self, results: Results, facts: dict[str, Any], method: str, measure: str) -> Any:
-        scores = [_last(fold) for fold in self.folds(results, facts, method, measure).values()]
-        weights = self.weights(results, facts, method, measure)
+    def _cell(self, results: Results, facts: Facts, method: str, measure: str) -> Cell:
+        curves, weights = self.folds(results, facts, method, measure)
+        scores = [_last(fold) for fold in curves.values()]
         if not scores or measure == TRAIN:
             return mean(scores, weights) if scores else None
         return f"{mean(scores, weights):.4f} ± {self.error(scores, weights, facts):.4f}"
 
-    def figures(self, results: Results) -> list[figures.Figure]:
+    def figures(self, results: Results) -> list[Figure]:
         panels: dict[str, dict[str, dict[str, Curve]]] = {}
         for facts in results.data:
             parts = {"training": TRAIN, _held(facts): HELD}
@@ -230,42 +233,27 @@ class Curves(Experiment):
         if not panels:
             return []
         title = f"{self.title}: {self.score} against the number of features"
-        return [figures.Figure(self.name, title, figures.draw_curves(panels, self.score))]
+        return [Figure(self.name, title, draw_curves(panels, self.score))]
 
     def findings(self, results: Results) -> list[str]:
-        sentences = [
-            s for standing in self.standings(results) for s in standing_sentences(standing)
-        ]
-        return [
-            *self._unlike(results),
-            *sentences,
-            *absence_sentences(results),
-            *self._fewer(results),
-        ]
+        sentences = self._unlike(results)
+        for standing in self.standings(results):
+            sentences += standing_sentences(standing)
+        return [*sentences, *absence_sentences(results), *self._fewer(results)]
 
 
 def _last(scores: list[float]) -> float:
     return scores[-1]
 
 
-def _held(facts: dict[str, Any]) -> str:
+def _held(facts: Facts) -> str:
     return facts["held_name"] or "validation"
 
 
 def score_rows(at: Row, trained: list[float], held: list[float]) -> list[Row]:
     """Return the rows of two curves."""
-    rows = []
-    for size, (one, other) in enumerate(zip(trained, held), start=1):
-        rows.append(at._replace(n_features=size, measure=TRAIN, value=one))
-        rows.append(at._replace(n_features=size, measure=HELD, value=other))
-    return rows
-
-
-def selection_rows(at: Row, chosen: methods.Selection, seconds: float) -> list[Row]:
-    """Return what was selected, in order, and how long that took."""
-    rows = [
-        at._replace(n_features=step, measure="feature", value=float(feature))
-        for step, feature in enumerate(chosen.features, start=1)
+    return [
+        at._replace(n_features=size, measure=measure, value=score)
+        for size, scores in enumerate(zip(trained, held), start=1)
+        for measure, score in zip((TRAIN, HELD), scores)
     ]
-    rows += [at._replace(measure="warning", value=1.0, note=note) for note in chosen.warnings]
-    return [*rows, at._replace(measure="seconds", value=seconds)]

@@ -1,8 +1,12 @@
-"""Cross-validation: selection and cuts within each fold, LDA of the selected columns."""
+"""Data sets by cross-validation: selection and cuts within each fold, LDA of selected columns.
+
+The folds are not those of `orthoselect.compare`, which refuses a class that has fewer rows than
+there are folds, as Flags has, knows no methods but the library's, and does all folds in one go,
+where a run of the study is resumed fold by fold.
+"""
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -11,14 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect_study import learners, methods
-from orthoselect_study.averages import mean_error
-from orthoselect_study.chance import number
 from orthoselect_study.datasets import DataSource, StudyData, load
-from orthoselect_study.experiments.curves import HELD, TRAIN, Curves, score_rows, selection_rows
-from orthoselect_study.records import Row, Task
+from orthoselect_study.experiments.curves import HELD, TRAIN, Curves, score_rows
+from orthoselect_study.findings import mean_error
+from orthoselect_study.records import Row, Task, seed_for
 from orthoselect_study.settings import Settings
 
-BINS = "mean_std_3"
+_BINS = "mean_std_3"
 _FOLDS = 10
 Indices = NDArray[np.intp]
 
@@ -48,41 +51,57 @@ class Folds(Curves):
         self, arguments: dict[str, Any], data: StudyData, settings: Settings
     ) -> list[Task]:
         folds = settings.or_else("folds", _FOLDS)
-        more = {"bins": BINS, "folds": folds}
+        arguments = {**arguments, "bins": _BINS, "folds": folds}
         size = data.X.shape[0] * data.X.shape[1]
         cost = 0.02 + size / (4e6 if arguments["method"] in ("LASSO", "Net", "Shapley") else 2e7)
-        return [
-            Task(self.name, {**arguments, **more, "fold": fold}, data, cost)
-            for fold in range(folds)
-        ]
+        return [Task(self.name, {**arguments, "fold": k}, data, cost) for k in range(folds)]
 
     def work(self, arguments: dict[str, Any], data: StudyData) -> list[Row]:
-        name, fold = arguments["method"], arguments["fold"]
-        splits = list(split(data, arguments["folds"], arguments["seed"]))
-        train, rest = splits[fold]
+        at = Row(data.name, arguments["method"], fold=arguments["fold"])
+        train, rest = list(split(data, arguments["folds"], arguments["seed"]))[arguments["fold"]]
         X, y = data.X[train], data.y[train]
-        levels = data.columns_of("categorical", "count")
-        began = time.perf_counter()
         chosen = methods.apply(
-            name, X, y, arguments["features"], bins=arguments["bins"], levels=levels
+            at.method,
+            X,
+            y,
+            arguments["features"],
+            bins=arguments["bins"],
+            levels=data.columns_of("categorical", "count"),
         )
-        seconds = time.perf_counter() - began
         A, B = X[:, chosen.features], data.X[rest][:, chosen.features]
         scores = learners.lda_accuracies(A, y, [(A, y), (B, data.y[rest])])
-        at = Row(data.name, name, fold=fold)
         sizes = {f"{TRAIN} rows": len(train), f"{HELD} rows": len(rest)}
         counts = [at._replace(measure=name, value=float(n)) for name, n in sizes.items()]
-        return [*selection_rows(at, chosen, seconds), *counts, *score_rows(at, *scores)]
+        return [*chosen.rows(at), *counts, *score_rows(at, *scores)]
 
     def error(self, scores: list[float], weights: list[float], facts: dict[str, Any]) -> float:
         return mean_error(scores, weights)
+
+
+class Uci(Folds):
+    """Mfeat, Breast, CNAE-9 and Lymphography; all twelve methods."""
+
+    name = "uci"
+    title = "Sets of UCI"
+    about = "Mfeat, Breast, CNAE-9 and Lymphography: cross-validated accuracy of LDA"
+    sets = {"mfeat": 20, "breast": 20, "cnae9": 50, "lymphography": 18}  # noqa: RUF012
+
+
+class Recent(Folds):
+    """OLS beside two more recent methods; at most 20 features of each set."""
+
+    name = "recent"
+    title = "OLS, OBCC and Shapley"
+    about = "three methods on Breast, Lymphography, Flags and Parkinsons: accuracy of LDA"
+    sets = {"breast": 20, "lymphography": 18, "flags": 20, "parkinsons": 20}  # noqa: RUF012
+    methods = ("OLS", "OBCC", "Shapley")
 
 
 def split(data: StudyData, folds: int, seed: int) -> Iterator[tuple[Indices, Indices]]:
     """Yield training and validation rows of each fold, the same ones for all methods."""
     from sklearn.model_selection import StratifiedKFold
 
-    chance = number(seed, "folds", data.name)
+    chance = seed_for(seed, "folds", data.name)
     splitter = StratifiedKFold(folds, shuffle=True, random_state=chance)
     with warnings.catch_warnings():
         # A class smaller than the number of folds is absent from some: it is said in the notes.

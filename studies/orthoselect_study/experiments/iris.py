@@ -8,19 +8,15 @@ import numpy as np
 
 from orthoselect import select
 from orthoselect.encode import encode_response
-from orthoselect.statistics import (
-    canonical_correlations,
-    fisher_criteria,
-    scatter_matrices,
-    socc,
-)
-from orthoselect_study import figures, paper
+from orthoselect.statistics import canonical_correlations, fisher_criteria, scatter_matrices, socc
+from orthoselect_study import paper
 from orthoselect_study.datasets import DataSource, StudyData, load
 from orthoselect_study.experiments.base import Experiment
+from orthoselect_study.figures import Figure, draw_bars
 from orthoselect_study.findings import listed
+from orthoselect_study.pages import Table
 from orthoselect_study.records import Plan, Results, Row, Task
 from orthoselect_study.settings import Settings
-from orthoselect_study.tables import Table
 
 _COLUMNS = ("sepal length", "sepal width", "petal length", "petal width")
 _PRINTED = 5.0001e-5  # half of the fourth decimal
@@ -55,30 +51,27 @@ class Iris(Experiment):
         columns = ["figure", "paper", "ours", "agrees"]
         return [Table("iris", "The worked example, figure by figure", columns, rows)]
 
-    def figures(self, results: Results) -> list[figures.Figure]:
+    def figures(self, results: Results) -> list[Figure]:
         gains: dict[str, dict[str, float]] = {}
         for row in results.rows:
             if ", gain of " in row.measure:
                 step, feature = row.measure.split(", gain of ")
                 gains.setdefault(step, {})[feature] = row.value
         title = "Gain of every candidate at every step"
-        return [figures.Figure("iris", title, figures.draw_bars(gains, "gain", best=max))]
+        return [Figure("iris", title, draw_bars(gains, "gain", best=max))]
 
     def findings(self, results: Results) -> list[str]:
         ours = {row.measure: row.value for row in results.rows}
         printed = {k: v for k, v in paper.WORKED_EXAMPLE.items() if k in ours}
         wrong = [name for name, value in printed.items() if not _agrees(ours[name], value)]
         chosen = [row.note for row in results.where(measure="selected")]
-        sentences = [
+        theirs = ", ".join(paper.WORKED_SELECTION)
+        same = "as in the paper" if chosen == [theirs] else f"where the paper has {theirs}"
+        return [
             f"{len(printed) - len(wrong)} of {len(printed)} printed figures agree to their four "
-            f"decimals" + (f"; {listed(wrong)} do not." if wrong else ".")
+            f"decimals" + (f"; {listed(wrong)} do not." if wrong else "."),
+            f"Selected: {'; '.join(chosen)}, {same}.",
         ]
-        same = (
-            "as in the paper"
-            if chosen == [", ".join(paper.WORKED_SELECTION)]
-            else (f"where the paper has {', '.join(paper.WORKED_SELECTION)}")
-        )
-        return [*sentences, f"Selected: {'; '.join(chosen)}, {same}."]
 
 
 def _agrees(ours: float, printed: float) -> bool:

@@ -8,7 +8,6 @@ of one have a standard error of about 3 in 100.
 
 from __future__ import annotations
 
-import time
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -16,20 +15,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect_study import figures, methods, paper
-from orthoselect_study.averages import difference_in_errors, mean, share_error
-from orthoselect_study.chance import generator
+from orthoselect_study import methods, paper
 from orthoselect_study.datasets import DataSource
 from orthoselect_study.experiments.base import Experiment
-from orthoselect_study.findings import BEYOND_CHANCE, Standing, listed, printed_gap, verdict
-from orthoselect_study.records import Plan, Results, Row, Task
+from orthoselect_study.figures import Figure, draw_counts
+from orthoselect_study.findings import (
+    BEYOND_CHANCE,
+    Standing,
+    difference_in_errors,
+    listed,
+    mean,
+    printed_gap,
+    share_error,
+    verdict,
+)
+from orthoselect_study.pages import Table
+from orthoselect_study.records import Plan, Results, Row, Task, generator
 from orthoselect_study.settings import Settings
-from orthoselect_study.tables import Table
 
 Floats = NDArray[np.float64]
 
 RELEVANT = (4, 9, 14)  # features 5, 10, 15
-BINS = "mean_std_4"
+_BINS = "mean_std_4"
 _REPEATS, _BATCHES = 100, 10
 _BLOCK = 25  # repeats of a task
 # Penalties of the models with one penalty for all tables; these see the columns standardized.
@@ -78,7 +85,7 @@ class Simulated(Experiment):
 
     def _task(self, name: str, block: dict[str, int]) -> Task:
         cost = 0.07 if name in _ONE_PENALTY else 0.03
-        arguments = {"method": name, "call": methods.described(name), "bins": BINS, **block}
+        arguments = {"method": name, "call": methods.described(name), "bins": _BINS, **block}
         return Task(self.name, arguments, cost=cost * (block["stop"] - block["first"]))
 
     def work(self, arguments: dict[str, Any], data: None) -> list[Row]:
@@ -87,9 +94,8 @@ class Simulated(Experiment):
         exact, seconds = np.zeros(len(_PENALTIES)), 0.0
         for repeat in range(arguments["first"], arguments["stop"]):
             X, y = self.table(arguments["seed"], batch, repeat)
-            began = time.perf_counter()
             chosen = methods.apply(name, X, y, len(RELEVANT), bins=arguments["bins"])
-            seconds += time.perf_counter() - began
+            seconds += chosen.seconds
             found = float(set(chosen.features) == set(RELEVANT))
             shown = " ".join(str(j + 1) for j in chosen.features)
             at = Row(self.name, name, batch, repeat)
@@ -157,14 +163,14 @@ class Simulated(Experiment):
         )
         return [Table(self.name, title, columns, rows, note)]
 
-    def figures(self, results: Results) -> list[figures.Figure]:
+    def figures(self, results: Results) -> list[Figure]:
         ours = {
             name: (100 * mean(solved), 100 * share_error(mean(solved), len(solved)))
             for name, solved in self.solved(results).items()
         }
         batches = self.counts(results)
-        draw = figures.draw_counts(ours, batches, paper.FOUND[self.name], "found in 100 tables")
-        return [figures.Figure(self.name, f"{self.title}: how often", draw)]
+        draw = draw_counts(ours, batches, paper.FOUND[self.name], "found in 100 tables")
+        return [Figure(self.name, f"{self.title}: how often", draw)]
 
     def standings(self, results: Results) -> list[Standing]:
         tables: dict[str, dict[tuple[int | None, int | None], float]] = {}
@@ -236,6 +242,35 @@ class Simulated(Experiment):
                 f"{single:+.1f} standard errors away)."
             )
         return sentences
+
+
+class Binomial(Simulated):
+    """Two classes: logit -2 x5 - 3 x10 + 4 x15."""
+
+    name = "binomial"
+    title = "Simulated tables, two classes"
+    about = "how often three of 100 features are found that make a class of two"
+    n_rows = 600
+
+    def classes(self, x: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+        chance = 1.0 / (1.0 + np.exp(-(x @ [-2.0, -3.0, 4.0])))
+        return (rng.uniform(size=len(x)) < chance).astype(np.int64)
+
+
+class Multinomial(Simulated):
+    """Three classes: log ratios to the third -x5 - x10 + x15 and x5 - x10 - x15."""
+
+    name = "multinomial"
+    title = "Simulated tables, three classes"
+    about = "how often three of 100 features are found that make a class of three"
+    n_rows = 900
+
+    def classes(self, x: Floats, rng: np.random.Generator) -> NDArray[np.int64]:
+        ratios = np.exp(x @ np.array([[-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]))  # (N, 2)
+        total = 1.0 + ratios.sum(axis=1)
+        chances = np.column_stack([ratios, np.ones(len(x))]) / total[:, None]
+        drawn = rng.uniform(size=len(x))
+        return (drawn[:, None] >= chances.cumsum(axis=1)[:, :2]).sum(axis=1)
 
 
 def _line(

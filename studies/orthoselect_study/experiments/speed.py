@@ -15,18 +15,17 @@ from numpy.typing import NDArray
 
 from orthoselect import select
 from orthoselect.encode import encode_response
-from orthoselect_study import figures, paper
-from orthoselect_study.chance import generator
+from orthoselect_study import paper
 from orthoselect_study.datasets import DataSource, StudyData, load, title_of
 from orthoselect_study.experiments.base import Experiment, absence_sentences
-from orthoselect_study.records import Plan, Results, Row, Task
+from orthoselect_study.figures import Figure, draw_bars
+from orthoselect_study.pages import Table
+from orthoselect_study.records import Plan, Results, Row, Task, generator
 from orthoselect_study.settings import Settings
-from orthoselect_study.tables import Table
 
 Floats = NDArray[np.float64]
 
 _SETS = ("dexter", "gisette-like", "gisette")
-_PRINTED = {"dexter": "dexter", "gisette-like": "gisette", "gisette": "gisette"}
 _FEATURES = 20
 _WAYS = {
     "definition": "by definition",
@@ -89,36 +88,26 @@ class Speed(Experiment):
             note = f"{arguments['sample']} candidates of each step measured, scaled to all"
             best = at._replace(measure="winner is best", value=float(agrees))
             return [at._replace(measure="seconds", value=seconds, note=note), best]
-        ways: dict[str, Callable[[], list[int]]] = {
-            "gram_schmidt": lambda: gram_schmidt(X, y, t),
-            "ours": lambda: select(X, y, t).features,
-            "ours_dense": lambda: select(X, y, t).features,
-        }
-        seconds, order = _best_of(ways[way])
+        if way == "gram_schmidt":
+            seconds, order = _best_of(lambda: gram_schmidt(X, y, t))
+        else:
+            seconds, order = _best_of(lambda: select(X, y, t).features)
         chosen = " ".join(map(str, order))
         rows = [at._replace(measure="seconds", value=seconds)]
         return [*rows, at._replace(measure="selected", value=float(len(order)), note=chosen)]
 
     def tables(self, results: Results) -> list[Table]:
-        rows = []
+        rows: list[list[Any]] = []
         for facts in results.data:
-            printed = paper.MILLISECONDS[_PRINTED[facts["name"]]]
+            printed = paper.MILLISECONDS[paper.BESIDE[facts["name"]]]
             times = self._times(results, facts["name"])
             for way, seconds in times.items():
-                ratio = seconds / times["ours"] if "ours" in times else None
-                rows.append(
-                    [
-                        facts["title"],
-                        _WAYS[way],
-                        f"{1000 * seconds:.1f}",
-                        None if ratio is None else f"{ratio:.1f}",
-                        None if way not in printed else f"{printed[way]:.0f}",
-                    ]
-                )
-        rows += [
-            [title_of(name), state, None, None, None]
-            for name, (state, _) in results.absent().items()
-        ]
+                ratio = f"{seconds / times['ours']:.1f}" if "ours" in times else None
+                theirs = f"{printed[way]:.0f}" if way in printed else None
+                shown = f"{1000 * seconds:.1f}"
+                rows.append([facts["title"], _WAYS[way], shown, ratio, theirs])
+        for name, (state, _) in results.absent().items():
+            rows.append([title_of(name), state, None, None, None])
         columns = ["data", "way", "ms", "times ours", "paper, ms"]
         note = (
             "by definition: a sample of the candidates of each step, scaled to all of them. The "
@@ -131,15 +120,15 @@ class Speed(Experiment):
         title = f"Milliseconds to select {' or '.join(map(str, sorted(selected)))} features"
         return [Table("speed", title, columns, rows, note)]
 
-    def figures(self, results: Results) -> list[figures.Figure]:
+    def figures(self, results: Results) -> list[Figure]:
         groups = {
             f["title"]: {_WAYS[way]: 1000 * s for way, s in self._times(results, f["name"]).items()}
             for f in results.data
         }
         if not any(groups.values()):
             return []
-        draw = figures.draw_bars(groups, "milliseconds", best=min, logarithmic=True)
-        return [figures.Figure("speed", self.title, draw)]
+        draw = draw_bars(groups, "milliseconds", best=min, logarithmic=True)
+        return [Figure("speed", self.title, draw)]
 
     def findings(self, results: Results) -> list[str]:
         sentences = []
@@ -147,7 +136,7 @@ class Speed(Experiment):
             times = self._times(results, facts["name"])
             if "ours" not in times or "definition" not in times or "gram_schmidt" not in times:
                 continue
-            printed = paper.MILLISECONDS[_PRINTED[facts["name"]]]
+            printed = paper.MILLISECONDS[paper.BESIDE[facts["name"]]]
             theirs = printed["definition"] / printed["gram_schmidt"]
             whose = " (of Gisette)" if facts["name"] == "gisette-like" else ""
             sentences.append(

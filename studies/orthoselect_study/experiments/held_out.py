@@ -1,4 +1,4 @@
-"""Dexter and Gisette, sets with probes: linear SVMs of 20 selected features.
+"""Data sets with rows to judge by: sets with probes by linear SVMs, MNIST by LDA.
 
 Which linear SVM the paper has is not known, and it matters: so there are three. The curves and
 ranks are those of the plainest, columns on the one scale that they come with (whole numbers up to
@@ -9,7 +9,6 @@ where it suits OLS best: the tables say so, and the findings give the verdict of
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import numpy as np
@@ -17,58 +16,57 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect_study import learners, methods, paper
-from orthoselect_study.averages import auc_error, mean
-from orthoselect_study.chance import number
+from orthoselect_study.binarizer import RandomBinarizer
 from orthoselect_study.datasets import StudyData, title_of
-from orthoselect_study.experiments.curves import (
-    HELD,
-    Curves,
-    score_rows,
-    selection_rows,
-)
-from orthoselect_study.findings import listed, printed_gap
-from orthoselect_study.records import Results, Row, Task
+from orthoselect_study.experiments.curves import HELD, Curves, Facts, score_rows
+from orthoselect_study.figures import Figure, draw_maps
+from orthoselect_study.findings import auc_error, listed, mean, printed_gap, share_error
+from orthoselect_study.pages import Cell, Table
+from orthoselect_study.records import Results, Row, Task, seed_for
 from orthoselect_study.settings import Settings
-from orthoselect_study.tables import Table
 
 Floats = NDArray[np.float64]
 
-BINS = 10
+_BINS = 10
 # The three SVMs, and what their scores are called in the results.
 _SVMS = {"one scale": HELD, "standardized": "held, standardized", "tuned": "held, tuned"}
-# The paper's figures for Gisette stand beside the stand-in's too, said to be of another set.
-_PRINTED = {"dexter": "dexter", "gisette": "gisette", "gisette-like": "gisette"}
+_SHAPE = (28, 28)  # of a digit, in pixels
+_BRIGHTEST = 255
 
 
-class Challenge(Curves):
-    """Sets of the NIPS 2003 challenge."""
+class _HeldOut(Curves):
+    """Sets of which some training rows may be left out, and others are there to judge by."""
 
-    name = "challenge"
-    title = "Sets with probes"
-    about = "Dexter and Gisette, 20 features in the paper: AUC of linear SVMs, and probes taken"
     uses = frozenset({"methods", "features", "rows"})
-    sets = {"dexter": 20, "gisette-like": 20, "gisette": 20}  # noqa: RUF012
-    score = "AUC"
 
     def prepared(self, data: StudyData, settings: Settings) -> StudyData:
         return data.thinned(settings.or_else("rows", None), settings.seed)
 
+
+class Challenge(_HeldOut):
+    """Dexter and Gisette, sets of the NIPS 2003 challenge: linear SVMs of 20 selected features."""
+
+    name = "challenge"
+    title = "Sets with probes"
+    about = "Dexter and Gisette, 20 features in the paper: AUC of linear SVMs, and probes taken"
+    sets = {"dexter": 20, "gisette-like": 20, "gisette": 20}  # noqa: RUF012
+    score = "AUC"
+
     def tasks_of(
         self, arguments: dict[str, Any], data: StudyData, settings: Settings
     ) -> list[Task]:
-        return [Task(self.name, {**arguments, "bins": BINS}, data, cost=_cost(arguments))]
+        cost = {"OLSd": 7.0, "LASSO": 2.5, "Net": 2.5}.get(arguments["method"], 0.7)
+        cost *= 1.0 if arguments["dataset"] == "dexter" else 1.5
+        return [Task(self.name, {**arguments, "bins": _BINS}, data, cost)]
 
     def work(self, arguments: dict[str, Any], data: StudyData) -> list[Row]:
-        name, bins = arguments["method"], arguments["bins"]
-        began = time.perf_counter()
-        chosen = methods.apply(name, data.X, data.y, arguments["features"], bins=bins)
-        seconds = time.perf_counter() - began
+        at, bins = Row(data.name, arguments["method"]), arguments["bins"]
+        chosen = methods.apply(at.method, data.X, data.y, arguments["features"], bins=bins)
         A, B = (_dense(X, chosen.features) / data.X.max() for X in (data.X, data.held_X))
         assert data.held_y is not None
         judged = [(A, data.y), (B, data.held_y)]
         areas, caught = learners.svm_aucs(A, data.y, judged, range(1, A.shape[1] + 1))
-        at = Row(data.name, name)
-        rows = [*selection_rows(at, chosen, seconds), *score_rows(at, *areas)]
+        rows = [*chosen.rows(at), *score_rows(at, *areas)]
         rows += _other_svms(at, A, data.y, B, data.held_y, arguments["seed"])
         rows += [at._replace(measure="warning", value=1.0, note=note) for note in caught]
         if data.is_real is not None:
@@ -76,7 +74,7 @@ class Challenge(Curves):
             rows.append(at._replace(measure="probes", value=probes))
         return rows
 
-    def error(self, scores: list[float], weights: list[float], facts: dict[str, Any]) -> float:
+    def error(self, scores: list[float], weights: list[float], facts: Facts) -> float:
         half = facts["held"] // 2  # both classes are equally frequent in these sets
         return auc_error(mean(scores), half, half)
 
@@ -85,51 +83,39 @@ class Challenge(Curves):
         return [self._beside_paper(results), self._three_svms(results), held, train]
 
     def _beside_paper(self, results: Results) -> Table:
-        columns, facts = ["method"], list(results.data)
-        for f in facts:
-            other = " (of Gisette)" if f["name"] == "gisette-like" else ""
-            columns += [f"{f['title']}: AUC", f"paper{other}", "probes", f"paper{other}"]
-        columns += [f"{title_of(name)}: AUC" for name in results.absent()]
-        states = [state for state, _ in results.absent().values()]
-        rows = []
-        for method in results.methods():
-            line: list[Any] = [method]
-            for f in facts:
-                printed = _PRINTED[f["name"]]
-                probes = results.where(dataset=f["name"], method=method, measure="probes")
-                line += [
-                    self._svm(results, f["name"], method, HELD),
-                    paper.TEST_AUC[printed].get(method),
-                    int(probes[0].value) if probes else None,
-                    paper.PROBES[printed].get(method),
-                ]
-            rows.append([*line, *states])
+        def heads(facts: Facts) -> list[str]:
+            printed = f"paper{' (of Gisette)' * (facts['name'] == 'gisette-like')}"
+            return [f"{facts['title']}: AUC", printed, "probes", printed]
+
+        def cells(facts: Facts, method: str) -> list[Cell]:
+            printed = paper.BESIDE[facts["name"]]
+            probes = results.where(dataset=facts["name"], method=method, measure="probes")
+            return [
+                self._svm(results, facts["name"], method, HELD),
+                paper.TEST_AUC[printed].get(method),
+                int(probes[0].value) if probes else None,
+                paper.PROBES[printed].get(method),
+            ]
+
         note = "ours: validation rows; the paper's: test rows, whose labels were never published."
-        if any(f["selected"] != paper.SELECTED for f in facts):
-            counts = listed([f"{f['selected']} features of {f['title']}" for f in facts])
+        if any(f["selected"] != paper.SELECTED for f in results.data):
+            counts = listed([f"{f['selected']} features of {f['title']}" for f in results.data])
             note += f" Ours are by {counts}, the paper's by {paper.SELECTED}."
-        if any(f["name"] == "gisette-like" for f in facts):
+        if any(f["name"] == "gisette-like" for f in results.data):
             note += (
                 " gisette-like is a stand-in made from MNIST, not Gisette: the paper's figures "
                 "beside it are of another set."
             )
         title = "AUC by all selected features, and probes among them, beside the paper's"
-        return Table("challenge", title, columns, rows, note)
+        return Table("challenge", title, *self.by_method(results, heads, cells, "{}: AUC"), note)
 
     def _three_svms(self, results: Results) -> Table:
-        columns, facts = ["method"], list(results.data)
-        for f in facts:
-            columns += [f"{f['title']}: {svm}" for svm in _SVMS]
-        columns += [title_of(name) for name in results.absent()]
-        states = [state for state, _ in results.absent().values()]
-        rows: list[list[Any]] = []
-        for method in results.methods():
-            cells = [
-                self._svm(results, f["name"], method, measure)
-                for f in facts
-                for measure in _SVMS.values()
-            ]
-            rows.append([method, *cells, *states])
+        def heads(facts: Facts) -> list[str]:
+            return [f"{facts['title']}: {svm}" for svm in _SVMS]
+
+        def cells(facts: Facts, method: str) -> list[Cell]:
+            return [self._svm(results, facts["name"], method, svm) for svm in _SVMS.values()]
+
         title = "Validation AUC by all selected features, by three linear SVMs"
         note = (
             "one scale: columns divided by the largest value of the table, C = 1. standardized: "
@@ -138,7 +124,7 @@ class Challenge(Curves):
             "gives the curves and ranks; that was decided after all three had been seen on all of "
             "Dexter, where it suited OLS best."
         )
-        return Table("challenge_svms", title, columns, rows, note)
+        return Table("challenge_svms", title, *self.by_method(results, heads, cells), note)
 
     def _svm(self, results: Results, dataset: str, method: str, measure: str) -> float | None:
         """Return the score by all selected features."""
@@ -164,7 +150,7 @@ class Challenge(Curves):
                     )
         return found
 
-    def _by_svm(self, results: Results, facts: dict[str, Any]) -> list[str]:
+    def _by_svm(self, results: Results, facts: Facts) -> list[str]:
         """Say whether OLS is ahead of MIM and JMI, by each of the SVMs."""
         sentences = []
         for svm, measure in _SVMS.items():
@@ -199,6 +185,45 @@ class Challenge(Curves):
         return sentences
 
 
+class Mnist(_HeldOut):
+    """MNIST: 50 of 784 pixels, LDA on the test rows, and where the pixels lie."""
+
+    name = "mnist"
+    title = "MNIST"
+    about = "784 pixels of digits, 50 of them in the paper: accuracy of LDA, and maps of the pixels"
+    sets = {"mnist": 50}  # noqa: RUF012
+
+    def tasks_of(
+        self, arguments: dict[str, Any], data: StudyData, settings: Settings
+    ) -> list[Task]:
+        cost = 9.0 if arguments["method"] in ("LASSO", "Net") else 5.0
+        return [Task(self.name, arguments, data, cost=cost * data.X.shape[0] / 60000)]
+
+    def work(self, arguments: dict[str, Any], data: StudyData) -> list[Row]:
+        at = Row(data.name, arguments["method"])
+        # Grey levels become bits by chance, the same ones for all methods.
+        chance = seed_for(arguments["seed"], "mnist", "bits")
+        bits = RandomBinarizer(maximum=_BRIGHTEST, random_state=chance)
+        chosen = methods.apply(at.method, data.X, data.y, arguments["features"], bins=bits)
+        A, B = (X[:, chosen.features].astype(float) for X in (data.X, data.held_X))
+        assert data.held_y is not None
+        scores = learners.lda_accuracies(A, data.y, [(A, data.y), (B, data.held_y)])
+        return [*chosen.rows(at), *score_rows(at, *scores)]
+
+    def error(self, scores: list[float], weights: list[float], facts: Facts) -> float:
+        return share_error(mean(scores), facts["held"])
+
+    def figures(self, results: Results) -> list[Figure]:
+        orders: dict[str, list[int]] = {}
+        for method in results.methods():
+            rows = results.where(method=method, measure="feature")
+            orders[method] = [int(r.value) for r in sorted(rows, key=lambda r: r.n_features or 0)]
+        if not orders:
+            return []
+        title = "MNIST: the selected pixels, the first ones deepest"
+        return [*super().figures(results), Figure("mnist_pixels", title, draw_maps(orders, _SHAPE))]
+
+
 def _place(scores: dict[str, float]) -> int:
     return 1 + sum(score > scores["OLS"] for score in scores.values())
 
@@ -206,7 +231,7 @@ def _place(scores: dict[str, float]) -> int:
 def _other_svms(at: Row, A: Floats, y: NDArray, B: Floats, held_y: NDArray, seed: int) -> list[Row]:
     """Return what two other linear SVMs make of all selected columns."""
     at = at._replace(n_features=A.shape[1])
-    tuned, C = learners.tuned_svm_auc(A, y, (B, held_y), number(seed, "svm", at.dataset))
+    tuned, C = learners.tuned_svm_auc(A, y, (B, held_y), seed_for(seed, "svm", at.dataset))
     mean_, scale = A.mean(axis=0), A.std(axis=0)
     A, B = (A - mean_) / scale, (B - mean_) / scale
     (areas,), _ = learners.svm_aucs(A, y, [(B, held_y)], [A.shape[1]])
@@ -216,17 +241,12 @@ def _other_svms(at: Row, A: Floats, y: NDArray, B: Floats, held_y: NDArray, seed
     ]
 
 
-def _cost(arguments: dict[str, Any]) -> float:
-    slow = {"OLSd": 7.0, "LASSO": 2.5, "Net": 2.5}
-    return slow.get(arguments["method"], 0.7) * (1 if arguments["dataset"] == "dexter" else 1.5)
-
-
 def _dense(X: Any, columns: list[int]) -> Floats:
     A = X[:, columns]
     return (A.toarray() if sp.issparse(A) else A).astype(float)
 
 
-def _probe_sentence(facts: dict[str, Any], counts: dict[str, int]) -> str:
+def _probe_sentence(facts: Facts, counts: dict[str, int]) -> str:
     title = title_of(facts["name"])
     takers = {name: count for name, count in counts.items() if count}
     if not takers:
@@ -236,6 +256,6 @@ def _probe_sentence(facts: dict[str, Any], counts: dict[str, int]) -> str:
     sentence = f"{title}: probes among {facts['selected']} features: {shown}{others}."
     if facts["name"] == "gisette-like" or facts["selected"] != paper.SELECTED:
         return sentence  # the paper's numbers are of something else
-    printed = paper.PROBES[_PRINTED[facts["name"]]]
+    printed = paper.PROBES[paper.BESIDE[facts["name"]]]
     same = [n for n in counts if n in printed and counts[n] == printed[n]]
     return f"{sentence} The number is the paper's for {listed(same) or 'none'}."

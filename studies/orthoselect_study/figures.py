@@ -1,0 +1,414 @@
+"""Figures from results: drawn on demand, as PNG and SVG files and for the inside of a page.
+
+All colors are those of the charts' palette, so that figures follow the page to dark and to print.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from orthoselect.output import replacing
+from orthoselect.plots import PALETTE, new_figure, to_svg
+from orthoselect.plots.ends import End, name_ends
+from orthoselect.plots.style import (
+    SMALL,
+    TEXT,
+    legend,
+    name_ticks,
+    pixels,
+    plain,
+    require_matplotlib,
+    series_color,
+    series_marker,
+    whole_numbers,
+    write,
+)
+from orthoselect.plots.svg import as_file
+from orthoselect.show.charts import NARROW, WIDE, in_two_widths
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+Curve = tuple[Sequence[int], Sequence[float]]
+Size = tuple[float, float]
+
+_DPI = 110
+_PANEL, _AROUND_PANEL = 195, 62  # pixels: the height of a panel, of its title and numbers
+_DEEPEST = 0.6  # the strongest tint that text stays readable on
+_NAMES, _LETTER = 90.0, 7.5  # pixels: about the names beside the cells, and one letter
+_SOLID, _DASHED, _DOTTED = "-", (0, (4, 2)), (0, (1, 1.5))
+# The number of its color, and its dash; kin share a color.
+_LOOKS: dict[str, tuple[int, Any]] = {
+    "OLS": (0, _SOLID),
+    "OLSd": (0, _DASHED),
+    "mRMRd": (4, _SOLID),
+    "mRMRq": (4, _DASHED),
+    "MIM": (7, _SOLID),
+    "JMI": (2, _SOLID),
+    "CMIM": (1, _SOLID),
+    "CIFE": (3, _SOLID),
+    "ICAP": (3, _DASHED),
+    "DISR": (2, _DASHED),
+    "LASSO": (6, _SOLID),
+    "Net": (6, _DASHED),
+    "OBCC": (5, _SOLID),
+    "Shapley": (1, _DASHED),
+}
+_OTHER = (7, _DOTTED)
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What is drawn, and how large: in pixels, for wide screens and paper and for phones."""
+
+    draw: Callable[[Any, bool], None]  # on a `matplotlib.figure.Figure`, which may be narrow
+    wide: Size
+    narrow: Size
+
+    def on_canvas(self, *, narrow: bool = False) -> Any:
+        """Return a new figure with the drawing, everything in its place."""
+        with _default_settings():
+            canvas: Any = new_figure(*(self.narrow if narrow else self.wide))
+            self.draw(canvas, narrow)
+            canvas.get_layout_engine().execute(canvas)
+            canvas.set_layout_engine("none")  # places are found: files of all kinds keep them
+        return canvas
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a report."""
+
+    name: str  # for file names, too
+    title: str
+    drawing: Drawing
+
+    @property
+    def _label(self) -> str:
+        return f"{self.title}. The numbers are in the tables of this section."
+
+    @cached_property
+    def _canvas(self) -> Any:
+        return self.drawing.on_canvas()
+
+    @cached_property
+    def _wide(self) -> str:
+        return to_svg(self._canvas, self._label, prefix=f"{self.name}-w")
+
+    def save(self, folder: Path) -> dict[str, str]:
+        """Write NAME.png and NAME.svg; return name, title and the names of the files."""
+        files = {kind: f"{self.name}.{kind}" for kind in ("png", "svg")}
+        canvas = self._canvas
+        with replacing(folder / files["png"]) as temporary, _default_settings():
+            canvas.savefig(temporary, format="png", dpi=_DPI, metadata={"Software": None})
+        with replacing(folder / files["svg"]) as temporary:
+            temporary.write_text(as_file(self._wide), encoding="utf-8")
+        return {"name": self.name, "title": self.title, **files}
+
+    def chart(self) -> Markup:
+        """Return the figure for a page, wide and narrow."""
+        canvas = self.drawing.on_canvas(narrow=True)
+        return in_two_widths(self._wide, to_svg(canvas, self._label, prefix=f"{self.name}-n"))
+
+
+@contextmanager
+def _default_settings() -> Iterator[None]:
+    """Draw alike whatever the user's settings are."""
+    require_matplotlib()
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        yield
+
+
+def head(axes: Any, text: str) -> None:
+    """Write what a panel shows above it."""
+    axes.set_title(
+        text, loc="left", fontsize=TEXT, color=PALETTE["ink"], parse_math=False, fontweight="bold"
+    )
+
+
+def look(method: str) -> dict[str, Any]:
+    """Return color, dash, width and marker of a method's line.
+
+    Examples
+    --------
+    >>> look("OLS")["color"] == look("OLSd")["color"]
+    True
+    >>> look("OLS")["linewidth"] > look("MIM")["linewidth"]
+    True
+    """
+    number, dash = _LOOKS.get(method, _OTHER)
+    first = dash == _SOLID
+    return {
+        "color": series_color(number),
+        "linestyle": dash,
+        "linewidth": 2.4 if method == "OLS" else 1.3,
+        "marker": series_marker(number if first else number + 3),
+        "markersize": 5.5 if method == "OLS" else 4.5,
+        "markeredgewidth": 0.6,
+        "markeredgecolor": PALETTE["paper"],
+    }
+
+
+def draw_curves(panels: Mapping[str, Mapping[str, Mapping[str, Curve]]], score: str) -> Drawing:
+    """Return scores against the number of features, methods named at the ends.
+
+    Parameters
+    ----------
+    panels : mapping
+        For each row of panels (a data set), for each panel of it (training, validation), the curve
+        of each method: sizes and scores.
+    score : str
+    """
+    n_columns = max(len(row) for row in panels.values())
+    row = _PANEL + _AROUND_PANEL
+
+    def draw(canvas: Any, narrow: bool) -> None:
+        shape = (len(panels) * n_columns, 1) if narrow else (len(panels), n_columns)
+        axes = canvas.subplots(*shape, squeeze=False).reshape(len(panels), n_columns)
+        for line, (title, parts) in zip(axes, panels.items()):
+            for place, (part, methods) in zip(line, parts.items()):
+                _draw_panel(place, methods)
+                head(place, f"{title}, {part}")
+                place.set_ylabel(score if narrow or place is line[0] else "")
+            _same_scale(line)
+            ends = _ends(list(parts.values())[-1])
+            name_ends(ends, line[len(parts) - 1], _PANEL)
+
+    heights = 10 + row * len(panels), 10 + row * len(panels) * n_columns
+    return Drawing(draw, (WIDE, heights[0]), (NARROW, heights[1]))
+
+
+def _draw_panel(axes: Any, methods: Mapping[str, Curve]) -> None:
+    for method, (sizes, scores) in methods.items():
+        looks = {**look(method), "markevery": max(1, len(sizes) // 6)}
+        axes.plot(sizes, scores, zorder=3 if method == "OLS" else 2, **looks)
+    whole_numbers(axes)
+    axes.set_xlabel("number of features")
+    plain(axes, grid="y")
+
+
+def _ends(methods: Mapping[str, Curve]) -> list[End]:
+    return [
+        End(sizes[-1], scores[-1], method, look(method)["color"], look(method)["linestyle"])
+        for method, (sizes, scores) in methods.items()
+        if sizes
+    ]
+
+
+def _same_scale(line: Sequence[Any]) -> None:
+    limits = [limit for place in line for limit in place.get_ylim()]
+    for place in line:
+        place.set_ylim(min(limits), max(limits))
+
+
+def draw_counts(
+    ours: Mapping[str, tuple[float, float]],
+    spread: Mapping[str, Sequence[float]],
+    paper: Mapping[str, float],
+    label: str,
+) -> Drawing:
+    """Return counts with their errors beside those of the paper, a line for each method.
+
+    Parameters
+    ----------
+    ours : mapping of method to count and standard error
+    spread : mapping of method to the counts of the batches
+    paper : mapping of method to the printed count
+    label : str
+    """
+    dots = {"linestyle": "", "markeredgewidth": 0}
+    batch = {**dots, "marker": "o", "markersize": 4, "color": PALETTE["accent"], "alpha": 0.5}
+    mine = {"fmt": "o", "color": PALETTE["accent"], "markersize": 7.5}
+    mine |= {"ecolor": PALETTE["faint"], "elinewidth": 4}
+    printed = {**dots, "marker": "D", "markersize": 6, "color": PALETTE["minus"]}
+
+    def draw(canvas: Any, narrow: bool) -> None:
+        axes = canvas.subplots()
+        for at, (method, (count, error)) in enumerate(ours.items()):
+            axes.plot(spread[method], [at - 0.28] * len(spread[method]), **batch)
+            drawn = axes.errorbar(count, at, xerr=2 * error, **mine)
+            if method in paper:
+                axes.plot(paper[method], at + 0.28, **printed)
+        names = ["ours, ± 2 standard errors", "ours, each batch", "paper"]
+        handles = [drawn, axes.plot([], [], **batch)[0], axes.plot([], [], **printed)[0]]
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0}
+        legend(axes, handles, names, ncols=1 if narrow else 3, **place)
+        axes.set_xlabel(label)
+        _name_lines(axes, list(ours), 0.6)
+
+    height = 27 * len(ours)
+    return Drawing(draw, (WIDE, 90 + height), (NARROW, 125 + height))
+
+
+def draw_maps(orders: Mapping[str, Sequence[int]], shape: tuple[int, int]) -> Drawing:
+    """Return selected pixels as images, those selected first deepest."""
+    n_wide, n_narrow = min(6, len(orders)), min(3, len(orders))
+
+    def draw(canvas: Any, narrow: bool) -> None:
+        columns = n_narrow if narrow else n_wide
+        axes = canvas.subplots(-(-len(orders) // columns), columns, squeeze=False)
+        for place in axes.flat:
+            place.set_axis_off()
+        for place, (method, chosen) in zip(axes.flat, orders.items()):
+            place.set_axis_on()
+            _draw_pixels(place, chosen, shape)
+            head(place, method)
+
+    def size(width: float, columns: int) -> Size:
+        return width, -(-len(orders) // columns) * (width / columns + 22)
+
+    return Drawing(draw, size(WIDE, n_wide), size(NARROW, n_narrow))
+
+
+def _draw_pixels(axes: Any, chosen: Sequence[int], shape: tuple[int, int]) -> None:
+    from matplotlib.colors import to_rgba
+
+    corners = [(j % shape[1], j // shape[1]) for j in chosen]
+    depths = [1 - 0.75 * step / max(len(chosen) - 1, 1) for step in range(len(chosen))]
+    tints = [to_rgba(PALETTE["accent"], depth) for depth in depths]
+    _fill(axes, corners, (1, 1), tints)
+    axes.set_xlim(0, shape[1])
+    axes.set_ylim(shape[0], 0)
+    axes.set_aspect("equal")
+    axes.set_facecolor("none")
+    axes.set_xticks([])
+    axes.set_yticks([])
+    for side in axes.spines.values():
+        side.set_color(PALETTE["line"])
+
+
+def draw_bars(
+    groups: Mapping[str, Mapping[str, float]],
+    label: str,
+    *,
+    best: Callable[..., float],
+    logarithmic: bool = False,
+) -> Drawing:
+    """Return a bar for each number of each group, the best of a group (`min`, `max`) stronger."""
+    groups = {title: group for title, group in groups.items() if group}
+    sizes = [len(group) for group in groups.values()]
+
+    def draw(canvas: Any, narrow: bool) -> None:
+        from matplotlib.ticker import LogLocator
+
+        axes = canvas.subplots(len(groups), squeeze=False, sharex=True, height_ratios=sizes)[:, 0]
+        # Values stand right of their bars: room for them is left there.
+        largest = max(max(group.values()) for group in groups.values())
+        for place, (title, group) in zip(axes, groups.items()):
+            _draw_group(place, group, best(group.values()))
+            head(place, title)
+            if logarithmic:
+                place.set_xscale("log")
+                place.xaxis.set_major_locator(LogLocator(numticks=4 if narrow else 7))
+                place.xaxis.set_major_formatter(
+                    lambda value, _: f"{value:,.0f}" if value >= 1 else f"{value:g}"
+                )
+                place.set_xlim(right=largest * (20 if narrow else 5))
+            else:
+                place.set_xlim(0, largest * (1.25 if narrow else 1.12))
+        axes[-1].set_xlabel(label)
+
+    height = 50 + 24 * sum(sizes) + 32 * len(groups)
+    return Drawing(draw, (WIDE, height), (NARROW, height))
+
+
+def _draw_group(axes: Any, group: Mapping[str, float], best: float) -> None:
+    for at, value in enumerate(group.values()):
+        color = PALETTE["accent" if value == best else "faint"]
+        axes.barh(at, value, 0.62, color=color)
+        beside = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
+        write(axes, value, at, _short(value), **beside)
+    _name_lines(axes, list(group), 0.5)
+    axes.tick_params(which="minor", length=0)
+
+
+def _name_lines(axes: Any, names: Sequence[str], margin: float) -> None:
+    """Dress the axes of horizontal lines, the first one on top, with names beside them."""
+    plain(axes, grid="x")
+    name_ticks(axes, "y", range(len(names)), names)
+    axes.tick_params(axis="y", labelcolor=PALETTE["ink"])
+    axes.set_ylim(len(names) - 1 + margin, -margin)
+
+
+def _short(value: float) -> str:
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.3g}" if value >= 1 else f"{value:.3f}"
+
+
+def draw_ranks(
+    table: Mapping[str, Mapping[str, int]], averages: Mapping[str, float], first: int
+) -> Drawing:
+    """Return the rank of every method on every data set, and the mean.
+
+    Parameters
+    ----------
+    table : mapping of data set to the rank of each method
+    averages : mapping of method to its mean rank, in the order of the figure
+    first : int
+        Ranks up to this one are one color, those beyond it another.
+    """
+    methods = list(averages)
+    rows = [*table, "mean rank"]
+
+    def draw(canvas: Any, narrow: bool) -> None:
+        axes = canvas.subplots()
+        middle: dict[str, Any] = {"ha": "center", "va": "center"}
+
+        def place(row: int, column: int) -> tuple[int, int]:
+            return (row, column) if narrow else (column, row)
+
+        corners, tints = [], []
+        for row, found in enumerate(table.values()):
+            for column, name in enumerate(methods):
+                at = place(row, column)
+                corners.append((at[0] - 0.48, at[1] - 0.46))
+                tints.append(_tint(found[name], first, len(methods)))
+                write(axes, *at, f"{found[name]:d}", **middle)
+        for column, name in enumerate(methods):
+            at = place(len(table), column)
+            write(axes, *at, f"{averages[name]:.1f}", fontweight="bold", **middle)
+        _fill(axes, corners, (0.96, 0.92), tints)
+        _name_cells(axes, *((rows, methods) if narrow else (methods, rows)))
+
+    wide = (WIDE, 40 + 28 * len(rows))
+    return Drawing(draw, wide, (NARROW, 95 + 26 * len(methods)))
+
+
+def _tint(rank: int, first: int, last: int) -> tuple[float, float, float, float]:
+    """Return the color of a cell: the deeper, the farther from the border of the two colors."""
+    from matplotlib.colors import to_rgba
+
+    if rank <= first:
+        return to_rgba(PALETTE["plus"], _DEEPEST * (first - rank + 1) / first)
+    return to_rgba(PALETTE["minus"], _DEEPEST * (rank - first) / max(last - first, 1))
+
+
+def _fill(axes: Any, corners: Sequence[Size], size: Size, tints: Sequence[Any]) -> None:
+    """Draw rectangles, all of one size, without a border."""
+    from matplotlib.collections import PatchCollection
+    from matplotlib.patches import Rectangle
+
+    shapes = [Rectangle(corner, *size) for corner in corners]
+    axes.add_collection(PatchCollection(shapes, facecolors=tints, linewidths=0))
+
+
+def _name_cells(axes: Any, across: Sequence[str], down: Sequence[str]) -> None:
+    axes.set_xlim(-0.6, len(across) - 0.4)
+    axes.set_ylim(len(down) - 0.4, -0.6)
+    plain(axes)
+    axes.xaxis.tick_top()
+    name_ticks(axes, "x", range(len(across)), across)
+    name_ticks(axes, "y", range(len(down)), down)
+    axes.tick_params(labelcolor=PALETTE["ink"], labelsize=SMALL)
+    cell = (pixels(axes)[0] - _NAMES) / len(across)
+    if _LETTER * max(map(len, across)) > cell:
+        axes.tick_params(axis="x", rotation=90)
