@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -144,25 +145,27 @@ def run_command(
             jobs=jobs,
             quick=quick,
         )
-        try:
+        with _interrupted(terminal, "what was done is kept, and the same command goes on from it"):
             _run(names, settings, terminal)
-        except KeyboardInterrupt:
-            terminal.error(
-                "interrupted; what was done is kept, and the same command goes on from it."
-            )
-            raise typer.Exit(INTERRUPTED) from None
 
 
 @study_app.command("report")
 def report_command(output: Reported = Path("study"), quiet: o.Quiet = False) -> None:
     """Redo tables, figures and the report from the results of a run; nothing is run again."""
     terminal = Terminal(quiet)
-    with ending_well(terminal, _WORDS):
-        try:
-            _report(output, terminal)
-        except KeyboardInterrupt:
-            terminal.error("interrupted; the results are kept, and the same command reports them.")
-            raise typer.Exit(INTERRUPTED) from None
+    kept = "the results are kept, and the same command reports them"
+    with ending_well(terminal, _WORDS), _interrupted(terminal, kept):
+        _report(output, terminal)
+
+
+@contextmanager
+def _interrupted(terminal: Terminal, kept: str) -> Iterator[None]:
+    """End after Ctrl-C with a word on what is kept."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        terminal.error(f"interrupted; {kept}.")
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _run(names: list[str] | None, settings: Settings, terminal: Terminal) -> None:

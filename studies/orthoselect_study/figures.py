@@ -160,12 +160,7 @@ def look(method: str) -> dict[str, Any]:
 def draw_curves(panels: Mapping[str, Mapping[str, Mapping[str, Curve]]], score: str) -> Drawing:
     """Return scores against the number of features, methods named at the ends.
 
-    Parameters
-    ----------
-    panels : mapping
-        For each row of panels (a data set), for each panel of it (training, validation), the curve
-        of each method: sizes and scores.
-    score : str
+    `panels` has the curve of each method, for each part (training, validation) of each data set.
     """
     n_columns = max(len(row) for row in panels.values())
     row = _PANEL + _AROUND_PANEL
@@ -217,12 +212,7 @@ def draw_counts(
 ) -> Drawing:
     """Return counts with their errors beside those of the paper, a line for each method.
 
-    Parameters
-    ----------
-    ours : mapping of method to count and standard error
-    spread : mapping of method to the counts of the batches
-    paper : mapping of method to the printed count
-    label : str
+    Methods are mapped to count and standard error, to the counts of batches, to the printed count.
     """
     dots = {"linestyle": "", "markeredgewidth": 0}
     batch = {**dots, "marker": "o", "markersize": 4, "color": PALETTE["accent"], "alpha": 0.5}
@@ -349,12 +339,8 @@ def draw_ranks(
 ) -> Drawing:
     """Return the rank of every method on every data set, and the mean.
 
-    Parameters
-    ----------
-    table : mapping of data set to the rank of each method
-    averages : mapping of method to its mean rank, in the order of the figure
-    first : int
-        Ranks up to this one are one color, those beyond it another.
+    Methods are in the order of `averages`, their mean ranks. Ranks up to `first` are one color,
+    those beyond it another.
     """
     methods = list(averages)
     rows = [*table, "mean rank"]

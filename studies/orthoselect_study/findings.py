@@ -266,23 +266,32 @@ def claim_sentences(standings: Sequence[Standing], by: str) -> list[str]:
     """Say whether the paper's method is always among the first five of twelve, ranked by this."""
     if not standings:
         return []
-    claim = f"always among the first {paper.FIRST} of {paper.OF}"
+    claim = f"By {by}: the paper's claim, always among the first {paper.FIRST} of {paper.OF},"
     places = {s.dataset: s.ranks()[_OURS] for s in standings}
     shown = listed([f"{name} {place}" for name, place in places.items()])
-    beyond = {name: place for name, place in places.items() if place > paper.FIRST}
-    sentences = [
+    where = (
         f"By {by}: place of {_OURS} among {paper.OF}: {shown}; mean {mean(places.values()):.1f}."
-    ]
-    if not beyond:
-        where = f"all {data_sets(len(places))}" if len(places) > 1 else next(iter(places))
-        sentences.append(f"By {by}: the paper's claim, {claim}, holds on {where}.")
-        return sentences
-    where = listed([f"{name} (number {place})" for name, place in beyond.items()])
-    sentences.append(
-        f"By {by}: the paper's claim, {claim}, does not hold on {len(beyond)} of "
-        f"{data_sets(len(places))}: {where}."
     )
-    return sentences + [_behind_fifth(s) for s in standings if s.dataset in beyond]
+    beyond = _beyond(standings)
+    if not beyond:
+        held = f"all {data_sets(len(places))}" if len(places) > 1 else next(iter(places))
+        return [where, f"{claim} holds on {held}."]
+    counted = f"{len(beyond)} of {data_sets(len(places))}"
+    return [
+        where,
+        f"{claim} does not hold on {counted}: {_numbered(beyond)}.",
+        *(_behind_fifth(s) for s in standings if s.dataset in beyond),
+    ]
+
+
+def _beyond(standings: Sequence[Standing]) -> dict[str, int]:
+    """Return the places of the paper's method where it is not among the first."""
+    places = {s.dataset: s.ranks()[_OURS] for s in standings}
+    return {name: place for name, place in places.items() if place > paper.FIRST}
+
+
+def _numbered(places: Mapping[str, int]) -> str:
+    return listed([f"{name} (number {place})" for name, place in places.items()])
 
 
 def data_sets(count: int) -> str:
@@ -309,8 +318,7 @@ def answer(ranked: Mapping[str, Sequence[Standing]], *, hangs: bool = False) -> 
     if not tested:
         return f"{claim} is not judged here: no data set has results of all {paper.OF}."
     sentences = [_rank_sentence(by, standings) for by, standings in tested.items()]
-    holds = all(s.ranks()[_OURS] <= paper.FIRST for each in tested.values() for s in each)
-    if not holds:
+    if any(map(_beyond, tested.values())):
         verdict = "does not hold here on every data set"
     elif hangs:
         verdict = "holds here, but it hangs on a choice that the paper leaves open"
@@ -323,12 +331,11 @@ def _rank_sentence(by: str, standings: Sequence[Standing]) -> str:
     averages = mean_ranks(standings)
     place = 1 + sum(rank < averages[_OURS] - _TIE for rank in averages.values())
     best = f"the best of {len(averages)}" if place == 1 else f"number {place} of {len(averages)}"
-    beyond = {s.dataset: s.ranks()[_OURS] for s in standings if s.ranks()[_OURS] > paper.FIRST}
-    where = listed([f"{name} (number {rank})" for name, rank in beyond.items()])
-    exceptions = f"; it is not among the first {paper.FIRST} on {where}" if beyond else ""
+    beyond = _beyond(standings)
+    exceptions = f"; it is not among the first {paper.FIRST} on {_numbered(beyond)}"
     return (
         f"By {by}, {_OURS} has a mean rank of {averages[_OURS]:.1f} over "
-        f"{data_sets(len(standings))}, {best}{exceptions}."
+        f"{data_sets(len(standings))}, {best}{exceptions if beyond else ''}."
     )
 
 

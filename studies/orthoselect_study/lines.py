@@ -12,8 +12,8 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from orthoselect_study.records import Row, Task, digest
 
@@ -85,7 +85,7 @@ def parse(content: bytes) -> Contents:
         read = _read(line) if end else None  # a line without its end may lack more
         group = None if read is None else newest.get(read.name)
         if read is not None and (told := _told(read)) is not None:
-            group = newest[read.name] = _Group(read, told)
+            group = newest[read.name] = _Group(read.name, read.size, read.row.value, told)
             groups.append(group)
         if read is None or group is None or read.size != group.size:
             bad[number] = line + end
@@ -102,8 +102,7 @@ def parse(content: bytes) -> Contents:
     return Contents(list(tasks.values()), good, dict(sorted(bad.items())), has_header)
 
 
-@dataclass(frozen=True)
-class _Line:
+class _Line(NamedTuple):
     """A line that can be read: its text, the task, the number of its lines, and the row."""
 
     text: str
@@ -112,26 +111,28 @@ class _Line:
     row: Row
 
 
+@dataclass(frozen=True)
 class _Group:
     """The lines of a task, from its first one on, by their numbers."""
 
-    def __init__(self, first: _Line, told: dict[str, Any]) -> None:
-        self.name, self.size = first.name, first.size
-        self.lines: dict[int, _Line] = {}
-        self._first, self._told = first, told
+    name: str
+    size: int
+    seconds: float
+    told: dict[str, Any]  # by the first line: key, versions and seal
+    lines: dict[int, _Line] = field(default_factory=dict)
 
     def is_good(self) -> bool:
         """Tell whether it is complete and, where there is a seal, as it was written."""
         if len(self.lines) != self.size:
             return False
-        told = {key: value for key, value in self._told.items() if key != _SEAL}
+        told = {key: value for key, value in self.told.items() if key != _SEAL}
         texts = [read.text for read in self.lines.values()][1:]
-        return self._told.get(_SEAL) in (None, _seal(told, self._first.row.value, texts))
+        return self.told.get(_SEAL) in (None, _seal(told, self.seconds, texts))
 
     def task(self) -> StoredTask:
         rows = [read.row for read in self.lines.values()][1:]
-        versions = self._told.get(_VERSIONS, {})
-        return StoredTask(self.name, self._first.row.value, versions, _SEAL in self._told, rows)
+        versions = self.told.get(_VERSIONS, {})
+        return StoredTask(self.name, self.seconds, versions, _SEAL in self.told, rows)
 
 
 def _line(cells: Sequence[str]) -> str:

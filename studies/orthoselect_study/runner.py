@@ -245,10 +245,8 @@ class _Run:
     def _tell(self, label: str) -> None:
         if self._progress is None:
             return
-        left = None
-        if self._cost_done:
-            elapsed = time.monotonic() - self._began
-            left = elapsed * (self._cost / self._cost_done - 1.0)
+        pace = (time.monotonic() - self._began) / self._cost_done if self._cost_done else None
+        left = None if pace is None else pace * (self._cost - self._cost_done)
         self._progress(Step(self._done, self._total, label, left))
 
     def _write(self, name: str) -> dict[str, Any]:

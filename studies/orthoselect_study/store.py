@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -204,10 +204,18 @@ class Store:
                 self._refuse_what_is_not_ours(content)
                 raise _Damaged("it is something else" if content.strip() else "it is empty")
         except _Damaged as reason:
-            self._tell_of_all(reason)
+            what = f"`{self.path}` should be results of the study; {reason}."
+            self._tell(what, lambda: f"It is kept as `{_set_aside(self.path)}`")
             return _NOTHING
-        if not found.is_whole:
-            self._tell_of_lines(found)
+        what = f"`{self.path}` should be as runs of the study write it;"
+        if found.bad:
+            first, bad = min(found.bad), b"".join(found.bad.values())
+            n_bad = len(found.bad)
+            which = f"line {first} is" if n_bad == 1 else f"{n_bad} lines from line {first} on are"
+            what = f"{what} {which} damaged, or of a task that is not complete."
+            self._tell(what, lambda: f"That is kept in `{_keep_aside(self.path, bad)}`")
+        elif not found.has_header:
+            self.damage.append(f"{what} it lacks the names of its columns. A run puts them back.")
         return found
 
     def _refuse_what_is_not_ours(self, content: bytes) -> None:
@@ -218,28 +226,12 @@ class Store:
                 f"{', '.join(lines.COLUMNS)}; it has others. Choose another output folder."
             )
 
-    def _tell_of_all(self, reason: _Damaged) -> None:
-        what = f"`{self.path}` should be results of the study; {reason}."
-        if not self._writing:
+    def _tell(self, what: str, put_aside: Callable[[], str]) -> None:
+        """Tell what is damaged; a run puts it aside, and tells where."""
+        if self._writing:
+            self.damage.append(f"{what} {put_aside()}, and what is missing is run again.")
+        else:
             self.damage.append(f"{what} {_NEXT_RUN}")
-            return
-        aside = _set_aside(self.path)
-        self.damage.append(f"{what} It is kept as `{aside}`, and what is missing is run again.")
-
-    def _tell_of_lines(self, found: Contents) -> None:
-        what = f"`{self.path}` should be as runs of the study write it;"
-        if not found.bad:
-            self.damage.append(f"{what} it lacks the names of its columns. A run puts them back.")
-            return
-        n_bad, first = len(found.bad), min(found.bad)
-        lines_are = f"line {first} is" if n_bad == 1 else f"{n_bad} lines from line {first} on are"
-        what = f"{what} {lines_are} damaged, or of a task that is not complete."
-        if not self._writing:
-            self.damage.append(f"{what} {_NEXT_RUN}")
-            return
-        aside = _free_name(self.path)
-        _write(aside, b"".join(found.bad.values()))
-        self.damage.append(f"{what} That is kept in `{aside}`, and what is missing is run again.")
 
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:
@@ -311,6 +303,13 @@ def _set_aside(path: Path) -> Path:
             f"`{path}` should be a file of the study; it is damaged, and cannot be moved to "
             f"`{aside}`: {error.strerror}. Move it, or choose another output folder."
         ) from None
+    return aside
+
+
+def _keep_aside(path: Path, part: bytes) -> Path:
+    """Write the damaged part of a file beside it; return where."""
+    aside = _free_name(path)
+    _write(aside, part)
     return aside
 
 

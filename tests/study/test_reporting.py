@@ -11,12 +11,7 @@ import made_sets
 from orthoselect.errors import InputError
 from orthoselect_study import EXPERIMENTS, Settings, learners, report, reporting, run
 from orthoselect_study.figures import Figure
-from orthoselect_study.findings import (
-    Standing,
-    answer,
-    claim_sentences,
-    standing_sentences,
-)
+from orthoselect_study.findings import Standing, answer, claim_sentences, standing_sentences
 from orthoselect_study.methods import TWELVE
 from orthoselect_study.pages import Table
 from outlines import Outline

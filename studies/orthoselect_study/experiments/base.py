@@ -13,6 +13,8 @@ from orthoselect_study.pages import Table
 from orthoselect_study.records import Plan, Results, Row
 from orthoselect_study.settings import Settings
 
+Arguments = dict[str, Any]  # of a task: plain values
+
 
 class Experiment(ABC):
     """One experiment of the study.
@@ -43,7 +45,7 @@ class Experiment(ABC):
         return {}
 
     @abstractmethod
-    def work(self, arguments: dict[str, Any], data: Any) -> list[Row]:
+    def work(self, arguments: Arguments, data: Any) -> list[Row]:
         """Do one task; it may depend on nothing but its arguments and data."""
 
     @abstractmethod

@@ -9,7 +9,7 @@ from typing import Any
 
 from orthoselect_study import methods
 from orthoselect_study.datasets import DataSource, StudyData, load, title_of
-from orthoselect_study.experiments.base import Experiment, absence_sentences
+from orthoselect_study.experiments.base import Arguments, Experiment, absence_sentences
 from orthoselect_study.figures import Curve, Figure, draw_curves
 from orthoselect_study.findings import Standing, listed, mean, standing_sentences
 from orthoselect_study.pages import Cell, Table
@@ -77,9 +77,7 @@ class Curves(Experiment):
         return {}
 
     @abstractmethod
-    def tasks_of(
-        self, arguments: dict[str, Any], data: StudyData, settings: Settings
-    ) -> list[Task]:
+    def tasks_of(self, arguments: Arguments, data: StudyData, settings: Settings) -> list[Task]:
         """Return the tasks of one method on one set."""
 
     # From results

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from orthoselect_study import learners, methods
 from orthoselect_study.datasets import DataSource, StudyData, load
+from orthoselect_study.experiments.base import Arguments
 from orthoselect_study.experiments.curves import HELD, TRAIN, Curves, score_rows
 from orthoselect_study.findings import mean_error
 from orthoselect_study.records import Row, Task, seed_for
@@ -47,16 +48,14 @@ class Folds(Curves):
         sets = load(self.sets, source).sets.values()
         return {data.title: max(data.facts()["class_counts"]) for data in sets}
 
-    def tasks_of(
-        self, arguments: dict[str, Any], data: StudyData, settings: Settings
-    ) -> list[Task]:
+    def tasks_of(self, arguments: Arguments, data: StudyData, settings: Settings) -> list[Task]:
         folds = settings.or_else("folds", _FOLDS)
         arguments = {**arguments, "bins": _BINS, "folds": folds}
         size = data.X.shape[0] * data.X.shape[1]
         cost = 0.02 + size / (4e6 if arguments["method"] in ("LASSO", "Net", "Shapley") else 2e7)
         return [Task(self.name, {**arguments, "fold": k}, data, cost) for k in range(folds)]
 
-    def work(self, arguments: dict[str, Any], data: StudyData) -> list[Row]:
+    def work(self, arguments: Arguments, data: StudyData) -> list[Row]:
         at = Row(data.name, arguments["method"], fold=arguments["fold"])
         train, rest = list(split(data, arguments["folds"], arguments["seed"]))[arguments["fold"]]
         X, y = data.X[train], data.y[train]

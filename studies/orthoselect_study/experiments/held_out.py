@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from orthoselect_study import learners, methods, paper
 from orthoselect_study.binarizer import RandomBinarizer
 from orthoselect_study.datasets import StudyData, title_of
+from orthoselect_study.experiments.base import Arguments
 from orthoselect_study.experiments.curves import HELD, Curves, Facts, score_rows
 from orthoselect_study.figures import Figure, draw_maps
 from orthoselect_study.findings import auc_error, listed, mean, printed_gap, share_error
@@ -52,14 +53,12 @@ class Challenge(_HeldOut):
     sets = {"dexter": 20, "gisette-like": 20, "gisette": 20}  # noqa: RUF012
     score = "AUC"
 
-    def tasks_of(
-        self, arguments: dict[str, Any], data: StudyData, settings: Settings
-    ) -> list[Task]:
+    def tasks_of(self, arguments: Arguments, data: StudyData, settings: Settings) -> list[Task]:
         cost = {"OLSd": 7.0, "LASSO": 2.5, "Net": 2.5}.get(arguments["method"], 0.7)
         cost *= 1.0 if arguments["dataset"] == "dexter" else 1.5
         return [Task(self.name, {**arguments, "bins": _BINS}, data, cost)]
 
-    def work(self, arguments: dict[str, Any], data: StudyData) -> list[Row]:
+    def work(self, arguments: Arguments, data: StudyData) -> list[Row]:
         at, bins = Row(data.name, arguments["method"]), arguments["bins"]
         chosen = methods.apply(at.method, data.X, data.y, arguments["features"], bins=bins)
         A, B = (_dense(X, chosen.features) / data.X.max() for X in (data.X, data.held_X))
@@ -193,13 +192,11 @@ class Mnist(_HeldOut):
     about = "784 pixels of digits, 50 of them in the paper: accuracy of LDA, and maps of the pixels"
     sets = {"mnist": 50}  # noqa: RUF012
 
-    def tasks_of(
-        self, arguments: dict[str, Any], data: StudyData, settings: Settings
-    ) -> list[Task]:
+    def tasks_of(self, arguments: Arguments, data: StudyData, settings: Settings) -> list[Task]:
         cost = 9.0 if arguments["method"] in ("LASSO", "Net") else 5.0
         return [Task(self.name, arguments, data, cost=cost * data.X.shape[0] / 60000)]
 
-    def work(self, arguments: dict[str, Any], data: StudyData) -> list[Row]:
+    def work(self, arguments: Arguments, data: StudyData) -> list[Row]:
         at = Row(data.name, arguments["method"])
         # Grey levels become bits by chance, the same ones for all methods.
         chance = seed_for(arguments["seed"], "mnist", "bits")

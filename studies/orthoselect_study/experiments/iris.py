@@ -11,7 +11,7 @@ from orthoselect.encode import encode_response
 from orthoselect.statistics import canonical_correlations, fisher_criteria, scatter_matrices, socc
 from orthoselect_study import paper
 from orthoselect_study.datasets import DataSource, StudyData, load
-from orthoselect_study.experiments.base import Experiment
+from orthoselect_study.experiments.base import Arguments, Experiment
 from orthoselect_study.figures import Figure, draw_bars
 from orthoselect_study.findings import listed
 from orthoselect_study.pages import Table
@@ -33,7 +33,7 @@ class Iris(Experiment):
         (data,) = load(["iris"], source).sets.values()  # it is part of the program
         return Plan([Task(self.name, {}, data, cost=0.05)], [data.facts()])
 
-    def work(self, arguments: dict[str, Any], data: StudyData) -> list[Row]:
+    def work(self, arguments: Arguments, data: StudyData) -> list[Row]:
         X, Y = data.X, encode_response(data.y)
         path = select(X, data.y, 3)
         values = {**_basis(Y), **_gains(X, Y, path.features), **_set(X, data.y, Y, path)}

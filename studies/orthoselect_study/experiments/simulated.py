@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from orthoselect_study import methods, paper
 from orthoselect_study.datasets import DataSource
-from orthoselect_study.experiments.base import Experiment
+from orthoselect_study.experiments.base import Arguments, Experiment
 from orthoselect_study.figures import Figure, draw_counts
 from orthoselect_study.findings import (
     BEYOND_CHANCE,
@@ -88,7 +88,7 @@ class Simulated(Experiment):
         arguments = {"method": name, "call": methods.described(name), "bins": _BINS, **block}
         return Task(self.name, arguments, cost=cost * (block["stop"] - block["first"]))
 
-    def work(self, arguments: dict[str, Any], data: None) -> list[Row]:
+    def work(self, arguments: Arguments, data: None) -> list[Row]:
         name, batch = arguments["method"], arguments["batch"]
         rows: list[Row] = []
         exact, seconds = np.zeros(len(_PENALTIES)), 0.0
@@ -121,17 +121,14 @@ class Simulated(Experiment):
 
     def counts(self, results: Results) -> dict[str, list[float]]:
         """Return for each method how many of 100 tables of each complete batch were solved."""
-        found: dict[str, dict[int, list[float]]] = {}
-        for row in results.where(measure="found"):
-            found.setdefault(row.method, {}).setdefault(row.batch or 0, []).append(row.value)
-        return {
-            name: [
-                100 * mean(values)
-                for _, values in sorted(found[name].items())
-                if len(values) == results.facts["repeats"]
-            ]
-            for name in results.methods()
-        }
+        counts: dict[str, list[float]] = {}
+        for name in results.methods():
+            batches: dict[int, list[float]] = {}
+            for row in results.where(measure="found", method=name):
+                batches.setdefault(row.batch or 0, []).append(row.value)
+            whole = [batches[k] for k in sorted(batches)]
+            counts[name] = [100 * mean(v) for v in whole if len(v) == results.facts["repeats"]]
+        return counts
 
     def one_penalty(self, results: Results, name: str) -> tuple[float, float] | None:
         """Return the best of the fixed penalties, and the share of tables that it solves."""
@@ -184,15 +181,16 @@ class Simulated(Experiment):
         return [Standing(self.name, "share of tables solved", samples, errors)]
 
     def findings(self, results: Results) -> list[str]:
-        sentences = self._beside_paper(results)
+        beside, penalties = self._beside_paper(results), self._beside_penalties(results)
         standings = self.standings(results)
-        for standing in standings:
-            sentences += _beside_information(standing)
-        sentences += self._beside_penalties(results)
-        for standing in standings:
-            sentences += _beside_lasso(standing)
         if not standings:
-            sentences.append("Methods were tried on different tables: they are not compared.")
+            different = "Methods were tried on different tables: they are not compared."
+            return [*beside, *penalties, different]
+        (standing,) = standings
+        sentences = [*beside, *_beside_information(standing), *penalties]
+        if {"OLS", "LASSO"} <= set(standing.scores):
+            sides = _side_by_side(standing, "OLS", "LASSO")
+            sentences.append(f"OLS and a LASSO that takes its first three features: {sides}.")
         return sentences
 
     def _beside_paper(self, results: Results) -> list[str]:
@@ -233,8 +231,7 @@ class Simulated(Experiment):
             entry = _apart(mean(solved), len(solved), printed) or 0.0
             single = _apart(fixed[1], len(solved), printed) or 0.0
             nearer = "one fixed penalty" if abs(single) < abs(entry) else "the order of entry"
-            if abs(single) == abs(entry):
-                nearer = "neither"
+            nearer = "neither" if abs(single) == abs(entry) else nearer
             sentences.append(
                 f"{name}: the first three to enter are right in {100 * mean(solved):.1f} of 100 "
                 f"tables, the support at the best single penalty is exact in {100 * fixed[1]:.1f}; "
@@ -358,13 +355,6 @@ def _beside_information(standing: Standing) -> list[str]:
     place = f"below {n_above}" if n_above else level
     criteria = f"of the {len(others)} information criteria"
     return [f"OLS is {place} {criteria}; OLS and the best of them, {best}: {sides}."]
-
-
-def _beside_lasso(standing: Standing) -> list[str]:
-    if not {"OLS", "LASSO"} <= set(standing.scores):
-        return []
-    sides = _side_by_side(standing, "OLS", "LASSO")
-    return [f"OLS and a LASSO that takes its first three features: {sides}."]
 
 
 def _side_by_side(standing: Standing, one: str, other: str) -> str:

@@ -17,7 +17,7 @@ from orthoselect import select
 from orthoselect.encode import encode_response
 from orthoselect_study import paper
 from orthoselect_study.datasets import DataSource, StudyData, load, title_of
-from orthoselect_study.experiments.base import Experiment, absence_sentences
+from orthoselect_study.experiments.base import Arguments, Experiment, absence_sentences
 from orthoselect_study.figures import Figure, draw_bars
 from orthoselect_study.pages import Table
 from orthoselect_study.records import Plan, Results, Row, Task, generator
@@ -77,7 +77,7 @@ class Speed(Experiment):
         # N rows have no more than N - 1 directions around their mean.
         return {data.title: min(data.X.shape[0] - 1, data.X.shape[1]) for data in tables}
 
-    def work(self, arguments: dict[str, Any], data: StudyData) -> list[Row]:
+    def work(self, arguments: Arguments, data: StudyData) -> list[Row]:
         way, t = arguments["way"], arguments["features"]
         at = Row(data.name, method=way)
         y, X = np.asarray(data.y), _as_needed(data, way)
