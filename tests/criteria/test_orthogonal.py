@@ -213,6 +213,22 @@ def test_stops_when_no_rank_is_left(rng, criterion):
 
 
 @pytest.mark.parametrize("criterion", METHODS)
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix])
+def test_a_column_depends_if_its_part_beside_a_hardly_known_direction_is_its_rounding(
+    rng, criterion, kind
+):
+    base = rng.normal(size=(30, 3)) + 1
+    # Of the second column's own direction all but a few hundredths are rounding.
+    nearly = base[:, 0] + 8e-14 * base[:, 1]
+    X = np.column_stack([base[:, 0], nearly, base[:, 1] + 0.03 * base[:, 2]])
+    y = base @ rng.normal(size=3) + rng.normal(size=30)
+    with pytest.warns(SearchStoppedWarning, match=r"selected 2 of the 3 .*no rank is left"):
+        select(kind(X), y, 3, criterion, include=[0, 1])
+    path = select(kind(X), y, 3, criterion, include=[0, 1, 2])
+    assert path.gains[2] == 0.0
+
+
+@pytest.mark.parametrize("criterion", METHODS)
 def test_an_included_column_that_depends_on_others_changes_nothing(rng, criterion):
     X = rng.normal(size=(40, 6)) + 1
     X[:, 2] = 0.3 * X[:, 0] - 0.7 * X[:, 1]

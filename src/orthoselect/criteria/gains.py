@@ -37,6 +37,7 @@ _CLEAR = 1e-2
 # A column with so many times more left than the largest rounding depends on no others, as long as
 # those are far from depending on each other.
 _FAR = 16.0
+_SURE = 2.0  # and with so many times more than the roundings of all that it is made of
 # With at least this much left of a column its gain is nearly certain, too.
 _PLENTY = 1e-3
 _NONE = np.zeros(0, dtype=np.intp)
@@ -93,6 +94,7 @@ class Gains:
         self._noise = float(X.noise[alive].max(initial=0.0))
         self._sizes, self._largest_size = X.sizes, float(X.sizes[alive].max(initial=0.0))
         self._reaches = np.zeros(16)  # one rounding of the columns each direction is made of
+        self._roundings = self._largest_size  # bounds what they do to a column, given those taken
         self._surely_independent = (
             ROUNDINGS * _FAR * self._largest_size
         ) ** 2  # what is left of it
@@ -148,7 +150,9 @@ class Gains:
     def shown(self) -> Floats:
         """Return all gains, nan for features out of the race; digits that are gone are measured."""
         self._look_at(np.flatnonzero(~self._spent))
-        doubtful = np.flatnonzero(~self._spent & ~self._fresh & (self._slack > SHOWN))
+        doubtful = self._slack > SHOWN
+        doubtful |= (self._single >= 0) & (self._d[self._single] < self._surely_independent)
+        doubtful = np.flatnonzero(~self._spent & ~self._fresh & doubtful)
         if doubtful.size:
             self._measure(doubtful)
         return np.where(self._spent, np.nan, self._gains)
@@ -164,9 +168,14 @@ class Gains:
         return self._single[f : f + 1]
 
     def left_of(self, f: int) -> float:
-        """Return the least that is left of any direction of feature f, between 0 and 1."""
+        """Return the least that is left of any direction of feature f, between 0 and 1.
+
+        It is 0 if columns of the feature may depend on others.
+        """
         if f in self._wide_columns:
-            return float(np.linalg.eigvalsh(self._block_of(f)).min())
+            D = self._block_of(f)
+            left = float(np.linalg.eigvalsh(D).min())
+            return left if left >= self._sure_block(len(D)) else 0.0
         return float(self._d[self._single[f]])
 
     def _block_of(self, f: int) -> Floats:
@@ -245,12 +254,22 @@ class Gains:
             self._reaches = np.pad(self._reaches, (0, k))
         self._reaches[k] = reach
         # ||w|| has to stand out from sum_s |r_s| reach_s, where the sum of r_s^2 is at most one.
-        total = self._largest_size + float(np.linalg.norm(self._reaches[: k + 1]))
-        sure = ROUNDINGS * max(_FAR * self._largest_size, 2 * total)
+        self._roundings = self._largest_size + float(np.linalg.norm(self._reaches[: k + 1]))
+        sure = ROUNDINGS * max(_FAR * self._largest_size, _SURE * self._roundings)
         self._surely_independent = sure * sure
         for block in self._wide:
             R = r[block.columns]
             block.D -= R[:, :, None] * R[:, None, :]
+
+    def _sure_block(self, p: int) -> float:
+        """Return the least eigenvalue with which p columns depend on nothing, nor on each other.
+
+        What is left of each, given the others, is at least s, the root of that; the others have
+        coefficients of norm 1/s at most. So s has to stand out from (1 + sqrt(p)/s) roundings.
+        """
+        c = _SURE * ROUNDINGS * self._roundings
+        s = (c + math.sqrt(c * c + 4 * c * math.sqrt(p))) / 2
+        return s * s
 
     def score_without(self, f: int) -> None:
         """Compute all gains anew, once the directions of feature f, which is taken, are removed."""
@@ -370,8 +389,9 @@ class Gains:
             self._open_slack()
             errors = self._uncertainty.of(block.columns, self._d[block.columns])
             self._gains[block.features], self._slack[block.features] = block_gains(
-                self._C[:, block.columns], block.D, *(error.max(axis=1) for error in errors)
-            )
+                self._C[:, block.columns], block.D, *(error.max(axis=1) for error in errors),
+                self._sure_block(block.D.shape[1]),
+            )  # fmt: skip
         self._unsure = scarce
         if self._wide:
             self._unsure = np.concatenate([scarce, *(block.features for block in self._wide)])

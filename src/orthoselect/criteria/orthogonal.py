@@ -60,6 +60,8 @@ from orthoselect.matrix.rows import Rows, written_out
 _SUM_ROUNDINGS_FLOAT32 = 32.0
 # With more than this left of a column once centered, products show that it is not constant.
 _VARIES = 1e-2
+# With so many times more left of a column than rounding could leave, it depends on no others.
+_SURE = 2.0
 
 
 class _Orthogonal(Criterion):
@@ -218,6 +220,7 @@ class OrthogonalState(State):
         noise = (4.0 if arithmetic == EPS else _SUM_ROUNDINGS_FLOAT32) * arithmetic
         self._row_error = PRODUCT_ROUNDINGS * arithmetic
         self._uncertainty = Uncertainty(np.full(X.shape[1], self._row_error + noise))
+        self._reach2 = 0.0  # squared, of all directions: what one rounding may do to them
         # Features without a chance: zero or constant, dependent on those taken, or taken.
         self._spent = ~X.alive[single]
         self._measured = 0
@@ -259,7 +262,8 @@ class OrthogonalState(State):
     def gains(self) -> Floats:
         """Return what each feature would add; where the digits are gone it is measured first."""
         self._settle()
-        self._measure(np.flatnonzero(~self._spent & (self._slack > SHOWN)))
+        doubtful = (self._slack > SHOWN) | ~self._independent
+        self._measure(np.flatnonzero(~self._spent & ~self._fresh & doubtful))
         return np.where(self._spent, np.nan, self._gains * self._most)
 
     def stats(self) -> dict[str, Any]:
@@ -292,6 +296,10 @@ class OrthogonalState(State):
             a = self._a[J]
             left = left - a * a
             error_left = error_left + 2 * np.abs(a) * error_C
+        # What is left has to stand out from what roundings of the columns taken may do to it, too:
+        # from sum_s |r_s| reach_s, where the sum of r_s^2 is at most one.
+        sure = _SURE * ROUNDINGS * (self._X.sizes[J] + math.sqrt(self._reach2))
+        self._independent = left >= sure * sure
         squares = self._shares @ self._C[:, J] ** 2
         self._gains, self._slack = single_gains(squares, left, error_C, error_left)
         self._gains[self._spent], self._slack[self._spent] = -1.0, 0.0
@@ -299,7 +307,8 @@ class OrthogonalState(State):
 
     def _trusted(self, features: Indices) -> NDArray[np.bool_]:
         gains, slack = self._gains[features], self._slack[features]
-        return self._fresh[features] | (slack <= TRUSTED * gains) | (gains + slack <= NOTHING)
+        certain = self._independent[features] & (slack <= TRUSTED * gains)
+        return self._fresh[features] | certain | (gains + slack <= NOTHING)
 
     def _measure(self, features: Indices) -> None:
         """Replace what the state knows of these features by what their real columns say."""
@@ -339,4 +348,5 @@ class OrthogonalState(State):
             self._a -= new.mean * new.row
             self._d -= new.row * new.row
             self._uncertainty.grow(self._row_error, float(new.along @ new.along))
+            self._reach2 += new.reach**2
         self._score()

@@ -143,19 +143,23 @@ def _slack(gains: Any, left: Any, error_C: Any, error_d: Any, sqrt: Any = np.sqr
     return 2 * sqrt(gains / left) * error_C + error_C**2 / left + gains * error_d / left
 
 
-def block_gains(C: Floats, D: Floats, error_C: Floats, error_d: Floats) -> tuple[Floats, Floats]:
-    """Gains of features of p columns each and their slack.
+def block_gains(
+    C: Floats, D: Floats, error_C: Floats, error_d: Floats, floor: float = 0.0
+) -> tuple[Floats, Floats]:
+    """Gains of features of p columns each and their slack; all is open where D has no digits.
 
     Parameters
     ----------
     C : array of shape (m, features, p)
     D : array of shape (features, p, p)
     error_C, error_d : arrays of shape (features,)
+    floor : float
+        With less left of any direction, a column might depend on others: all is open, too.
     """
     m, _, p = C.shape
     values, vectors = np.linalg.eigh(D)  # (features, p), (features, p, p)
     least = values[:, 0]
-    known = least > 4 * p * error_d
+    known = (least > 4 * p * error_d) & (least >= floor)
     safe = np.where(known[:, None], values, 1.0)
     along = np.einsum("mfp,fpq->fqm", C, vectors)
     gains = ((along**2).sum(axis=2) / safe).sum(axis=1)

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.basis import Basis, dependence_floors
+from orthoselect.matrix.basis import ROUNDINGS, Basis, dependence_floors
 from orthoselect.matrix.factor import Factor
 from orthoselect.matrix.remade import RemadeBasis
 
@@ -50,11 +50,22 @@ class NormedMeasured:
 
 @dataclass(frozen=True)
 class Direction:
-    """A new direction v, orthogonal to those before: v'X (n,), Z'v (q,) and u'v."""
+    """A new direction v, orthogonal to those before.
+
+    Attributes
+    ----------
+    row, along : arrays of shapes (n,), (q,)
+        v'X and Z'v.
+    mean : float
+        u'v.
+    reach : float
+        What one rounding of each of the columns that v is made of may do to it.
+    """
 
     row: Floats
     along: Floats
     mean: float
+    reach: float
 
 
 class NormedGeometry(ABC):
@@ -112,7 +123,8 @@ class RowNormedGeometry(NormedGeometry):
         if not column.any() or not self._basis.append(column, float(self._X.sizes[j])):
             return None
         v = self._basis.Q[:, -1:]
-        return Direction(self._X.cross(v)[0], self._Z.T @ v[:, 0], float(self._u @ v[:, 0]))
+        reach = float(self._basis.reaches[-1])
+        return Direction(self._X.cross(v)[0], self._Z.T @ v[:, 0], float(self._u @ v[:, 0]), reach)
 
     def _without_mean(self, W: Floats) -> Floats:
         for _ in range(2):  # the first mean is itself rounded
@@ -174,7 +186,7 @@ class StreamedNormedGeometry(NormedGeometry):
             columns, partial(_remade, self._basis), k, *others
         )
         norm2 = float(products[k, k] - products[:k, k] @ products[:k, k])
-        floor = dependence_floors(np.triu(self._L[:, S]), sizes[S], h, sizes[[j]])[0]
+        floor = float(dependence_floors(np.triu(self._L[:, S]), sizes[S], h, sizes[[j]])[0])
         if norm2 <= floor**2:
             self._basis.drop()
             return None
@@ -183,7 +195,8 @@ class StreamedNormedGeometry(NormedGeometry):
         row = (PtX[0] - T[:k, k] @ self._L) / T[k, k]
         along = solve_triangular(T, np.column_stack([ZtP.T, utP]), trans="T")[k]
         self._S, self._L = [*S, j], np.concatenate([self._L, row[None]])
-        return Direction(row, along[:-1], float(along[-1]))
+        reach = floor / ROUNDINGS / float(T[k, k])
+        return Direction(row, along[:-1], float(along[-1]), reach)
 
     def _factor(self, S: list[int], J: Indices) -> Factor:
         """Reduce Q, then u, leading; what is left of columns J and the responses, in one pass."""
