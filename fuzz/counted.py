@@ -1,7 +1,8 @@
 """The truth of the criteria of information theory: every table counted, logarithms in long doubles.
 
-Scores of whole weights are exact but for the rounding of long doubles, and so shall those of the
-library be. With other weights, scores are known to about 1e-12 nats.
+Scores of whole weights are exact but for the rounding of long doubles. Those of the library are
+sums of whole logarithms, so that ties are exact, which takes digits: docs/information.md says how
+many. With other weights, scores are known to about 1e-12 nats.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from fuzz.truth import Bounds
+from orthoselect.counts.weighted import LARGEST_WHOLE
 
 Long = np.longdouble
 Array = Any
 
 EXACT, ROUGH = 1e-13, 2e-11
+A_ROW = 3e-15  # of whole logarithms, for each row or copy of it, if that is more
 
 
 class Informations:
@@ -27,6 +30,15 @@ class Informations:
     columns : list of integer arrays (N,)
     y : integer array (N,)
     w : array (N,), optional
+
+    Attributes
+    ----------
+    whole : bool
+        Whether rows are counted, or copies of them.
+    sum : float
+        How many there are.
+    tolerance : float
+        How far the informations of the library may be off.
     """
 
     def __init__(self, columns: list[Array], y: Array, w: Array | None) -> None:
@@ -37,6 +49,9 @@ class Informations:
         self.columns = [np.unique(c[live], return_inverse=True)[1] for c in columns]
         self.y = np.unique(y[live], return_inverse=True)[1]
         self.sum = self.w.astype(Long).sum()
+        self.tolerance = EXACT if self.whole else ROUGH
+        if self.whole and self.sum <= LARGEST_WHOLE:
+            self.tolerance = max(EXACT, A_ROW * float(self.sum))
         self._entropies: dict[tuple[Any, ...], Array] = {}
 
     def counts(self, *names: Any) -> Array:
@@ -71,7 +86,7 @@ def scores(
 
 
 def _score(name: str, infos: Informations, k: int, S: list[int]) -> tuple[Array, Array, Array]:
-    tol = Long(EXACT if infos.whole else ROUGH)
+    tol = Long(infos.tolerance)
     I, H, y = infos.I, infos.H, ("y",)  # noqa: E741
     relevance = I((k,), y)
     if not S or name == "mim":
@@ -126,7 +141,7 @@ class Counted:
         bounds = {k: Bounds(0, 0, 0, dependent=True) for k in left if k not in found}
         infinite = [k for k in found if np.isinf(found[k][0])]
         if infinite:  # without redundancy they rank by relevance, before all others
-            tol = EXACT if self.infos.whole else ROUGH
+            tol = self.infos.tolerance
             for k, (score, _, high) in found.items():
                 relevance = float(self.infos.I((k,), ("y",)))
                 near = not np.isinf(score) and np.isinf(high)

@@ -211,6 +211,7 @@ class Truth:
             self.nearly_dead = ~self.dead & (ratio < MARGIN)
         self._respond(Y, w, len(made.unit))
         self.span = Span(made.unit, made.sizes, self.V.shape[1])
+        self.orders = [self._best_first(list(J)) for J in self.columns]
 
     def _respond(self, Y: Array, w: Array | None, N: int) -> None:
         """Set V (N, q), the most that each column of it can add, and how far rounding turns V."""
@@ -254,7 +255,7 @@ class Truth:
     def _bounds(self, f: int, norms: Array, reach: Array, turn: Array, P: Array) -> Bounds:
         J = self.columns[f]
         if len(J) != 1:
-            return self._wide(f)
+            return self._in_order(self.orders[f])
         j = J[0]
         if self.empty[j] or (self.dead[j] and self.method != "obcc"):
             return Bounds(0, 0, 0, dependent=True)
@@ -294,30 +295,26 @@ class Truth:
             moved = moved + 2 * np.abs(c) * around / norm + (around / norm) ** 2
         return self.worth @ c**2, self.worth @ moved
 
-    def _wide(self, f: int) -> Bounds:
-        """Bound the gain of a block: the order of its columns is to make no difference."""
-        J = list(self.columns[f])
-        found = [self._in_order(J)]
-        finest_first = sorted(J, key=lambda j: self.span.sizes[j])
-        if finest_first != J:
-            found.append(self._in_order(finest_first))
-        gains = [one.gain for one in found]
-        doubtful = any(one.doubtful for one in found) or len({one.dependent for one in found}) > 1
-        if max(gains) - min(gains) > 1e-12:
-            doubtful = True
-        return Bounds(
-            gains[0],
-            min(one.low for one in found),
-            max(one.high for one in found),
-            dependent=all(one.dependent for one in found),
-            doubtful=doubtful,
-        )
+    def _best_first(self, J: list[int]) -> list[int]:
+        """Return columns of a block in an order that theirs is nothing to.
+
+        Next is always the one whose rest, given those before it, stands out most from its rounding.
+        """
+        if len(J) == 1:
+            return J
+        span, left, order = self.span.of(J), [i for i, j in enumerate(J) if not self.empty[j]], []
+        while left:
+            stands_out = span.norms[left] / (ROUNDINGS * span.reach[left])
+            at = left.pop(int(stands_out.argmax()))
+            order.append(J[at])
+            if stands_out.max() >= 1:
+                span.push(at, self.V)
+        return order
 
     def _in_order(self, J: list[int]) -> Bounds:
+        """Bound the gain of columns of a block that are not empty."""
         span, gain, moved, added, unsure = self.span.of(J), Long(0), Long(0), 0, False
-        for at, j in enumerate(J):
-            if self.empty[j]:
-                continue
+        for at in range(len(J)):
             norm, reach = span.norms[at], span.reach[at]
             ratio = norm / (ROUNDINGS * reach)
             if ratio < 1 / MARGIN:
@@ -336,7 +333,7 @@ class Truth:
     def take(self, f: int) -> bool:
         """Take a feature; say whether it is certain what that means for those after it."""
         sure = True
-        for j in self.columns[f]:
+        for j in self.orders[f]:
             if self.empty[j]:
                 continue
             ratio = self.span.norms[j] / (ROUNDINGS * self.span.reach[j])

@@ -1,6 +1,7 @@
 """The truth of `make fuzz` is true, it notices what is wrong, and each part runs."""
 
 from collections import namedtuple
+from itertools import permutations
 
 import numpy as np
 import pytest
@@ -135,6 +136,31 @@ def test_gains_move_within_their_bounds_when_numbers_are_changed_by_roundings(nu
             assert bounds[k].low - 1e-14 <= moved[k].gain <= bounds[k].high + 1e-14
         truth.take(f)
         other.take(f)
+
+
+def test_the_order_of_columns_within_a_group_is_nothing_to_the_truth():
+    a, e, f = np.random.default_rng(0).normal(size=(3, 30))
+    X = np.column_stack([a, a + 1e-12 * e, a + 1e-9 * e, e + 1e-3 * f])
+    for order in permutations(range(3)):
+        posed = Problem("", X, (f + a > 0).astype(int), "classification", 2, groups={"g": [*order]})
+        truth = truth_of(posed, X)
+        assert truth.take(0)
+        assert not truth.candidates([1])[1].dependent, order
+
+
+@pytest.mark.parametrize("copies", [1, 600])
+def test_quotients_of_whole_weights_may_be_off_by_what_whole_logarithms_are(copies):
+    """And by no more: here by two thirds of it, and by half as much again."""
+    x, y = np.array([[1.0], [0.0], [0.0], [0.0]]), np.array([0, 1, 0, 0])
+    w = copies * np.array([1.0, 1.0, 9.0, 3.0])
+    posed = Problem("", x, y, "classification", 1, method="mrmr_quotient", w=w)
+    truth = truth_of(posed, x)
+    bound = max(1e-13, 3e-15 * w.sum())
+    gain, slack = truth.candidates([0])[0].gain, 1e-8 * truth.candidates([0])[0].gain + 1e-12
+    assert truth.infos.tolerance == bound
+    right, wrong = (path_of(posed, [0], [gain + slack + t * bound]) for t in (2 / 3, 3 / 2))
+    assert judge(posed, truth.fresh(), right) is None
+    assert judge(posed, truth.fresh(), wrong).kind == "gain"
 
 
 def test_some_problems_of_sound_families_are_solved():

@@ -127,6 +127,19 @@ def test_the_order_of_columns_within_a_group_does_not_matter(storage):
         np.testing.assert_allclose(path.gains, [0.0034, 0.98611], atol=1e-4)
 
 
+@pytest.mark.parametrize("storage", ["memory", "one block", "blocks"])
+def test_a_group_keeps_the_columns_that_tell_its_directions_best(storage):
+    """Of two columns that differ from a third in the same way, the one that does so more."""
+    for seed in range(4):
+        a, e, f, u = np.random.default_rng(seed).normal(size=(4, 60))
+        T = np.column_stack([a, a + 1e-12 * e, a + 1e-9 * e, e + 1e-3 * f])
+        y = a + e + f + u
+        for order in itertools.permutations([0, 1, 2]):
+            options = {"groups": {"g": list(order)}, "include": ["g"], "task": "regression"}
+            path = quietly(STORAGES[storage](T), y, 2, **options)
+            assert path.names == ["g", "x3"], (seed, order)
+
+
 def test_the_order_of_columns_within_a_group_does_not_matter_to_statistics():
     rng = np.random.default_rng(0)
     z, u = rng.normal(size=(2, 200))

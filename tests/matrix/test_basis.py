@@ -1,9 +1,12 @@
 """Linear dependence, judged by what rounding could do."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 
 from orthoselect.matrix import Basis, orthonormalize
+from orthoselect.matrix.basis import independent_columns
 
 EPS = np.finfo(float).eps
 
@@ -42,6 +45,16 @@ def test_sums_and_unit_changes_are_dependent():
     A = rng.normal(size=(60, 3))
     B = np.column_stack([A, A.sum(axis=1), A[:, 0] * 2.54, A[:, 1] / 3 - A[:, 2] * 1e5])
     assert orthonormalize(B, sizes(B))[1].tolist() == [True] * 3 + [False] * 3
+
+
+def test_of_columns_that_differ_alike_the_one_that_differs_most_is_kept():
+    a, e, f = np.random.default_rng(0).normal(size=(3, 60))
+    A = np.column_stack([a, a + 1e-12 * e, f, a + 1e-9 * e, a + f])
+    A /= np.linalg.norm(A, axis=0)
+    for order in permutations(range(5)):
+        kept = {order[i] for i in independent_columns(A[:, order], sizes(A))}
+        assert len(kept) == 3
+        assert kept - {2, 4} in ({0, 3}, {1, 3}, {3}), order
 
 
 def test_truncate_forgets_the_later_columns():

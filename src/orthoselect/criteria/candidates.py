@@ -181,10 +181,11 @@ def without_constants(
 def independent_columns(
     X: CenteredMatrix, geometry: Geometry, wide: Mapping[int, Indices]
 ) -> dict[int, tuple[Indices, Floats]]:
-    """Return the columns of each block that do not depend on those before them, and their Gram.
+    """Return columns of each block that its others depend on, and their Gram.
 
-    The finest come first, whatever their order in the table. A column far from zero is known to
-    few digits; were it the first, another that says the same more exactly would count as its copy.
+    Those known best come first, whatever their order in the table. A column far from zero is known
+    to few digits; were it the first, another that says the same more exactly would count as its
+    copy. So it is with a column that hardly differs from the first, and another that differs more.
     """
     if not wide:
         return {}

@@ -150,9 +150,9 @@ class Gains:
     def shown(self) -> Floats:
         """Return all gains, nan for features out of the race; digits that are gone are measured."""
         self._look_at(np.flatnonzero(~self._spent))
-        doubtful = self._slack > SHOWN
-        doubtful |= (self._single >= 0) & (self._d[self._single] < self._surely_independent)
-        doubtful = np.flatnonzero(~self._spent & ~self._fresh & doubtful)
+        unclear = self._slack > SHOWN
+        unclear |= (self._single >= 0) & (self._d[self._single] < self._surely_independent)
+        doubtful = np.flatnonzero(~self._spent & ~self._fresh & unclear)
         if doubtful.size:
             self._measure(doubtful)
         return np.where(self._spent, np.nan, self._gains)
@@ -387,11 +387,15 @@ class Gains:
             )
         for block in self._wide:
             self._open_slack()
-            errors = self._uncertainty.of(block.columns, self._d[block.columns])
+            error_C, error_d = self._uncertainty.of(block.columns, self._d[block.columns])
+            floor = self._sure_block(block.D.shape[1])
             self._gains[block.features], self._slack[block.features] = block_gains(
-                self._C[:, block.columns], block.D, *(error.max(axis=1) for error in errors),
-                self._sure_block(block.D.shape[1]),
-            )  # fmt: skip
+                self._C[:, block.columns],
+                block.D,
+                error_C.max(axis=1),
+                error_d.max(axis=1),
+                floor,
+            )
         self._unsure = scarce
         if self._wide:
             self._unsure = np.concatenate([scarce, *(block.features for block in self._wide)])

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dtrtrs
 
-from orthoselect.matrix.base import Floats
+from orthoselect.matrix.base import Floats, Indices
 
 # How many roundings of the stored numbers may separate a column from the span of others before
 # it counts as independent of them. Columns that were computed from others (sums, unit changes,
@@ -196,3 +196,40 @@ def orthonormalize(A: Floats, sizes: Floats) -> tuple[Floats, NDArray[np.bool_]]
     basis = Basis(A.shape[0])
     kept = np.array([basis.append(A[:, j], sizes[j]) for j in range(A.shape[1])], dtype=bool)
     return basis.Q, kept
+
+
+def independent_columns(A: Floats, sizes: Floats) -> Indices:
+    """Return columns that all of A are combinations of, those that are known best first.
+
+    Next is always the column whose rest stands out most from its rounding. So a direction that
+    several columns share is told by the one that tells it best, whatever their order: others may
+    depend on what is known of it, if that is little.
+
+    Parameters
+    ----------
+    A : array of shape (N, p)
+        Centered columns.
+    sizes : array of shape (p,)
+        One rounding of each stored column; see `Basis`.
+
+    Examples
+    --------
+    >>> a, b = np.eye(4)[:2]
+    >>> independent_columns(np.column_stack([a, a + 1e-9 * b, a + b]), np.full(3, 2.2e-16))
+    array([2, 0])
+    """
+    basis, found = Basis(A.shape[0]), []
+    W, reach, left = A.copy(), sizes.copy(), np.ones(A.shape[1], dtype=bool)
+    while left.any():
+        stands_out = np.sqrt(_squares(W)) / np.where(left, reach, np.inf)
+        stands_out[~left] = -1.0
+        j = int(stands_out.argmax())
+        left[j] = False
+        if not basis.append(A[:, j], sizes[j]):
+            continue
+        found.append(j)
+        q = basis.Q[:, -1]
+        h = q @ W
+        W -= q[:, None] * h
+        reach += np.abs(h) * basis.reaches[-1]
+    return np.array(found, dtype=np.intp)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from orthoselect.lazy import lazy
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.basis import Basis, orthonormalize
+from orthoselect.matrix.basis import Basis, independent_columns
 from orthoselect.matrix.rows import Rows
 
 if TYPE_CHECKING:
@@ -78,8 +78,8 @@ class Geometry(ABC):
     """
 
     @abstractmethod
-    def independent(self, blocks: Sequence[Indices]) -> list[NDArray[np.bool_]]:
-        """Return for each block of columns which do not depend on those before them in it."""
+    def independent(self, blocks: Sequence[Indices]) -> list[Indices]:
+        """Return for each block the places of columns that its others depend on, best first."""
 
     @abstractmethod
     def measure(self, S: Sequence[int], J: Indices, L: Floats) -> Measured:
@@ -117,8 +117,8 @@ class RowGeometry(Geometry):
         """The response basis written out, which mostly nobody needs."""
         return self._rows[:]
 
-    def independent(self, blocks: Sequence[Indices]) -> list[NDArray[np.bool_]]:
-        return [orthonormalize(self._X.columns(J), self._X.sizes[J])[1] for J in blocks]
+    def independent(self, blocks: Sequence[Indices]) -> list[Indices]:
+        return [independent_columns(self._X.columns(J), self._X.sizes[J]) for J in blocks]
 
     def measure(self, S: Sequence[int], J: Indices, L: Floats) -> Measured:
         self._extend(S)

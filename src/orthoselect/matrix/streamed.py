@@ -16,11 +16,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.basis import ROUNDINGS, Basis, dependence_floors, orthonormalize
+from orthoselect.matrix.basis import ROUNDINGS, Basis, dependence_floors, independent_columns
 from orthoselect.matrix.factor import Factor
 from orthoselect.matrix.geometry import Direction, Geometry, Measured
 from orthoselect.matrix.remade import RemadeBasis
@@ -47,7 +46,7 @@ class StreamedGeometry(Geometry):
         self._basis.add(np.zeros(0))
         self._basis.settle(np.ones((1, 1)))
 
-    def independent(self, blocks: Sequence[Indices]) -> list[NDArray[np.bool_]]:
+    def independent(self, blocks: Sequence[Indices]) -> list[Indices]:
         if not blocks:
             return []
         J = np.concatenate(blocks)
@@ -58,7 +57,7 @@ class StreamedGeometry(Geometry):
             J, partial(_factors_of, self._unit, places), _merge_factors, [self._V]
         )
         sizes = [self._X.sizes[block] for block in blocks]
-        return [orthonormalize(f.R[1:, 1:], size)[1] for f, size in zip(merged, sizes)]
+        return [independent_columns(f.R[1:, 1:], size) for f, size in zip(merged, sizes)]
 
     def measure(self, S: Sequence[int], J: Indices, L: Floats) -> Measured:
         factor, H = self._factor(S, J, L)
