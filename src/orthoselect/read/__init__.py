@@ -6,7 +6,7 @@ been looked at but not read. In memory is one block.
 
 - `given.py` asks what kind of table it is; nobody else does.
 - `source.py`, `survey.py` read a table whole or in blocks; `dask_*.py` where Dask has the rows.
-- `block.py`, `target.py` know arrays, sparse matrices and dataframes: of the table, of the response.
+- `block.py` and `target.py` know arrays, sparse matrices and dataframes.
 - `dataset.py`, `columns.py`, `sift.py`, `missing.py`: what a file holds besides features.
 - `files.py`, `opening.py` and the formats beside them find, open, read and write files.
 """
