@@ -13,10 +13,10 @@ from orthoselect import OrthogonalSelector, RowBlocks, select
 from orthoselect.arguments import check_disjoint
 from orthoselect.cli import main
 from orthoselect.read import read_table, read_target
+from orthoselect.read.arrow_files import ArrowPart
 from orthoselect.read.columns import columns_of
 from orthoselect.read.dask_table import DaskTable
-from orthoselect.read.parts import ArrowPart
-from orthoselect.read.schemas import check_same_names
+from orthoselect.read.names import check_same_names
 from orthoselect.read.text_blocks import TextOptions, TextPart
 
 pa = pytest.importorskip("pyarrow")
@@ -275,20 +275,20 @@ TEXTS = {
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_few_values_are_looked_at_as_many_are(text, monkeypatch):
-    from orthoselect.read import arrow_values
+    from orthoselect.read import arrow
     from orthoselect.read import columns as looking
 
     column = pa.chunked_array([pa.array(TEXTS[text], pa.string())])
 
     def found():
         look = columns_of(pa.table({"a": column}))
-        labels = arrow_values.arrow_labels(column, "a", None)
+        labels = arrow.arrow_labels(column, "a", None)
         codes = None if labels is None else (labels.codes.tolist(), labels.levels)
         return look.reason_against(0, "a"), look.numbers_as_text(0), codes
 
     few = found()
     monkeypatch.setattr(looking, "FEW", 0)
-    monkeypatch.setattr(arrow_values, "_FEW", 0)
+    monkeypatch.setattr(arrow, "_FEW", 0)
     assert found() == few
 
 

@@ -21,7 +21,7 @@ from orthoselect.read import (
     sift,
 )
 from orthoselect.read.columns import columns_of
-from orthoselect.read.patterns import split_names
+from orthoselect.read.names import split_names
 
 
 @dataclass(frozen=True)

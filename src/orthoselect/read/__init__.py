@@ -28,14 +28,19 @@ from orthoselect.read.given import (
     why_not_whole,
 )
 from orthoselect.read.missing import drop_missing
-from orthoselect.read.npy_blocks import NpyBlocks
+from orthoselect.read.names import find_names, response_columns
+from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.opening import is_path, on_dask, read_table
-from orthoselect.read.patterns import find_names, response_columns
 from orthoselect.read.sift import sift
 from orthoselect.read.source import Source, names_in_errors
 from orthoselect.read.target import numbers_of, read_target
-from orthoselect.read.write import check_output, output_format, write_columns
-from orthoselect.read.write_blocks import check_block_output, write_blocks
+from orthoselect.read.write import (
+    check_block_output,
+    check_output,
+    output_format,
+    write_blocks,
+    write_columns,
+)
 
 __all__ = [
     "BUILT_IN",

@@ -1,21 +1,24 @@
-"""Parquet, Feather and Arrow files, by pyarrow."""
+"""pyarrow: how it is loaded, its types made plain, and its columns in NumPy terms."""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
+from orthoselect.encode import Labels, find_labels
 from orthoselect.errors import InputError
 from orthoselect.matrix.memory import is_out_of_memory, room_in_limits, use_one_heap
-from orthoselect.read.content import Content
-from orthoselect.read.dataset import Dataset
 
 KNOWS_HALF = hasattr(nw, "Float16")  # an older narwhals does not
+_FEW = 64  # values that are sooner had as objects than coded by pyarrow
+_TEXT_BYTES = 24  # of a value of text, where nothing tells
 _FOR_A_THREAD = 1 << 29  # of the address space that is left; its stack and heap take less
 
 
@@ -46,44 +49,6 @@ def _use_few_threads(pa: Any) -> None:
     pa.set_io_thread_count(min(most, pa.io_thread_count()))
 
 
-def read_parquet(content: Content, format: str) -> Dataset:
-    """Read a Parquet file."""
-    parquet = load_pyarrow("pyarrow.parquet")
-    return table_dataset(parquet.ParquetFile(_reader(content)).read(), format)
-
-
-def read_arrow(content: Content, format: str) -> Dataset:
-    """Read an Arrow file or stream, which Feather files are too, or a Feather file of version 1."""
-    ipc = load_pyarrow("pyarrow.ipc")
-    if content.kind() == "feather":
-        table = load_pyarrow("pyarrow.feather").read_table(_reader(content))
-    else:
-        with content.open() as file:
-            is_file = file.read(6) == b"ARROW1"
-        table = (ipc.open_file if is_file else ipc.open_stream)(_reader(content)).read_all()
-    table.validate(full=True)  # Arrow trusts the offsets it finds; a broken file would crash us
-    return table_dataset(table, format)
-
-
-def _reader(content: Content) -> Any:
-    return load_pyarrow().BufferReader(content.buffer())
-
-
-def table_dataset(table: Any, format: str) -> Dataset:
-    """Return a table of columns of plain types as a data set."""
-    pa = load_pyarrow()
-    try:
-        columns = [plain_column(column) for column in table.columns]
-    except pa.ArrowNotImplementedError as error:
-        raise InputError(
-            f"the table holds a type that needs a pyarrow newer than {pa.__version__}, which is "
-            f"installed: {error}. Upgrade it, or write the table as Parquet."
-        ) from error
-    return Dataset(
-        pa.table(columns, names=table.column_names), list(table.column_names), format=format
-    )
-
-
 def plain_column(column: Any) -> Any:
     """Give a column of an unusual type the usual type of the same values."""
     pa = load_pyarrow()
@@ -109,3 +74,147 @@ def cast_column(column: Any, kind: Any) -> Any:
         values = column.to_numpy().astype(np.float64)
         column = pa.chunked_array([pa.array(values, from_pandas=True)])
     return column.cast(kind)
+
+
+def plain_schema(schema: Any) -> Any:
+    """Return the schema that columns have as `plain_table` gives them."""
+    pa = load_pyarrow()
+    kinds = [plain_column(pa.chunked_array([], field.type)).type for field in schema]
+    return pa.schema(list(zip(schema.names, kinds)))
+
+
+def plain_table(table: Any, names: Sequence[str]) -> Any:
+    """Return columns in this order, those of unusual types in the usual type of their values."""
+    pa = load_pyarrow()
+    return pa.table([plain_column(table.column(name)) for name in names], names=list(names))
+
+
+def row_bytes(schema: Any) -> int:
+    """Return about how many bytes a row takes in memory.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> row_bytes(pa.schema({"a": pa.float64(), "b": pa.int8()}))
+    9
+    """
+    return sum(_width(field.type) for field in schema)
+
+
+def _width(kind: Any) -> int:
+    pa = load_pyarrow()
+    if pa.types.is_dictionary(kind):
+        return _width(kind.index_type)
+    try:
+        return max(1, kind.bit_width // 8)
+    except ValueError:
+        return _TEXT_BYTES
+
+
+# Columns in NumPy terms, at the cost of one copy
+
+
+def arrow_numbers(table: Any, columns: Sequence[int], dtype: Any) -> NDArray:
+    """Return columns of numbers as one array, column after column; nulls are NaN.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> arrow_numbers(pa.table({"a": [1.0, 2.0], "b": [3.0, None]}), [1, 0], np.float64)
+    array([[ 3.,  1.],
+           [nan,  2.]])
+    """
+    result = np.empty((table.num_rows, len(columns)), dtype, order="F")
+    for k, column in enumerate(columns):
+        start = 0
+        for chunk in table.column(int(column)).chunks:
+            result[start : start + len(chunk), k] = chunk.to_numpy(zero_copy_only=False)
+            start += len(chunk)
+    return result
+
+
+def arrow_order(column: Any) -> list[Any] | None:
+    """Return the categories of a column of ordered ones, else None."""
+    if column.num_chunks and getattr(column.type, "ordered", False):
+        return column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+    return None
+
+
+def arrow_numbers_at(table: Any, columns: Sequence[int], rows: slice) -> NDArray:
+    """Return every so many rows of columns of numbers as one array; nulls are NaN.
+
+    Not `take`, which would put the chunks of every column together.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> parts = [pa.table({"a": [1.0, 2.0]}), pa.table({"a": [3.0, 4.0, None]})]
+    >>> arrow_numbers_at(pa.concat_tables(parts), [0], slice(0, 5, 2)).tolist()
+    [[1.0], [3.0], [nan]]
+    """
+    count = len(range(rows.start, rows.stop, rows.step))
+    result = np.empty((count, len(columns)), order="F")
+    for k, column in enumerate(columns):
+        done, start = 0, rows.start
+        for chunk in table.column(column).chunks:
+            if start < len(chunk):
+                values = chunk.to_numpy(zero_copy_only=False)[start :: rows.step]
+                result[done : done + len(values), k] = values
+                done, start = done + len(values), start + len(values) * rows.step
+            start -= len(chunk)
+    return result
+
+
+def bytes_of_arrow(table: Any) -> int:
+    """Return about how many bytes the values of all columns take.
+
+    Its own `nbytes` looks into the buffers of every column, which takes long where these are many.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> bytes_of_arrow(pa.table({"a": [1.5, 2.5], "b": pa.array([1, 2], pa.int8())}))
+    18
+    """
+    total = 0
+    for at, kind in enumerate(table.schema.types):
+        try:
+            total += -(-table.num_rows * kind.bit_width // 8)
+        except ValueError:  # text and the like
+            total += table.column(at).nbytes
+    return total
+
+
+def arrow_labels(column: Any, what: str, order: Sequence[Any] | None) -> Labels | None:
+    """Return the labels of a text column, without an object for each row.
+
+    None for columns of other types, and for those with gaps, which are an error elsewhere.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> arrow_labels(pa.chunked_array([["b", "a"], ["b"]]), "a column", None)
+    Labels(codes=array([1, 0, 1]), levels=('a', 'b'))
+    """
+    import pyarrow as pa
+
+    if column.null_count or not len(column):
+        return None
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        if len(column) <= _FEW:
+            return find_labels(np.fromiter(column.to_pylist(), object, len(column)), what, order)
+        column = column.dictionary_encode()
+    elif not pa.types.is_dictionary(column.type):
+        return None
+    chunks = column.unify_dictionaries().chunks
+    dictionary = chunks[0].dictionary
+    if dictionary.null_count:
+        return None
+    indices = np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
+    used = np.flatnonzero(np.bincount(indices, minlength=len(dictionary)))
+    levels = dictionary.to_pylist()  # not `take`, which not every type has
+    values = [levels[at] for at in used]
+    found = find_labels(np.fromiter(values, object, len(values)), what, order)
+    places = np.zeros(len(dictionary), dtype=np.intp)
+    places[used] = found.codes
+    return Labels(places.take(indices), found.levels)

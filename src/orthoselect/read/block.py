@@ -28,8 +28,8 @@ from orthoselect.matrix.checksums import (
     sums_of_numbers,
     weighed,
 )
-from orthoselect.read.arrow import KNOWS_HALF
-from orthoselect.read.arrow_values import (
+from orthoselect.read.arrow import (
+    KNOWS_HALF,
     arrow_labels,
     arrow_numbers,
     arrow_numbers_at,

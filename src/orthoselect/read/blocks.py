@@ -41,7 +41,7 @@ from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError, listing
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.matrix.reading import ReadingProgress
-from orthoselect.read.arrow_values import bytes_of_arrow
+from orthoselect.read.arrow import bytes_of_arrow
 
 
 class RowBlocks:

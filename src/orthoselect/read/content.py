@@ -9,7 +9,8 @@ import io
 import lzma
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,6 +145,22 @@ def opened_file(path: Path, near: Iterable[str] = ()) -> Iterator[None]:
         raise InputError(f"`{path!s}` should be the name of a file; it cannot be one.") from None
 
 
+@contextmanager
+def naming(name: str, kind: str) -> Iterator[None]:
+    """Name a file in whatever error a library has for it."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:  # broken files raise whatever their library meets
+        if is_out_of_memory(error):
+            raise MemoryError from error
+        first_line = " ".join(str(error).strip().splitlines()[:1])
+        raise InputError(
+            f"`{name}` should be a whole {kind} file; it could not be read: {first_line}"
+        ) from error
+
+
 def _what_is_missing(path: Path, near: Iterable[str]) -> str:
     link = next((part for part in (path, *path.parents) if leads_nowhere(part)), None)
     if link is None:
@@ -197,3 +214,71 @@ def _read_at_most(file: BinaryIO, most: int) -> bytes:
         if size > most:
             raise UnpacksToMoreError
     return b"".join(pieces)
+
+
+class WatchedFile:
+    """A file that should not change while it is read.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with opened_file(path):
+            self._state = _state(path)
+
+    def check_unchanged(self) -> None:
+        """Raise if the file is no longer what it was when it was first looked at."""
+        try:
+            state = _state(self.path)
+        except OSError:
+            raise _changed(self.path, "it has vanished, or can no longer be read") from None
+        if state != self._state:
+            was, now = self._state[0], state[0]
+            sizes = f"it had {was} bytes and has {now} now" if was != now else "it was written to"
+            raise _changed(self.path, sizes)
+
+    @contextmanager
+    def reading(self, kind: str) -> Iterator[None]:
+        """Name the file in whatever error a library has for it, unless it has changed."""
+        try:
+            with naming(str(self.path), kind):
+                yield
+        except InputError:
+            self.check_unchanged()
+            raise
+
+
+def _state(path: Path) -> tuple[int, int]:
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns
+
+
+def _changed(path: Path, how: str) -> InputError:
+    return InputError(
+        f"`{path}` should stay as it is while it is selected from; {how}. Start again when nobody "
+        f"writes to it."
+    )
+
+
+class Part(WatchedFile, ABC):
+    """One file of a table.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        Names and types of its columns, of which `batches` gives them.
+    n_rows : int
+    nbytes : int
+        About how many bytes its values take in memory.
+    """
+
+    schema: Any
+    n_rows: int
+    nbytes: int
+
+    @abstractmethod
+    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
+        """Yield tables of these columns, about so many rows each, in the order of the file."""

@@ -15,7 +15,7 @@ from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listi
 from orthoselect.lazy import lazy
 from orthoselect.read.blocks import is_block_source
 from orthoselect.read.columns import Columns, columns_of
-from orthoselect.read.patterns import find_names, response_columns
+from orthoselect.read.names import find_names, response_columns
 
 _USUAL_TARGETS = ("target", "y")
 

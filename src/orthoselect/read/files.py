@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from orthoselect.errors import InputError, listing
-from orthoselect.matrix.memory import is_out_of_memory
-from orthoselect.read.archives import read_archive, read_array
-from orthoselect.read.arrow import read_arrow, read_parquet
+from orthoselect.read.arrow_files import read_arrow, read_parquet
 from orthoselect.read.builtin import BUILT_IN, read_built_in
 from orthoselect.read.content import (
     STANDARD_INPUT,
     Content,
+    naming,
     read_content,
     split_suffix,
     standard_input,
 )
 from orthoselect.read.dataset import Dataset
-from orthoselect.read.libsvm import read_libsvm
+from orthoselect.read.numpy_files import read_archive, read_array, read_libsvm
 from orthoselect.read.paths import find_files, is_several
 from orthoselect.read.text import read_text
 
@@ -196,17 +195,8 @@ def _read(content: Content, format: str, text: dict[str, Any]) -> Dataset:
     if format in ("csv", "tsv", "text"):
         return read_text(content, format, **text)
     _refuse(text, f"`{content.name}` is read as {format}")
-    try:
+    with naming(content.name, format):
         return _READERS[format](content, format)
-    except InputError:
-        raise
-    except Exception as error:  # broken files raise whatever their library meets
-        if is_out_of_memory(error):
-            raise MemoryError from error
-        first_line = " ".join(str(error).strip().splitlines()[:1])
-        raise InputError(
-            f"`{content.name}` should be a whole {format} file; it could not be read: {first_line}"
-        ) from error
 
 
 def _refuse(options: dict[str, Any], because: str) -> None:

@@ -15,9 +15,9 @@ from orthoselect.read.blocks import WithMemory, is_block_source
 from orthoselect.read.dask_source import DaskSource
 from orthoselect.read.dask_table import DaskTable, OnDask, is_dask
 from orthoselect.read.dataset import Dataset
-from orthoselect.read.npy_blocks import NpyBlocks
+from orthoselect.read.names import response_columns
+from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.opening import is_path, map_blocks, read_table
-from orthoselect.read.patterns import response_columns
 from orthoselect.read.source import BlockSource, Source, WholeSource
 
 

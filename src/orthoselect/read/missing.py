@@ -20,7 +20,7 @@ from orthoselect.errors import (
 )
 from orthoselect.read.columns import Columns, columns_of
 from orthoselect.read.dataset import Dataset
-from orthoselect.read.patterns import response_columns
+from orthoselect.read.names import response_columns
 
 _DROP_ROWS = "--missing drop-rows"
 WAYS = ("error", "drop-rows", "drop-columns")

@@ -15,14 +15,14 @@ from orthoselect.errors import InputError
 from orthoselect.matrix.memory import count_bytes, free_memory, room_in_limits, say_bytes
 from orthoselect.matrix.threads import prepare_blas
 from orthoselect.read.arrow import load_pyarrow
+from orthoselect.read.arrow_files import ArrowPart, ParquetPart
 from orthoselect.read.builtin import BUILT_IN
 from orthoselect.read.content import UnpacksToMoreError, open_packed, split_suffix
 from orthoselect.read.dask_table import OnDask
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.file_blocks import BLOCK_BYTES, FileBlocks
 from orthoselect.read.files import kept_files, read_within
-from orthoselect.read.npy_blocks import NpyBlocks
-from orthoselect.read.parts import ArrowPart, ParquetPart
+from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.paths import BLOCK_SUFFIXES, find_files, is_list_of_paths, is_several
 from orthoselect.read.text import expansion
 from orthoselect.read.text_blocks import TextOptions

@@ -18,7 +18,7 @@ from orthoselect.errors import (
 )
 from orthoselect.read.columns import columns_of
 from orthoselect.read.dataset import Dataset
-from orthoselect.read.patterns import response_columns
+from orthoselect.read.names import response_columns
 
 
 def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:

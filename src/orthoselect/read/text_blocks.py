@@ -19,10 +19,9 @@ import numpy as np
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.lazy import lazy
 from orthoselect.matrix.memory import room_in_limits
-from orthoselect.read.arrow import load_pyarrow
-from orthoselect.read.content import Content, open_packed, split_suffix
+from orthoselect.read.arrow import load_pyarrow, row_bytes
+from orthoselect.read.content import Content, Part, open_packed, split_suffix
 from orthoselect.read.dataset import TextFormat
-from orthoselect.read.parts import Part, row_bytes
 from orthoselect.read.text import (
     COMMA_NUMBERS,
     check_is_text,

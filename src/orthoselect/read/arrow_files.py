@@ -1,96 +1,65 @@
-"""The files of a table that is read in blocks: Parquet and Arrow, some rows at a time."""
+"""Parquet, Arrow and Feather files, whole or some rows at a time.
+
+Not by `pyarrow.dataset`: that unpacks row groups whole, reads no streams, and tells of no file.
+"""
 
 from __future__ import annotations
 
-import os
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from orthoselect.errors import InputError
-from orthoselect.matrix.memory import is_out_of_memory
-from orthoselect.read.arrow import load_pyarrow, plain_column
-from orthoselect.read.content import opened_file
+from orthoselect.read.arrow import (
+    load_pyarrow,
+    plain_column,
+    plain_schema,
+    plain_table,
+    row_bytes,
+)
+from orthoselect.read.content import Content, Part
+from orthoselect.read.dataset import Dataset
 
-_TEXT_BYTES = 24  # of a value of text, where nothing tells
 _BLOCKS_AT_ONCE = 4  # rows of a row group that is read whole, in blocks
 _STREAMED = 1 << 18  # bytes of a column that are read at a time from a large row group
 
 
-class WatchedFile:
-    """A file that should not change while it is read.
-
-    Parameters
-    ----------
-    path : Path
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        with opened_file(path):
-            self._state = _state(path)
-
-    def check_unchanged(self) -> None:
-        """Raise if the file is no longer what it was when it was first looked at."""
-        try:
-            state = _state(self.path)
-        except OSError:
-            raise _changed(self.path, "it has vanished, or can no longer be read") from None
-        if state != self._state:
-            was, now = self._state[0], state[0]
-            sizes = f"it had {was} bytes and has {now} now" if was != now else "it was written to"
-            raise _changed(self.path, sizes)
-
-    @contextmanager
-    def reading(self, kind: str) -> Iterator[None]:
-        """Name the file in whatever error a library has for it."""
-        try:
-            yield
-        except InputError:
-            raise
-        except Exception as error:  # broken files raise whatever their library meets
-            if is_out_of_memory(error):
-                raise MemoryError from error
-            self.check_unchanged()
-            first_line = " ".join(str(error).strip().splitlines()[:1])
-            raise InputError(
-                f"`{self.path}` should be a whole {kind} file; it could not be read: {first_line}"
-            ) from error
+def read_parquet(content: Content, format: str) -> Dataset:
+    """Read a Parquet file."""
+    parquet = load_pyarrow("pyarrow.parquet")
+    return table_dataset(parquet.ParquetFile(_reader(content)).read(), format)
 
 
-def _state(path: Path) -> tuple[int, int]:
-    found = os.stat(path)
-    return found.st_size, found.st_mtime_ns
+def read_arrow(content: Content, format: str) -> Dataset:
+    """Read an Arrow file or stream, which Feather files are too, or a Feather file of version 1."""
+    ipc = load_pyarrow("pyarrow.ipc")
+    if content.kind() == "feather":
+        table = load_pyarrow("pyarrow.feather").read_table(_reader(content))
+    else:
+        with content.open() as file:
+            is_file = file.read(6) == b"ARROW1"
+        table = (ipc.open_file if is_file else ipc.open_stream)(_reader(content)).read_all()
+    table.validate(full=True)  # Arrow trusts the offsets it finds; a broken file would crash us
+    return table_dataset(table, format)
 
 
-def _changed(path: Path, how: str) -> InputError:
-    return InputError(
-        f"`{path}` should stay as it is while it is selected from; {how}. Start again when nobody "
-        f"writes to it."
+def _reader(content: Content) -> Any:
+    return load_pyarrow().BufferReader(content.buffer())
+
+
+def table_dataset(table: Any, format: str) -> Dataset:
+    """Return a table of columns of plain types as a data set."""
+    pa = load_pyarrow()
+    try:
+        columns = [plain_column(column) for column in table.columns]
+    except pa.ArrowNotImplementedError as error:
+        raise InputError(
+            f"the table holds a type that needs a pyarrow newer than {pa.__version__}, which is "
+            f"installed: {error}. Upgrade it, or write the table as Parquet."
+        ) from error
+    return Dataset(
+        pa.table(columns, names=table.column_names), list(table.column_names), format=format
     )
-
-
-class Part(WatchedFile, ABC):
-    """One file of a table.
-
-    Attributes
-    ----------
-    schema : pyarrow.Schema
-        Names and types of its columns, of which `batches` gives them.
-    n_rows : int
-    nbytes : int
-        About how many bytes its values take in memory.
-    """
-
-    schema: Any
-    n_rows: int
-    nbytes: int
-
-    @abstractmethod
-    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
-        """Yield tables of these columns, about so many rows each, in the order of the file."""
 
 
 class ParquetPart(Part):
@@ -180,38 +149,3 @@ def _rows_alone(total: int, n_rows: int) -> Iterator[Any]:
     pa = load_pyarrow()
     for start in range(0, total, n_rows):
         yield pa.table({"": pa.nulls(min(n_rows, total - start))})
-
-
-def plain_schema(schema: Any) -> Any:
-    """Return the schema that columns have as `plain_table` gives them."""
-    pa = load_pyarrow()
-    kinds = [plain_column(pa.chunked_array([], field.type)).type for field in schema]
-    return pa.schema(list(zip(schema.names, kinds)))
-
-
-def plain_table(table: Any, names: Sequence[str]) -> Any:
-    """Return columns in this order, those of unusual types in the usual type of their values."""
-    pa = load_pyarrow()
-    return pa.table([plain_column(table.column(name)) for name in names], names=list(names))
-
-
-def row_bytes(schema: Any) -> int:
-    """Return about how many bytes a row takes in memory.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> row_bytes(pa.schema({"a": pa.float64(), "b": pa.int8()}))
-    9
-    """
-    return sum(_width(field.type) for field in schema)
-
-
-def _width(kind: Any) -> int:
-    pa = load_pyarrow()
-    if pa.types.is_dictionary(kind):
-        return _width(kind.index_type)
-    try:
-        return max(1, kind.bit_width // 8)
-    except ValueError:
-        return _TEXT_BYTES

@@ -1,12 +1,14 @@
-"""Columns as people name them."""
+"""Columns as people name them, and names as a table should have them."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
+from pathlib import Path
 from typing import Any
 
-from orthoselect.errors import UnknownColumnError
+from orthoselect.errors import InputError, UnknownColumnError, listing
 
 
 def find_names(given: Iterable[str], names: Sequence[str], option: str) -> list[str]:
@@ -78,3 +80,25 @@ def response_columns(target: Any, names: Sequence[str]) -> list[str]:
     distinct = set(target)
     is_names = len(distinct) == len(target) and not distinct.isdisjoint(names)
     return list(target) if is_names else []
+
+
+def check_names(path: Path, names: Sequence[str]) -> None:
+    """Raise where a file has two columns of one name."""
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(
+            f"`{path}` should have a name of its own for each column; {listing(twice)} occurs more "
+            f"than once. Rename the columns."
+        )
+
+
+def check_same_names(first: Path, names: Sequence[str], path: Path, found: Sequence[str]) -> None:
+    """Raise unless a file has the columns that the first has."""
+    for has, lacks, one, other in ((first, path, names, found), (path, first, found, names)):
+        known = set(other)
+        more = [name for name in one if name not in known]
+        if more:
+            raise InputError(
+                f"all files should have the same columns; `{has}` has {listing(more)}, `{lacks}` "
+                f"has not. Name the files that belong together, or write them alike."
+            )

@@ -1,0 +1,464 @@
+"""NumPy arrays (.npy), archives (.npz) and LIBSVM files: a matrix, and its response or names."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.lib import format as npy_format
+from numpy.typing import NDArray
+
+from orthoselect.encode import NumberedNames
+from orthoselect.errors import CutShortWarning, InputError, ShapeError, listing, warn
+from orthoselect.matrix.reading import ReadingProgress
+from orthoselect.read.arrow import load_pyarrow
+from orthoselect.read.arrow_files import table_dataset
+from orthoselect.read.content import Content, WatchedFile, opened_file
+from orthoselect.read.dataset import Dataset
+from orthoselect.read.file_blocks import block_bytes, check_block_rows
+
+# What a matrix may be called, and its response then.
+_PAIRS = (
+    ("X", ("y", "target")),
+    ("X_train", ("y_train", "target_train")),
+    ("data", ("target", "y")),
+    ("arr_0", ("arr_1",)),  # numpy.savez without names
+)
+_NAMES = ("feature_names", "names")
+_PARTS = ("data", "indices", "indptr", "shape")
+_NUMPY, _PICKLE = b"\x93NUMPY", b"\x80"  # first bytes
+_BLOCKS_A_PART = 8
+_FEW = 8  # a window of all columns is read where more than one in so many is asked for
+
+
+def read_archive(content: Content, format: str) -> Dataset:
+    """Read a NumPy archive; nothing in it is run."""
+    with content.open() as file:
+        stored = _load(content, file, format)
+        if isinstance(stored, np.ndarray):
+            raise InputError(
+                f"`{content.name}` should be an archive of arrays; it is a single array. "
+                f"Store it with `numpy.savez(file, X=X, y=y)`."
+            )
+        if "header.json" in stored.files:
+            raise InputError(
+                f"`{content.name}` should hold a table; it holds statistics of one. Load it with "
+                f"`GramStatistics.load`, and select from what that returns."
+            )
+        archive = _Archive(content.name, stored)
+        found = archive.matrix()
+        dataset = archive.table() if found is None else archive.with_response(*found)
+    return replace(dataset, format=format)
+
+
+def read_array(content: Content, format: str) -> Dataset:
+    """Read a NumPy array in a file of its own (.npy), numbers in rows and columns."""
+    with content.open() as file:
+        stored = _load(content, file, format)
+    if not isinstance(stored, np.ndarray):
+        raise InputError(f"`{content.name}` should be a single array; it is an archive of several.")
+    if stored.ndim != 2:
+        raise ShapeError(
+            f"`{content.name}` should be 2-dimensional, rows by columns; got {stored.shape}."
+        )
+    if stored.dtype.kind not in "fiub":
+        raise InputError(f"`{content.name}` should hold numbers; it is {stored.dtype}.")
+    return Dataset(stored, NumberedNames(stored.shape[1]), format=format)
+
+
+def _load(content: Content, file: BinaryIO, format: str) -> Any:
+    """Read a NumPy file; where NumPy advises to trust what may run code, say what else to do."""
+    try:
+        return np.load(file, allow_pickle=False)
+    except ValueError as error:
+        if "pickle" not in str(error):
+            raise
+    file.seek(0)
+    start = file.read(len(_NUMPY))
+    if start == _NUMPY:
+        raise InputError(objects_in(f"`{content.name}`"))
+    if start[:1] == _PICKLE:
+        store = "numpy.savez(file, X=X, y=y)" if format == "npz" else "numpy.save(file, X)"
+        raise InputError(
+            f"`{content.name}` should be a file that NumPy wrote; it is a pickle, which is not "
+            f"opened: that could run any code. Store its numbers with `{store}`."
+        )
+    raise InputError(f"`{content.name}` should be a whole {format} file; it begins like none.")
+
+
+def objects_in(called: str) -> str:
+    """Return the words for an array that only a pickle can hold."""
+    return (
+        f"{called} should be an array of numbers; it is an array of Python objects, which are not "
+        f"read: that could run any code. Store it with a plain dtype, for example "
+        f"`numpy.save(file, X.astype(float))`, or write a table with text as CSV or Parquet."
+    )
+
+
+class _Archive:
+    """The arrays of a file, each read when it is asked for."""
+
+    def __init__(self, name: str, stored: Any) -> None:
+        self._name = name
+        self._stored = stored
+        self._keys: dict[str, str] = {}
+        for key in stored.files:  # X and x are one name, unless both are there
+            self._keys.setdefault(key.lower(), key)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._stored.files or key.lower() in self._keys
+
+    def __getitem__(self, key: str) -> NDArray:
+        exact = key if key in self._stored.files else self._keys[key.lower()]
+        try:
+            return self._stored[exact]
+        except ValueError as error:
+            if "allow_pickle" not in str(error):
+                raise
+            raise InputError(
+                f"`{self._name}` should hold arrays of numbers or text; `{exact}` is an array of "
+                f"Python objects. Store it with a plain dtype, for example `{exact}.astype(str)`."
+            ) from None
+
+    def matrix(self) -> tuple[str, Any, Sequence[str]] | None:
+        """Return a matrix, what it is called and what its response may be called."""
+        if all(part in self for part in ("format", "data", "shape")):
+            return "the sparse matrix", self._saved_by_scipy(), ("y", "target")
+        for key, responses in _PAIRS:
+            if all(f"{key}_{part}" in self for part in _PARTS):
+                return key, self._sparse(key), responses
+            if key in self and (X := self[key]).ndim != 1:
+                return key, self._two_dimensional(key, X), responses
+        return None
+
+    def _saved_by_scipy(self) -> Any:
+        kind = self["format"].item()
+        kind = kind.decode() if isinstance(kind, bytes) else kind
+        if kind not in ("csr", "csc"):
+            raise InputError(
+                f"`{self._name}` should hold a sparse matrix by rows or columns; its format is "
+                f"{kind!r}. Store it with `scipy.sparse.save_npz(file, matrix.tocsr())`."
+            )
+        parts = [self[part] for part in _PARTS]
+        return _compressed(self._name, kind, *parts)
+
+    def _sparse(self, key: str) -> Any:
+        data, indices, indptr, shape = (self[f"{key}_{part}"] for part in _PARTS)
+        by_rows = len(indptr) == int(shape[0]) + 1
+        return _compressed(self._name, "csr" if by_rows else "csc", data, indices, indptr, shape)
+
+    def _two_dimensional(self, key: str, X: NDArray) -> NDArray:
+        if X.ndim == 2:
+            return X
+        raise ShapeError(
+            f"`{key}` in `{self._name}` should be 2-dimensional, rows by columns; got shape "
+            f"{X.shape}. Store it with `{key}.reshape(len({key}), -1)`."
+        )
+
+    def with_response(self, key: str, X: Any, responses: Sequence[str]) -> Dataset:
+        """Return a matrix with the names and the response that are stored beside it."""
+        called = next((name for name in responses if name in self), None)
+        y = None if called is None else self._response(called, key, X.shape[0])
+        dataset = self._dataset(key, X)
+        return replace(dataset, target=y, target_name=None if called is None else "y")
+
+    def _response(self, called: str, key: str, n_rows: int) -> NDArray:
+        y = self[called]
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = y[:, 0]
+        if y.shape != (n_rows,):
+            raise ShapeError(
+                f"`{called}` in `{self._name}` should be one column of {n_rows} values, as many "
+                f"as `{key}` has rows; its shape is {y.shape}."
+            )
+        return y.astype(str) if y.dtype.kind == "S" else y
+
+    def _dataset(self, key: str, X: Any) -> Dataset:
+        names = self._feature_names(X.shape[1])
+        if X.dtype.kind in "US":
+            return _columns_dataset({name: X[:, j] for j, name in enumerate(names)})
+        if X.dtype.kind not in "fiub":
+            raise InputError(
+                f"`{key}` in `{self._name}` should hold numbers or text; its dtype is {X.dtype}."
+            )
+        return Dataset(X, names)
+
+    def _feature_names(self, n: int) -> Sequence[str]:
+        called = next((name for name in _NAMES if name in self), None)
+        if called is None:
+            return NumberedNames(n)
+        names = self[called].ravel()
+        if len(names) != n:
+            raise ShapeError(
+                f"`{called}` in `{self._name}` should name {n} columns; it has {len(names)} names."
+            )
+        return names.astype(str).tolist()
+
+    def table(self) -> Dataset:
+        """Return arrays of one dimension and equal length as columns, or a lone matrix."""
+        arrays = {key: self[key] for key in self._stored.files}
+        shapes = {array.shape for array in arrays.values()}
+        if len(shapes) == 1 and len(next(iter(shapes))) == 1:
+            return _columns_dataset(arrays)
+        matrices = [key for key, array in arrays.items() if array.ndim == 2]
+        if len(matrices) == 1 and len(arrays) == 1:
+            return self._dataset(matrices[0], arrays[matrices[0]])
+        raise InputError(
+            f"`{self._name}` should hold `X` and `y`, or columns of equal length; it holds "
+            f"{listing(_described(arrays))}. Store it with `numpy.savez(file, X=X, y=y)`."
+        )
+
+
+def _described(arrays: Mapping[str, NDArray]) -> Iterator[str]:
+    return (f"{key} {array.shape}" for key, array in arrays.items())
+
+
+def _compressed(name: str, kind: str, data: Any, indices: Any, indptr: Any, shape: Any) -> Any:
+    """Return a sparse array, having seen that its parts fit together."""
+    make = sp.csr_array if kind == "csr" else sp.csc_array
+    try:
+        matrix = make((data, indices, indptr), shape=tuple(int(size) for size in shape))
+        matrix.check_format(full_check=True)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(
+            f"`{name}` should hold a sparse matrix; its parts do not fit together: {error}."
+        ) from None
+    return matrix.tocsr()
+
+
+def _columns_dataset(columns: Mapping[str, NDArray]) -> Dataset:
+    pa = load_pyarrow()
+    plain = {
+        name: values.astype(str) if values.dtype.kind == "S" else values
+        for name, values in columns.items()
+    }
+    names = list(plain)
+    arrays = [pa.array(np.ascontiguousarray(plain[name])) for name in names]
+    return table_dataset(pa.table(arrays, names=names), "npz")
+
+
+def read_libsvm(content: Content, format: str) -> Dataset:
+    """Read a LIBSVM file; a column is called x and its index in the file."""
+    from sklearn.datasets import load_svmlight_file
+
+    with content.open() as file:
+        end = _unfinished(file)
+        X, y = load_svmlight_file(file, zero_based=True)
+    first = 0 if X.shape[1] and X[:, [0]].nnz else 1  # counted from 1, as most files are
+    if not X.shape[0] or X.shape[1] <= first:
+        raise InputError(
+            f"`{content.name}` should hold lines such as `1 3:0.5 7:1`; it has none with a value."
+        )
+    if end is not None:
+        warn(CutShortWarning(content.name, end))
+    return Dataset(
+        sp.csr_array(X[:, first:]),
+        [f"x{index}" for index in range(first, X.shape[1])],
+        target=whole_if_possible(y),
+        target_name="target",
+        format=format,
+    )
+
+
+def _unfinished(file: BinaryIO) -> str | None:
+    """Return the last entry of a file that does not end with a newline: `1:0.53` may be `1:0.`."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(max(0, size - 100))
+    end = file.read()
+    file.seek(0)
+    if not end.strip() or end.endswith((b"\n", b"\r")):
+        return None
+    return end.split()[-1].decode(errors="replace")
+
+
+def whole_if_possible(values: NDArray[np.float64]) -> NDArray:
+    """Return numbers as integers if all of them are whole: classes are 1 and 2, not 1.0 and 2.0."""
+    small = np.abs(values) < 2.0**53
+    return values.astype(np.int64) if (small & (values == np.rint(values))).all() else values
+
+
+class NpyBlocks:
+    """A two-dimensional array in a .npy file, or a memory map, as a table in blocks of rows.
+
+    Of a file, windows are read one by one; it is never mapped whole.
+
+    Parameters
+    ----------
+    source : str, Path or numpy.memmap
+    memory : int, optional
+        Bytes that a selection may take.
+    block_rows : int, optional
+        Rows of a block; by default so many that a block has about 32 MB, or less where there is
+        little memory.
+    progress : callable, optional
+        Called after each block with the number of the pass, from 1 on, and the bytes read so far.
+
+    Attributes
+    ----------
+    names : sequence of str
+        x0, x1, ...
+    n_rows, nbytes : int
+    is_watched : bool
+        Whether a pass raises by itself if the rows are no longer what they were: of files it does.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp(), "table.npy")
+    >>> np.save(file, np.arange(12.0).reshape(6, 2))
+    >>> table = NpyBlocks(file, block_rows=4)
+    >>> [block.tolist() for block in table.blocks([1])]
+    [[[1.0], [3.0], [5.0], [7.0]], [[9.0], [11.0]]]
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        memory: int | None = None,
+        block_rows: int | None = None,
+        progress: ReadingProgress | None = None,
+    ) -> None:
+        check_block_rows(block_rows)
+        self._array: _NpyFile | _Map
+        self._array = _Map(source) if isinstance(source, np.memmap) else _NpyFile(Path(source))
+        self.is_watched = isinstance(self._array, WatchedFile)
+        dtype, shape = self._array.dtype, self._array.shape
+        called = self._array.called
+        if dtype.hasobject:
+            raise InputError(objects_in(called))
+        if len(shape) != 2:
+            raise ShapeError(f"{called} should be 2-dimensional, rows by columns; got {shape}.")
+        if dtype.kind not in "fiub":
+            raise InputError(f"{called} should hold numbers to be read in blocks; it is {dtype}.")
+        self.n_rows: int = shape[0]
+        self._first = 0  # row of the array
+        n = shape[1]
+        self.names: Sequence[str] = NumberedNames(n)
+        self.nbytes = self.n_rows * n * dtype.itemsize
+        self.memory, self.progress = memory, progress
+        per_row = max(1, n * dtype.itemsize)
+        self.block_rows = block_rows or max(1, block_bytes(memory) // per_row)
+
+    def blocks(self, columns: Sequence[int] | None = None) -> Iterator[NDArray]:
+        """Yield arrays of some columns, or of all, in the order of the rows."""
+        asked = None if columns is None else list(columns)
+        for start in range(self._first, self._first + self.n_rows, self.block_rows):
+            stop = min(self._first + self.n_rows, start + self.block_rows)
+            yield self._array.window(start, stop, asked)
+
+    def split(self) -> list[NpyBlocks]:
+        """Return some blocks at a time as sources of their own."""
+        height = _BLOCKS_A_PART * self.block_rows
+        return [self._only(start, height) for start in range(0, self.n_rows, height)]
+
+    def _only(self, start: int, height: int) -> NpyBlocks:
+        some = copy(self)
+        some._first, some.n_rows = start, min(height, self.n_rows - start)
+        some.nbytes = self.nbytes // max(self.n_rows, 1) * some.n_rows
+        some.progress = None
+        return some
+
+    def where(self, rows: slice) -> str:
+        """Return the file that holds these rows, for an error."""
+        return self._array.called
+
+
+class _Map:
+    """A memory map; its owner has the whole of it in the address space already."""
+
+    def __init__(self, array: np.memmap) -> None:
+        self._memmap = array
+        self.dtype, self.shape = array.dtype, array.shape
+        file = array.filename
+        self.called = f"the memory map of `{file}`" if file else "the memory map"
+
+    def window(self, start: int, stop: int, columns: list[int] | None) -> NDArray:
+        rows = np.asarray(self._memmap[start:stop])
+        if columns is None:
+            return np.array(rows, order="K")  # read here, ahead of the work, not page by page
+        return rows[:, columns]
+
+
+class _NpyFile(WatchedFile):
+    """A .npy file of numbers."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.called = f"`{path}`"
+        with opened_file(path), self.reading("npy"), path.open("rb") as file:
+            version = npy_format.read_magic(file)
+            read = {
+                (1, 0): npy_format.read_array_header_1_0,
+                (2, 0): npy_format.read_array_header_2_0,
+            }.get(version)
+            if read is None:
+                raise InputError(
+                    f"`{path}` should be a .npy file of version 1 or 2; it is of version {version}."
+                )
+            self.shape, self._fortran, self.dtype = read(file)
+            self._offset = file.tell()
+        expected = self._offset + int(np.prod(self.shape)) * self.dtype.itemsize
+        if self._state[0] < expected and not self.dtype.hasobject:
+            raise InputError(
+                f"`{path}` should be a whole npy file; it should have {expected} bytes and has "
+                f"{self._state[0]}."
+            )
+
+    def window(self, start: int, stop: int, columns: list[int] | None) -> NDArray:
+        """Read some rows of some columns."""
+        if start == 0:
+            self.check_unchanged()
+        with self.reading("npy"), self.path.open("rb", buffering=0) as file:
+            if self._fortran:
+                window = self._by_columns(file, start, stop, columns)
+            elif columns is not None and len(columns) * _FEW < self.shape[1]:
+                window = self._picked(file, start, stop, columns)
+            else:
+                n = self.shape[1]
+                window = self._numbers(file, start * n, (stop - start) * n).reshape(-1, n)
+                window = window if columns is None else window[:, columns]
+        if stop == self.shape[0]:
+            self.check_unchanged()
+        return window
+
+    def _by_columns(self, file: Any, start: int, stop: int, columns: list[int] | None) -> NDArray:
+        wanted = range(self.shape[1]) if columns is None else columns
+        window = np.empty((stop - start, len(wanted)), self.dtype, order="F")
+        for k, column in enumerate(wanted):
+            window[:, k] = self._numbers(file, column * self.shape[0] + start, stop - start)
+        return window
+
+    def _picked(self, file: Any, start: int, stop: int, columns: list[int]) -> NDArray:
+        """Read a few columns of rows that lie in the file one after the other.
+
+        Only this window is mapped, and of it only the pages that hold these columns are read.
+        """
+        n, width = self.shape[1], self.dtype.itemsize
+        first = self._offset + start * n * width
+        aligned = first - first % mmap.ALLOCATIONGRANULARITY
+        length = first + (stop - start) * n * width - aligned
+        with mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ, offset=aligned) as pages:
+            window = np.frombuffer(pages, np.uint8, offset=first - aligned).view(self.dtype)
+            picked = window.reshape(-1, n)[:, columns]
+            del window
+        return picked
+
+    def _numbers(self, file: Any, start: int, count: int) -> NDArray:
+        """Read so many numbers, from the one that stands in this place on."""
+        numbers = np.empty(count, self.dtype)
+        file.seek(self._offset + start * self.dtype.itemsize)
+        view, done = memoryview(numbers.view(np.uint8).data), 0
+        while done < len(view):
+            got = file.readinto(view[done:])
+            if not got:
+                raise OSError("it ends before its last row")
+            done += got
+        return numbers
