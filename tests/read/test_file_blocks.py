@@ -16,7 +16,7 @@ from orthoselect.read import (
     read_source,
     read_table,
     sift,
-    text_blocks,
+    text_files,
 )
 
 pa = pytest.importorskip("pyarrow")
@@ -409,8 +409,8 @@ def test_a_target_that_is_none_is_told_as_in_memory(tmp_path):
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Let the first pass over a text file see few rows at a time."""
-    monkeypatch.setattr(text_blocks, "_PIECE", 64)
-    monkeypatch.setattr(text_blocks, "_WINDOW", 64)
+    monkeypatch.setattr(text_files, "_PIECE", 64)
+    monkeypatch.setattr(text_files, "_WINDOW", 64)
 
 
 TEXTS = {
@@ -456,7 +456,7 @@ def test_text_in_other_encodings_and_compressed(tmp_path, small_pieces, encoding
     file = tmp_path / "t.csv.gz"
     file.write_bytes(gzip.compress(stored))
     expected = read_source(file, encoding=encoding)
-    source = FileBlocks(file, options=text_blocks.TextOptions(encoding=encoding), block_rows=9)
+    source = FileBlocks(file, options=text_files.TextOptions(encoding=encoding), block_rows=9)
     assert whole(source).to_pydict() == expected.data.to_pydict()
 
 

@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from orthoselect.errors import InputError
-from orthoselect.read import TextFormat, read_source, text
+from orthoselect.read import TextFormat, read_source
+from orthoselect.read import text_values as text
 
 pa = pytest.importorskip("pyarrow")
 
@@ -170,9 +171,9 @@ def test_encoding_given(read, encoding):
 
 @pytest.mark.parametrize("content", ["größe,b\nä,1\n", "a,b\nä,1\n", "a,b\nx,1\nä,2\n"])
 def test_bytes_of_another_encoding(read, content):
-    with pytest.raises(InputError, match=r"in utf-8, which was tried.*`--encoding latin-1`"):
+    with pytest.raises(InputError, match=r"in utf-8, which was tried.*`encoding='latin-1'`"):
         read(content.encode("latin-1"))
-    with pytest.raises(InputError, match=r"in ascii, which was tried.*`--encoding latin-1`"):
+    with pytest.raises(InputError, match=r"in ascii, which was tried.*`encoding='latin-1'`"):
         read(content, encoding="ascii")
 
 

@@ -17,7 +17,7 @@ from orthoselect.read.arrow_files import ArrowPart
 from orthoselect.read.columns import columns_of
 from orthoselect.read.dask_table import DaskTable
 from orthoselect.read.names import check_same_names
-from orthoselect.read.text_blocks import TextOptions, TextPart
+from orthoselect.read.text_files import TextOptions, TextPart
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")
@@ -222,7 +222,7 @@ SHORT = {
 def test_types_that_the_first_row_settles_are_those_of_the_whole_file(
     case, header, tmp_path, monkeypatch
 ):
-    from orthoselect.read import text
+    from orthoselect.read import text_values as text
 
     values, kind = SHORT[case]
     file = tmp_path / "short.csv"
@@ -242,7 +242,7 @@ def test_first_row_settles_no_type_of_two_columns_of_one_name(tmp_path):
 
 
 def test_types_are_not_tried_where_the_first_row_settles_them(tmp_path, monkeypatch):
-    from orthoselect.read import text
+    from orthoselect.read import text_values as text
 
     tried = []
     parse_blocks = text.parse_blocks
@@ -255,7 +255,7 @@ def test_types_are_not_tried_where_the_first_row_settles_them(tmp_path, monkeypa
     file = tmp_path / "short.csv"
     file.write_text("a,b,c\n1.5,word,1\n2,x,2\n")
     read_table(file)
-    assert tried == [{"a": pa.float64(), "b": pa.string()}]
+    assert tried == [{"c0": pa.float64(), "c1": pa.string()}]
 
 
 TEXTS = {

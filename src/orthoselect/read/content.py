@@ -34,24 +34,29 @@ _MAGIC = {
 
 @dataclass(frozen=True)
 class Content:
-    """Bytes that are in memory, or in a file that needs no unpacking.
+    """Bytes that are in memory, or in a file.
 
     Attributes
     ----------
     name : str
         What to call them in an error.
     stored : bytes or Path
+    packed : {"", ".gz", ".bz2", ".xz"}
+        How the file is compressed.
     """
 
     name: str
     stored: bytes | Path
+    packed: str = ""
 
     def open(self) -> BinaryIO:
         """Return a file to read and to seek in."""
-        return io.BytesIO(self.stored) if isinstance(self.stored, bytes) else self.stored.open("rb")
+        if isinstance(self.stored, bytes):
+            return io.BytesIO(self.stored)
+        return open_packed(self.stored, self.packed, "rb")
 
     def buffer(self) -> Any:
-        """Return a pyarrow buffer; of a file only those parts are read that are looked at."""
+        """Return a pyarrow buffer; of a file, not compressed, only what is looked at is read."""
         import pyarrow as pa
 
         if isinstance(self.stored, bytes):
@@ -152,6 +157,8 @@ def naming(name: str, kind: str) -> Iterator[None]:
         yield
     except InputError:
         raise
+    except PermissionError:
+        raise InputError(f"`{name}` should be readable; you have no permission to.") from None
     except Exception as error:  # broken files raise whatever their library meets
         if is_out_of_memory(error):
             raise MemoryError from error

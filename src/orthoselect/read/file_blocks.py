@@ -18,7 +18,8 @@ from orthoselect.read.arrow_files import ArrowPart, ParquetPart
 from orthoselect.read.content import Part
 from orthoselect.read.names import check_names, check_same_names
 from orthoselect.read.paths import FoundFile, block_format, find_files, partition_values
-from orthoselect.read.text_blocks import TextOptions, TextPart
+from orthoselect.read.text_files import TextPart
+from orthoselect.read.text_format import TextOptions
 
 BLOCK_BYTES = 1 << 25  # small beside any memory, and large beside what a block costs by itself
 _FEWEST_BYTES = 1 << 20

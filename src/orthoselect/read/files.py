@@ -22,7 +22,8 @@ from orthoselect.read.content import (
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.numpy_files import read_archive, read_array, read_libsvm
 from orthoselect.read.paths import find_files, is_several
-from orthoselect.read.text import read_text
+from orthoselect.read.text_files import read_text
+from orthoselect.read.text_format import TextOptions
 
 SUFFIXES = {
     ".csv": "csv",
@@ -193,7 +194,7 @@ def _is_pipe(source: str | Path) -> bool:
 
 def _read(content: Content, format: str, text: dict[str, Any]) -> Dataset:
     if format in ("csv", "tsv", "text"):
-        return read_text(content, format, **text)
+        return read_text(content, format, TextOptions(**text))
     _refuse(text, f"`{content.name}` is read as {format}")
     with naming(content.name, format):
         return _READERS[format](content, format)

@@ -24,8 +24,7 @@ from orthoselect.read.file_blocks import BLOCK_BYTES, FileBlocks
 from orthoselect.read.files import kept_files, read_within
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.paths import BLOCK_SUFFIXES, find_files, is_list_of_paths, is_several
-from orthoselect.read.text import expansion
-from orthoselect.read.text_blocks import TextOptions
+from orthoselect.read.text_format import TextOptions, expansion
 
 _COPIES = 3  # of a table in memory: as it is stored, as one array, and what is worked on
 _PER_BYTE = {"arrow": 2}  # of a file, bytes in memory, about
