@@ -136,11 +136,11 @@ class TextFile:
         """Return all rows as one buffer; UTF-8 is not copied."""
         pa = load_pyarrow()
         if self._is_utf8:
-            quotes = sum(window.count(b'"') for window in self._windows(_HEAD))
+            quotes = sum(map(_count_quotes, self._windows(_HEAD)))
             buffer = self._content.buffer().slice(self._mark + self._start)
         else:
             text = b"".join(self._windows(_WINDOW))
-            quotes = text.count(b'"')
+            quotes = _count_quotes(text)
             buffer = pa.py_buffer(text).slice(self._start)
         if quotes % 2:
             self._check_closed()
@@ -168,7 +168,7 @@ class TextFile:
                 held = held[end:]
             elif len(held) > _LONGEST:
                 raise self._too_long()
-        if held.count(b'"') % 2:
+        if _count_quotes(held) % 2:
             self._check_closed()
         if held:
             yield held
@@ -362,6 +362,11 @@ def _scaled(size: int) -> int:
     """Return how many bytes to take at a time; fewer where the process may take little memory."""
     room = room_in_limits()
     return size if room is None or room > _PLENTY else max(size >> 5, size * room // _PLENTY)
+
+
+def _count_quotes(text: bytes) -> int:
+    """Count quotes, sooner than `bytes.count` does where they are many."""
+    return int(np.count_nonzero(np.frombuffer(text, dtype=np.uint8) == _QUOTE))
 
 
 def _last_row_end(data: bytes, delimiter: str, name: str) -> int:
