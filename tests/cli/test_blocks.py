@@ -138,7 +138,7 @@ def test_wrong_words_are_one_line(refused, folder, arguments, message):
 def test_compare_wants_a_table_in_memory(run, refused, folder, monkeypatch):
     ran = run("compare", folder, "-t", "y", "-k", 1, "-m", "socc", "--folds", 2, "-q")
     assert ran.code == 0, ran.err
-    monkeypatch.setattr("orthoselect.read.opening.free_memory", lambda: 1000)
+    monkeypatch.setattr("orthoselect.read.open.free_memory", lambda: 1000)
     assert "should have a table that fits into memory" in refused("compare", folder, "-t", "y")
 
 

@@ -6,6 +6,7 @@ import pickle
 import numpy as np
 import pytest
 
+from orthoselect import select
 from orthoselect.errors import InputError
 from orthoselect.read import FileBlocks, read_source
 from orthoselect_study.datasets.copies import read_archive
@@ -182,3 +183,29 @@ def test_formulas_are_of_no_concern_elsewhere(run, refused):
         assert "are for CSV and TSV" in line
     how = ["-f", "csv", "--output", "s.parquet", "--escape-formulas", "-q"]
     assert run("select", "t.csv", "-t", "y", *how).code == 0
+
+
+# Arguments of the library, and options of the command
+
+
+SAID = {
+    "encoding": ("t.csv", b"a,y\n\xe4,1\n", "`encoding='latin-1'`", "`--encoding latin-1`"),
+    "NUL bytes": ("t.csv", b"a,y\n\0,1\n", "`encoding='utf-16-le'`", "`--encoding utf-16-le`"),
+    "fields": ("t.csv", b"a,y\n1,2,3\n", "another `delimiter`", "another with `--delimiter`"),
+    "suffix": ("t.txt", b"a,y\n1,2\n", "`format='csv'`", "`--input-format csv`"),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_each_caller_is_told_of_options_by_their_own_names(refused, tmp_path, case, in_blocks):
+    name, stored, library, command = SAID[case]
+    (tmp_path / name).write_bytes(stored)
+    how = {"memory": "1B"} if in_blocks else {}
+    with pytest.raises(InputError) as caught:
+        select(tmp_path / name, "y", **how)
+    assert library in str(caught.value)
+    assert "--" not in str(caught.value)
+    line = refused("select", name, "-t", "y", *(["--memory", "1B"] if in_blocks else []))
+    assert command in line
+    assert "read_table" not in line

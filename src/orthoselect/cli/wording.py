@@ -45,6 +45,10 @@ _OPTIONS = {
 }
 _SETTING = re.compile(r"`(\w+)='?([^'`]*)'?`")
 _PHRASES = {
+    "encoding to `read_table`, for": "encoding, for",
+    "give `read_table` another `delimiter`": "give another with `--delimiter`",
+    "tell `read_table` what": "say what",
+    "`header=False`": "`--no-header`",
     "use OrthogonalSelector, which": "use `--method socc`, which",
     "pass `overwrite_source=True`": "give `--overwrite-source`",
     "pass `escape_formulas=True`": "give `--escape-formulas`",
@@ -69,6 +73,8 @@ def in_command_words(message: str, own: Mapping[str, str] = {}) -> str:
     'Drop them, or name the column in `--exclude`.'
     >>> in_command_words("if it is a quantity pass `task='regression'`.")
     'if it is a quantity pass `--task regression`.'
+    >>> in_command_words("Give its encoding to `read_table`, for example `encoding='latin-1'`.")
+    'Give its encoding, for example `--encoding latin-1`.'
     >>> in_command_words("Choose `folds=19`.")
     'Choose `--folds 19`.'
     >>> in_command_words("cut it by `bins=5`; column `a=5` is left out.")

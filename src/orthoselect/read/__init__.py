@@ -8,7 +8,11 @@ been looked at but not read. In memory is one block.
 - `source.py`, `survey.py` read a table whole or in blocks; `dask_*.py` where Dask has the rows.
 - `block.py` and `target.py` know arrays, sparse matrices and dataframes.
 - `dataset.py`, `columns.py`, `sift.py`, `missing.py`: what a file holds besides features.
-- `files.py`, `opening.py` and the formats beside them find, open, read and write files.
+- `open.py` reads files, in memory if they fit, in blocks if not; `paths.py` finds them, `content.py`
+  has the bytes of one, `file_blocks.py` makes many of them one table, `write.py` writes.
+- `arrow_files.py`, `text_files.py` (with `text_format.py`: how they are written, and
+  `text_values.py`: rows parsed), `numpy_files.py`, `builtin.py`: the formats.
+- `names.py`: columns as people name them; `arrow.py`: pyarrow's types and columns in plain terms.
 """
 
 from orthoselect.read.block import Block, open_whole
@@ -17,7 +21,6 @@ from orthoselect.read.blocks import RowBlocks
 from orthoselect.read.builtin import BUILT_IN
 from orthoselect.read.dataset import Dataset, TextFormat
 from orthoselect.read.file_blocks import FileBlocks
-from orthoselect.read.files import FORMATS, SUFFIXES, files_of, read_source
 from orthoselect.read.given import (
     find_file,
     find_table,
@@ -30,7 +33,15 @@ from orthoselect.read.given import (
 from orthoselect.read.missing import drop_missing
 from orthoselect.read.names import find_names, response_columns
 from orthoselect.read.numpy_files import NpyBlocks
-from orthoselect.read.opening import is_path, on_dask, read_table
+from orthoselect.read.open import (
+    FORMATS,
+    SUFFIXES,
+    files_of,
+    is_path,
+    on_dask,
+    read_source,
+    read_table,
+)
 from orthoselect.read.sift import sift
 from orthoselect.read.source import Source, names_in_errors
 from orthoselect.read.target import numbers_of, read_target

@@ -222,7 +222,7 @@ def _parts(
         given = [name for name, value in vars(options).items() if value is not None]
         raise InputError(
             f"{listing(given)} is for CSV and TSV; `{files[0].path}` is read as {formats[0]}. "
-            f"Leave it away."
+            f"Omit it."
         )
     several, options = len(files) > 1, options or TextOptions()
     parts = [_part(file.path, formats[0], options, several) for file in files]

@@ -17,7 +17,7 @@ from orthoselect.read.dask_table import DaskTable, OnDask, is_dask
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.names import response_columns
 from orthoselect.read.numpy_files import NpyBlocks
-from orthoselect.read.opening import is_path, map_blocks, read_table
+from orthoselect.read.open import is_path, map_blocks, read_table
 from orthoselect.read.source import BlockSource, Source, WholeSource
 
 

@@ -305,6 +305,7 @@ class NpyBlocks:
     names : sequence of str
         x0, x1, ...
     n_rows, nbytes : int
+    format : {"npy"}
     is_watched : bool
         Whether a pass raises by itself if the rows are no longer what they were: of files it does.
 
@@ -317,6 +318,8 @@ class NpyBlocks:
     >>> [block.tolist() for block in table.blocks([1])]
     [[[1.0], [3.0], [5.0], [7.0]], [[9.0], [11.0]]]
     """
+
+    format = "npy"
 
     def __init__(
         self,

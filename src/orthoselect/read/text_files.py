@@ -21,7 +21,7 @@ import numpy as np
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.lazy import lazy
 from orthoselect.matrix.memory import room_in_limits, say_bytes
-from orthoselect.read.arrow import load_pyarrow, row_bytes
+from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.content import Content, Part, split_suffix
 from orthoselect.read.dataset import Dataset, TextFormat
 from orthoselect.read.text_format import (
@@ -36,6 +36,7 @@ from orthoselect.read.text_format import (
 from orthoselect.read.text_values import Learned, has_comma_numbers, parse_rows, without_blanks
 
 _HEAD = 1 << 18  # bytes that encoding, delimiter and decimal point are found from
+_LOOK = 1 << 16  # bytes that tell how long values are
 _WINDOW = 1 << 22  # bytes that are read from the file at a time
 _PIECE = 1 << 24  # bytes of a piece in the first pass
 _PLENTY = 1 << 30  # bytes beside which these are few: numbers take more of them than digits
@@ -332,8 +333,8 @@ class TextPart(Part):
 
     @property
     def nbytes(self) -> int:  # type: ignore[override]
-        """About how many bytes the values take in memory."""
-        return self.n_rows * row_bytes(self.schema)
+        """About how many bytes the values take in memory; the file is not read for that."""
+        return int(self.stored_bytes * expansion_of(self.path))
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
         per_row = max(1, self.stored_bytes // max(1, self.n_rows))
@@ -406,6 +407,15 @@ def _check_is_text(content: Content) -> None:
             f"`{content.name}` should be text; it begins like {what}. Give it the suffix of its "
             f"format."
         )
+
+
+def expansion_of(path: Path) -> float:
+    """Return about how many bytes of memory a byte of a text file takes, unpacked."""
+    try:
+        with Content(str(path), path, split_suffix(path)[1]).open() as file:
+            return expansion(file.read(_LOOK))
+    except Exception:  # broken, and who reads it says so
+        return expansion(b"")
 
 
 def _check_room(rows: Any, name: str) -> None:
