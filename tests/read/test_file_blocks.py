@@ -431,6 +431,10 @@ TEXTS = {
     "no names": ",b\n" + "1,2\n" * 40,
     "byte order mark": "\ufeffa,b\n" + "ä,2\n" * 40,
     "quotes within": "a,b\n" + '5" pipe 6",2\n' * 40,
+    "a header longer than a look": ",".join(f"column {j}" for j in range(30_000))
+    + "\n"
+    + ",".join("1" for _ in range(30_000))
+    + "\n",
 }
 
 
@@ -450,6 +454,13 @@ def test_text_in_pieces_is_what_the_whole_is(tmp_path, small_pieces, name):
     }
 
 
+@pytest.mark.parametrize("stored", ['a,b\nx,2\n5" disk,1\n', '5" disk,b\n1,2\n3,4\n'])
+def test_inches_are_no_quotes_in_blocks_either(tmp_path, stored):
+    file = tmp_path / "t.csv"
+    file.write_text(stored)
+    assert whole(FileBlocks(file, block_rows=1)).equals(read_source(file).data)
+
+
 @pytest.mark.parametrize("encoding", ["latin-1", "utf-16"])
 def test_text_in_other_encodings_and_compressed(tmp_path, small_pieces, encoding):
     stored = ("naïve,b\n" + "é,1\nü,2\n" * 50).encode(encoding)
@@ -463,11 +474,13 @@ def test_text_in_other_encodings_and_compressed(tmp_path, small_pieces, encoding
 @pytest.mark.parametrize(
     ("stored", "message"),
     [
-        (b"a,b\n" + b"1,2\n" * 40 + b"1,2,3\n", "2 fields in every line"),
-        (b"a,b\n" + b"1,2\n" * 40 + b'"1,2\n', "close every quote"),
+        (b"a,b\n" + b"1,2\n" * 40 + b"1,2,3\n", "2 fields in every line.* line 42 has 3"),
+        (b"a,b\n" + b"1,2\n" * 40 + b'"1,2\n', "close every quote; the one in or after line 42"),
+        (b'"a,b\n1,2\n', "close every quote; the one in or after line 1"),
+        ("a,b\n1,2\n".encode("utf-16") + b"3", "should be text in utf-16"),
         (b"a,b\n" + b'5",2\n' * 41 + b'"x\ny",2\n', "quotes around whole values only"),
         (b"a,b\n" + b"1,\xe9\n" * 40, "should be text in utf-8"),
-        (b"a,b\n" + b"1,2\n" * 40 + b"1,\0\n", "NUL bytes"),
+        (b"a,b\n" + b"1,2\n" * 40 + b"1,\0\n", "NUL bytes, the first in line 42"),
         (b"a,b\n", "should hold rows"),
         (b"", "it is empty"),
         (b"PAR1 and so on", "begins like a parquet file"),
