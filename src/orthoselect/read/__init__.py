@@ -8,7 +8,7 @@ been looked at but not read. In memory is one block.
 - `source.py`, `survey.py` read a table whole or in blocks; `dask_*.py` where Dask has the rows.
 - `block.py` and `target.py` know arrays, sparse matrices and dataframes.
 - `dataset.py`, `columns.py`, `sift.py`, `missing.py`: what a file holds besides features.
-- `open.py` reads files, in memory if they fit, in blocks if not; `paths.py` finds them, `content.py`
+- `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds them, `content.py`
   has the bytes of one, `file_blocks.py` makes many of them one table, `write.py` writes.
 - `arrow_files.py`, `text_files.py` (with `text_format.py`: how they are written, and
   `text_values.py`: rows parsed), `numpy_files.py`, `builtin.py`: the formats.
