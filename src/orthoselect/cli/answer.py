@@ -1,4 +1,4 @@
-"""The answer of `select`: on standard output, and in files."""
+"""The answer of `select` and `compare`: on standard output, and in files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from orthoselect.lazy import lazy
 from orthoselect.methods import METHODS
 from orthoselect.output import check_keeps_source, check_place
 from orthoselect.read import check_output, files_of, output_format, write_blocks, write_columns
-from orthoselect.result import SelectionPath
+from orthoselect.result import Comparison, SelectionPath
 
 _REPORTS = (".html", ".htm", ".json")
 
@@ -60,11 +60,11 @@ def check_source_stays(
 
 
 class Answer:
-    """A path on its way to the user.
+    """A path or a comparison on its way to the user.
 
     Parameters
     ----------
-    path : SelectionPath
+    result : SelectionPath or Comparison
     loaded : Loaded
     terminal : Terminal
     escape_formulas : bool or None
@@ -73,65 +73,81 @@ class Answer:
 
     def __init__(
         self,
-        path: SelectionPath,
+        result: SelectionPath | Comparison,
         loaded: Loaded,
         terminal: Terminal,
         escape_formulas: bool | None = None,
     ) -> None:
-        self._path, self._loaded, self._terminal = path, loaded, terminal
+        self._result, self._loaded, self._terminal = result, loaded, terminal
         self._escape_formulas = escape_formulas
 
     def show(self, format: str) -> None:
-        """Print the path."""
+        """Print the result."""
         if format == "json":
             print(json.dumps(self._summary, indent=2, ensure_ascii=False))
         elif format == "csv":
-            print(self._path.to_csv(escape_formulas=self._escape_formulas), end="")
+            print(self._result.to_csv(escape_formulas=self._escape_formulas), end="")
+        elif isinstance(self._result, SelectionPath):
+            print(self._result.to_text(bars=sys.stdout.isatty()))
         else:
-            print(self._path.to_text(bars=sys.stdout.isatty()))
+            print(self._result.to_text())
         sys.stdout.flush()
 
-    def write(
-        self, output: str | None, report: str | None, *, overwrite_source: bool = False
-    ) -> None:
-        """Write the reduced table and the page, where they are wanted."""
-        dataset, path = self._loaded.dataset, self._path
-        if output is not None:
-            columns = [dataset.names[column] for column in path.columns]
-            targets = self._loaded.target_columns
-            is_text = output_format(dataset, output) in ("csv", "tsv")
-            how: dict[str, Any] = {
-                "overwrite_source": overwrite_source,
-                "escape_formulas": self._escape_formulas if is_text else None,
-            }
-            if dataset.in_blocks:
-                write_blocks(dataset, [*columns, *targets], output, **how)
-            else:
-                write_columns(dataset, columns, targets or None, output, **how)
-            self._terminal.note(f"wrote {len(columns)} columns and the target to {output}")
-        if report is not None:
-            from orthoselect.show import write_report
+    def write_table(self, path: SelectionPath, output: str, *, overwrite_source: bool) -> None:
+        """Write the table reduced to the selected columns and the target."""
+        dataset, targets = self._loaded.dataset, self._loaded.target_columns
+        columns = [dataset.names[column] for column in path.columns]
+        is_text = output_format(dataset, output) in ("csv", "tsv")
+        how: dict[str, Any] = {
+            "overwrite_source": overwrite_source,
+            "escape_formulas": self._escape_formulas if is_text else None,
+        }
+        if dataset.in_blocks:
+            write_blocks(dataset, [*columns, *targets], output, **how)
+        else:
+            write_columns(dataset, columns, targets or None, output, **how)
+        self._terminal.note(f"wrote {len(columns)} columns and the target to {output}")
 
-            with self._terminal.working("writing the report"):
-                write_report(self._summary, report)
-            self._terminal.note(f"wrote the report to {report}")
+    def write_report(self, report: str) -> None:
+        """Write the page."""
+        from orthoselect.show import write_report
+
+        with self._terminal.working("writing the report"):
+            write_report(self._summary, report)
+        self._terminal.note(f"wrote the report to {report}")
 
     @lazy
     def _summary(self) -> dict[str, Any]:
-        """What the report shows and `--format json` prints."""
+        """What the report shows and `--format json` prints: with what only the command knows."""
+        loaded = self._loaded
+        dataset, summary = loaded.dataset, self._told()
+        data = {"rows": dataset.n_rows, "columns": len(dataset.names), **summary.get("data", {})}
+        left_out = [{"name": name, "reason": reason} for name, reason in loaded.reasons.items()]
+        typed = shlex.join(["orthoselect", *sys.argv[1:]])
+        return {
+            **summary,
+            "title": dataset.name,
+            "target": loaded.target_name,
+            "data": {**data, "left_out": left_out, "warnings": list(self._terminal.warnings)},
+            "reproduce": {**summary.get("reproduce", {}), "command": typed},
+        }
+
+    def _told(self) -> dict[str, Any]:
+        """Return what the library tells of the result."""
         from orthoselect.show import summarize
 
-        loaded = self._loaded
+        loaded, result = self._loaded, self._result
+        if isinstance(result, Comparison):
+            return result.to_dict()
         if loaded.dataset.in_blocks:
-            return annotated(_told_of_blocks(self._path), loaded, self._terminal)
-        summary = summarize(
-            self._path,
+            return _told_of_blocks(result)
+        return summarize(
+            result,
             loaded.dataset,
             loaded.target,
             sample_weight=loaded.weights,
             target_name=loaded.target_columns or loaded.target_name,
         )
-        return annotated(summary, loaded, self._terminal)
 
 
 def _told_of_blocks(path: SelectionPath) -> dict[str, Any]:
@@ -144,22 +160,3 @@ def _told_of_blocks(path: SelectionPath) -> dict[str, Any]:
         "method_summary": method.summary,
         "method_source": method.source,
     }
-
-
-def annotated(summary: dict[str, Any], loaded: Loaded, terminal: Terminal) -> dict[str, Any]:
-    """Return the summary with what only the command knows."""
-    dataset = loaded.dataset
-    data = {"rows": dataset.n_rows, "columns": len(dataset.names), **summary.get("data", {})}
-    left_out = [{"name": name, "reason": reason} for name, reason in loaded.reasons.items()]
-    return {
-        **summary,
-        "title": dataset.name,
-        "target": loaded.target_name,
-        "data": {**data, "left_out": left_out, "warnings": list(terminal.warnings)},
-        "reproduce": {**summary.get("reproduce", {}), "command": command_line()},
-    }
-
-
-def command_line() -> str:
-    """Return what was typed, so that it can be typed again."""
-    return shlex.join(["orthoselect", *sys.argv[1:]])

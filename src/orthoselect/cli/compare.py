@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
 
 from orthoselect.cli import options as o
-from orthoselect.cli.answer import annotated, check_source_stays, check_writable
+from orthoselect.cli.answer import Answer, check_source_stays, check_writable
 from orthoselect.cli.loading import Asked, Loaded, load, open_table
 from orthoselect.cli.running import INTERRUPTED, ending_well
 from orthoselect.cli.terminal import Terminal
@@ -89,7 +88,10 @@ def compare_command(
             "options": o.own_options(option),
         }
         comparison, interrupted = _compare(loaded, settings, terminal)
-        _answer(comparison, loaded, format.value, report, terminal)
+        answer = Answer(comparison, loaded, terminal)
+        answer.show(format.value)
+        if report is not None:
+            answer.write_report(report)
     if interrupted:
         terminal.error("interrupted; the folds that were done are kept.")
         raise typer.Exit(INTERRUPTED)
@@ -126,20 +128,3 @@ def _compare(
             raise
         return stopped.comparison, True
     return comparison, False
-
-
-def _answer(
-    comparison: Comparison, loaded: Loaded, format: str, report: str | None, terminal: Terminal
-) -> None:
-    summary = annotated(comparison.to_dict(), loaded, terminal)
-    if format == "json":
-        print(json.dumps(summary, indent=2, ensure_ascii=False))
-    elif format == "csv":
-        print(comparison.to_csv(), end="")
-    else:
-        print(comparison.to_text())
-    if report is not None:
-        from orthoselect.show import write_report
-
-        write_report(summary, report)
-        terminal.note(f"wrote the report to {report}")

@@ -10,9 +10,8 @@ import typer
 
 from orthoselect.cli import options as o
 from orthoselect.cli.answer import Answer, check_source_stays, check_writable
-from orthoselect.cli.cluster import connected
 from orthoselect.cli.loading import Asked, Loaded, load, open_table
-from orthoselect.cli.running import INTERRUPTED, ending_well
+from orthoselect.cli.running import INTERRUPTED, connected, ending_well
 from orthoselect.cli.terminal import Terminal
 from orthoselect.errors import InputError, SelectionInterrupted
 from orthoselect.methods import METHODS
@@ -90,7 +89,10 @@ def select_command(
         answer = Answer(path, loaded, terminal, escape_formulas)
         try:
             answer.show(format.value)
-            answer.write(output, report, overwrite_source=overwrite_source)
+            if output is not None:
+                answer.write_table(path, output, overwrite_source=overwrite_source)
+            if report is not None:
+                answer.write_report(report)
         except KeyboardInterrupt:
             terminal.error(
                 f"interrupted while writing; the {len(path)} feature(s) are found, and files that "
@@ -108,7 +110,7 @@ def _check_blocks(table: Dataset, method: str, output: str | None, report: str |
     if report is not None:
         raise InputError(
             f"`--report` needs the table in memory, to draw its rows; `{table.name}` is too large "
-            f"for that. Leave it away, or report on some of the rows."
+            f"for that. Omit it, or report on some of the rows."
         )
     if output is not None:
         check_block_output(table, output)
