@@ -14,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from orthoselect.output import replacing
 from orthoselect.plots import PALETTE, new_figure, to_svg
-from orthoselect.plots.ends import End, name_ends
 from orthoselect.plots.style import (
     SMALL,
     TEXT,
+    End,
     legend,
+    name_ends,
     name_ticks,
     pixels,
     plain,

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from orthoselect.plots import new_figure
-from orthoselect.plots.ends import End, apart, name_ends
+from orthoselect.plots.style import End, apart, name_ends
 
 pytest.importorskip("matplotlib")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from orthoselect.plots.style import PALETTE, SMALL, name_ticks, plain, shorten, write
+from orthoselect.plots.style import PALETTE, SMALL, name_rows, name_ticks, plain, shorten, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -57,9 +57,8 @@ def draw_correlations(
     plain(axes)
     places = range(len(names))
     named = [f"  {shorten(name, name_width)}" if name_width else "" for name in names]
-    name_ticks(axes, "y", places, [f"{n + 1}{named[n]}" for n in places])
+    name_rows(axes, places, [f"{n + 1}{named[n]}" for n in places])
     name_ticks(axes, "x", places, [str(n + 1) for n in places])
-    axes.tick_params(axis="y", labelcolor=PALETTE["ink"])
     return axes
 
 

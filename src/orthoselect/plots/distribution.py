@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from orthoselect.errors import InputError
-from orthoselect.plots.ridges import MOST_ROWS, Row, draw_ridges, largest
-from orthoselect.plots.style import PALETTE, clean, name_ticks, plain, shorten
+from orthoselect.plots.style import (
+    PALETTE,
+    clean,
+    dots,
+    name_rows,
+    name_ticks,
+    plain,
+    series_color,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+MOST_ROWS = 12  # more rows than that are no longer compared by eye; the largest are shown
 MOST_LEVELS = 10
 MOST_POINTS = 400
 _LEVEL_WIDTH, _SIDE_BY_SIDE = 14, 36  # characters: of one level, of all levels in a line
@@ -125,16 +136,7 @@ def thin(points: Sequence[Any], most: int) -> list[Any]:
 
 def _response_along(distribution: Mapping[str, Any], axes: Axes, response: str) -> None:
     points = thin(distribution["points"], MOST_POINTS)
-    axes.plot(
-        [x for x, _ in points],
-        [y for _, y in points],
-        linestyle="",
-        marker="o",
-        markersize=3.4,
-        markeredgewidth=0,
-        color=PALETTE["plus"],
-        alpha=0.4,
-    )
+    dots(axes, points, 3.4, color=PALETTE["plus"], alpha=0.4)
     edges, means = distribution["edges"], distribution["means"]
     known = [(a, b, m) for a, b, m in zip(edges, edges[1:], means) if m is not None]
     middles = [(a + b) / 2 for a, b, _ in known]
@@ -159,5 +161,53 @@ def _response_by_level(distribution: Mapping[str, Any], axes: Axes, response: st
     axes.locator_params(axis="x", nbins=5)
     plain(axes, grid="x")
     names = [shorten(distribution["levels"][level], 16) for level in shown]
-    name_ticks(axes, "y", [-place for place in range(len(shown))], names)
-    axes.tick_params(axis="y", labelcolor=PALETTE["ink"])
+    name_rows(axes, [-place for place in range(len(shown))], names)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One class: its place among all classes, its name, and its share of rows in every bin."""
+
+    number: int
+    name: str
+    shares: Sequence[float]
+
+
+def largest(sizes: Sequence[int]) -> list[int]:
+    """Return the places of the largest, at most as many as are shown, in their own order.
+
+    Examples
+    --------
+    >>> largest([3, 1, 2])
+    [0, 1, 2]
+    """
+    ranked = sorted(range(len(sizes)), key=lambda place: -sizes[place])
+    return sorted(ranked[:MOST_ROWS])
+
+
+def draw_ridges(rows: Sequence[Row], edges: Sequence[float], axes: Axes, gap: float = 0.0) -> None:
+    """Draw the rows from top to bottom; bars of width 1 with `gap` between them, or stairs."""
+    heights = [_heights(row.shares, edges) for row in rows]
+    tallest = max((max(height, default=0.0) for height in heights), default=0.0) or 1.0
+    for place, (row, height) in enumerate(zip(rows, heights)):
+        base = -float(place)
+        scaled = [0.86 * value / tallest for value in height]
+        color = series_color(row.number)
+        if gap:
+            middles = [(a + b) / 2 for a, b in pairwise(edges)]
+            axes.bar(middles, scaled, width=1 - gap, bottom=base, color=color)
+        else:
+            tops = [base + value for value in scaled]
+            axes.stairs(tops, edges, baseline=base, fill=True, color=color, linewidth=0)
+    plain(axes)
+    feet = [-float(place) for place in range(len(rows))]
+    axes.hlines(feet, edges[0], edges[-1], color=PALETTE["line"], linewidth=1)
+    axes.set_ylim(-len(rows) + 0.9, 0.95)
+    middle = [0.3 - place for place in range(len(rows))]
+    name_rows(axes, middle, [shorten(row.name, 16) for row in rows])
+
+
+def _heights(shares: Sequence[float], edges: Sequence[float]) -> list[float]:
+    """Share over width, so that wide bins do not look full."""
+    widths = [b - a for a, b in pairwise(edges)]
+    return [share / width if width > 0 else 0.0 for share, width in zip(shares, widths)]

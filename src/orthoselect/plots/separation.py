@@ -6,10 +6,10 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from orthoselect.plots.distribution import thin
-from orthoselect.plots.ridges import Row, draw_ridges, largest
+from orthoselect.plots.distribution import Row, draw_ridges, largest, thin
 from orthoselect.plots.style import (
     PALETTE,
+    dots,
     legend,
     pixels,
     plain,
@@ -66,16 +66,8 @@ def _two_axes(separation: Mapping[str, Any], axes: Axes, with_legend: bool) -> N
     groups, drawn = {}, []
     for number in range(len(classes)):
         groups[number] = [(x, y) for x, y, which in points if which == number]
-        drawn += axes.plot(
-            [x for x, _ in groups[number]],
-            [y for _, y in groups[number]],
-            linestyle="",
-            marker=series_marker(number),
-            markersize=size,
-            markeredgewidth=0,
-            color=series_color(number),
-            alpha=0.7,
-        )
+        looks = {"marker": series_marker(number), "color": series_color(number)}
+        drawn += dots(axes, groups[number], size, alpha=0.7, **looks)
     first, second = separation["axes"]
     axes.set_xlabel(_axis_name(first))
     axes.set_ylabel(_axis_name(second))
@@ -112,8 +104,8 @@ def _name_centers(
 
 
 def _one_axis(separation: Mapping[str, Any], axes: Axes) -> None:
-    points = separation["points"]
-    values = [[x for x, _, which in points if which == n] for n in range(_n_classes(separation))]
+    points, classes = separation["points"], separation["classes"]
+    values = [[x for x, _, which in points if which == n] for n in range(len(classes))]
     low = min((min(one) for one in values if one), default=0.0)
     high = max((max(one) for one in values if one), default=1.0)
     width = ((high - low) or 1.0) / _BINS
@@ -124,13 +116,9 @@ def _one_axis(separation: Mapping[str, Any], axes: Axes) -> None:
         for x in values[number]:
             counts[min(int((x - low) / width), _BINS - 1)] += 1
         total = len(values[number]) or 1
-        rows.append(Row(number, separation["classes"][number], [n / total for n in counts]))
+        rows.append(Row(number, classes[number], [n / total for n in counts]))
     draw_ridges(rows, edges, axes)
     axes.set_xlabel(_axis_name(separation["axes"][0]))
-
-
-def _n_classes(separation: Mapping[str, Any]) -> int:
-    return len(separation["classes"])
 
 
 def _axis_name(axis: Mapping[str, Any]) -> str:
@@ -142,19 +130,9 @@ def _axis_name(axis: Mapping[str, Any]) -> str:
 def _fitted(separation: Mapping[str, Any], axes: Axes) -> None:
     pairs = thin(list(zip(separation["observed"], separation["fitted"])), MOST_POINTS)
     observed = [a for a, _ in pairs]
-    fitted = [b for _, b in pairs]
     ends = [min(observed, default=0.0), max(observed, default=1.0)]
     axes.plot(ends, ends, color=PALETTE["muted"], linewidth=1.2, linestyle=(0, (4, 3)))
-    axes.plot(
-        observed,
-        fitted,
-        linestyle="",
-        marker="o",
-        markersize=4.4,
-        markeredgewidth=0,
-        color=PALETTE["accent"],
-        alpha=0.5,
-    )
+    dots(axes, pairs, 4.4, color=PALETTE["accent"], alpha=0.5)
     looks = {"ha": "right", "va": "bottom", "color": PALETTE["muted"]}
     place = {"xytext": (-6, 2), "textcoords": "offset points"}
     write(axes, ends[1], ends[1], "fitted = observed", **looks, **place)

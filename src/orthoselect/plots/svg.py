@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ROLES = {color: f"var(--chart-{role}, {color})" for role, color in PALETTE.items()}
 _NUMBER = re.compile(r"-?\d+\.\d+")
 _VARIABLE = re.compile(r"var\(--chart-[\w-]+, (#\w+)\)")
-_LINK = re.compile(r"#([^)\s]+)")
+_LINK = re.compile(r"(^|url\()#([^)\s]+)")
 
 
 def to_svg(figure: Figure, label: str, *, prefix: str | None = None) -> str:
@@ -47,8 +47,7 @@ def to_svg(figure: Figure, label: str, *, prefix: str | None = None) -> str:
     True
     """
     root = ET.fromstring(_drawn(figure))
-    _drop_namespaces(root)
-    _drop_globals(root)
+    _strip(root)
     # A digest of what is drawn: other figures get other ids, the same figure the same ones.
     prefix = prefix or "c" + hashlib.sha256(ET.tostring(root) + label.encode()).hexdigest()[:10]
     for element in root.iter():
@@ -109,22 +108,15 @@ def _drawn(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
-def _drop_namespaces(root: ET.Element) -> None:
-    for element in root.iter():
+def _strip(root: ET.Element) -> None:
+    """Drop namespaces, line breaks, metadata, and the style sheet that would reach the page."""
+    for element in list(root.iter()):
         element.tag = element.tag.rpartition("}")[2]
         element.attrib = {name.rpartition("}")[2]: value for name, value in element.attrib.items()}
-
-
-def _drop_globals(root: ET.Element) -> None:
-    """Take out the metadata, and the style sheet that would reach the whole page."""
-    for parent in list(root.iter()):
-        for child in list(parent):
-            if child.tag in ("metadata", "style"):
-                parent.remove(child)
-            else:
-                child.tail = None
-        if parent.tag != "text":
-            parent.text = None
+        element[:] = [child for child in element if not child.tag.endswith(("}metadata", "}style"))]
+        element.tail = None
+        if element.tag != "text":
+            element.text = None
 
 
 def _restyle(element: ET.Element) -> None:
@@ -153,27 +145,15 @@ def _round(element: ET.Element) -> None:
 
 def _rename(root: ET.Element, prefix: str) -> None:
     """Give every id that is referred to a name of its own, and drop the others."""
-    linked = ("href", "clip-path", "style")
-    used = dict.fromkeys(
-        found
-        for element in root.iter()
-        for name in linked
-        for found in _LINK.findall(_links(element, name))
-    )
+    values = [value for element in root.iter() for value in element.attrib.values()]
+    used = dict.fromkeys(found[2] for value in values for found in _LINK.finditer(value))
     names = {old: f"{prefix}-{number}" for number, old in enumerate(used)}
     for element in root.iter():
-        identity = element.attrib.pop("id", None)
-        if identity in names:
-            element.attrib["id"] = names[identity]
-        for name in linked:
-            if _links(element, name):
-                value = element.attrib[name]
-                element.attrib[name] = _LINK.sub(lambda m: "#" + names[m[1]], value)
-
-
-def _links(element: ET.Element, name: str) -> str:
-    value = element.attrib.get(name, "")
-    return value if name == "href" or "url(#" in value else ""
+        identity = names.get(element.attrib.pop("id", ""))
+        for name, value in element.attrib.items():
+            element.attrib[name] = _LINK.sub(lambda link: f"{link[1]}#{names[link[2]]}", value)
+        if identity is not None:
+            element.attrib["id"] = identity
 
 
 def _flatten(parent: ET.Element) -> None:

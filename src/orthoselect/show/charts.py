@@ -15,8 +15,7 @@ from orthoselect.plots import (
     new_figure,
     to_svg,
 )
-from orthoselect.plots.distribution import n_rows, slants
-from orthoselect.plots.ridges import MOST_ROWS
+from orthoselect.plots.distribution import MOST_ROWS, n_rows, slants
 from orthoselect.plots.style import N_COLORS, clean, series_marker, shorten
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from orthoselect.errors import InputError
 from orthoselect.plots.distribution import MOST_POINTS as MOST_POINTS_OF_ONE
-from orthoselect.plots.ridges import MOST_ROWS
+from orthoselect.plots.distribution import MOST_ROWS
 from orthoselect.plots.separation import MOST_POINTS
 from orthoselect.plots.style import NAMELESS, replace_unfit, require_matplotlib, shorten
 from orthoselect.show import charts

@@ -6,10 +6,12 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from orthoselect.plots.ends import ROW, End, name_ends
 from orthoselect.plots.style import (
     PALETTE,
+    ROW,
+    End,
     legend,
+    name_ends,
     pixels,
     plain,
     series_color,
@@ -95,16 +97,9 @@ def _draw_one(own: Sequence[Curve], number: int, axes: Axes, banded: bool) -> No
         high = [a + b for a, b in zip(scores, spread)]
         axes.fill_between(sizes, low, high, color=color, alpha=0.1, linewidth=0)
     axes.plot(sizes, training, color=color, linewidth=1.1, linestyle=(0, (4, 3)), alpha=0.75)
-    axes.plot(
-        sizes,
-        scores,
-        color=color,
-        linewidth=2,
-        marker=series_marker(number),
-        markersize=6,
-        markeredgewidth=0.8,
-        markeredgecolor=PALETTE["paper"],
-    )
+    edge = {"markeredgewidth": 0.8, "markeredgecolor": PALETTE["paper"]}
+    marker = series_marker(number)
+    axes.plot(sizes, scores, color=color, linewidth=2, marker=marker, markersize=6, **edge)
 
 
 def _line_kinds(axes: Axes) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from orthoselect.plots.style import PALETTE, name_ticks, plain, shorten, whole_numbers, write
+from orthoselect.plots.style import PALETTE, name_rows, plain, shorten, whole_numbers, write
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,13 +48,11 @@ def draw_path(steps: Steps, ceiling: float | None, axes: Axes) -> Axes:
     axes.set_xlabel("running total")
     axes.set_ylim(max(len(steps), 1) - 0.4, -0.6)
     plain(axes, grid="x")
-    name_ticks(axes, "y", rows, [shorten(step["name"], 32) for step in steps])
-    axes.tick_params(axis="y", labelcolor=PALETTE["ink"])
+    name_rows(axes, rows, [shorten(step["name"], 32) for step in steps])
     if ceiling is not None:
         axes.axvline(ceiling, color=PALETTE["muted"], linestyle=(0, (4, 3)), linewidth=1.2)
-        looks = {"ha": "right", "va": "bottom", "color": PALETTE["muted"]}
-        place = {"xytext": (0, 3), "textcoords": "offset points", "xycoords": _above(axes)}
-        write(axes, ceiling, 1.0, f"ceiling {ceiling:.4g}", **looks, **place)
+        above = axes.get_xaxis_transform()
+        _write_ceiling(axes, ceiling, (ceiling, 1.0), ha="right", xycoords=above)
     _leave_room(axes, "x", totals, ceiling)
     return axes
 
@@ -86,12 +84,9 @@ def draw_path_by_step(
     color = PALETTE["faint" if with_total else "accent"]
     axes.bar(numbers, gains, width=width, color=color, label="gain")
     if with_total:
-        looks: dict[str, Any] = {
-            "linewidth": 2,
-            "marker": "o" if len(steps) <= 60 else "",
-            "markersize": 5,
-        }
-        axes.plot(numbers, totals, color=PALETTE["accent"], **looks)
+        marker = "o" if len(steps) <= 60 else ""
+        color = PALETTE["accent"]
+        axes.plot(numbers, totals, color=color, linewidth=2, marker=marker, markersize=5)
     axes.set_xlabel("features selected")
     axes.set_xlim(0.4, max(len(steps), 1) + 0.6)
     whole_numbers(axes)
@@ -103,9 +98,7 @@ def draw_path_by_step(
         axes.stairs(stairs, edges, baseline=None, linewidth=1.2, **dashes)
         highest = max(stairs, default=ceiling)
         at = 0.5 + stairs.index(highest) if stairs else 0.5
-        written = {"ha": "left", "va": "bottom", "color": PALETTE["muted"]}
-        place = {"xytext": (0, 3), "textcoords": "offset points"}
-        write(axes, at, highest, f"ceiling {highest:.4g}", **written, **place)
+        _write_ceiling(axes, highest, (at, highest), ha="left")
         ceiling = highest
     _leave_room(axes, "y", totals + gains if with_total else gains, ceiling)
     return axes
@@ -115,8 +108,9 @@ def _number(value: float | None) -> float:
     return math.nan if value is None else value
 
 
-def _above(axes: Axes) -> Any:
-    return axes.get_xaxis_transform()
+def _write_ceiling(axes: Axes, ceiling: float, at: tuple[float, float], **looks: Any) -> None:
+    looks |= {"va": "bottom", "xytext": (0, 3), "textcoords": "offset points"}
+    write(axes, *at, f"ceiling {ceiling:.4g}", color=PALETTE["muted"], **looks)
 
 
 def _leave_room(axes: Axes, axis: str, values: Sequence[float], ceiling: float | None) -> None:
