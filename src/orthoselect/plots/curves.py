@@ -97,7 +97,7 @@ def _draw_one(own: Sequence[Curve], number: int, axes: Axes, banded: bool) -> No
         high = [a + b for a, b in zip(scores, spread)]
         axes.fill_between(sizes, low, high, color=color, alpha=0.1, linewidth=0)
     axes.plot(sizes, training, color=color, linewidth=1.1, linestyle=(0, (4, 3)), alpha=0.75)
-    edge = {"markeredgewidth": 0.8, "markeredgecolor": PALETTE["paper"]}
+    edge: dict[str, Any] = {"markeredgewidth": 0.8, "markeredgecolor": PALETTE["paper"]}
     marker = series_marker(number)
     axes.plot(sizes, scores, color=color, linewidth=2, marker=marker, markersize=6, **edge)
 

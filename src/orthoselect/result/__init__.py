@@ -1,4 +1,12 @@
-"""The answer of a selection, and of several compared."""
+"""The answer of a selection, and of several compared: what users get to hold.
+
+The class to know is `SelectionPath`, a sequence of `SelectionStep`. It and `Comparison` are told in
+plain numbers and strings; each gives itself as text, CSV, HTML, a dataframe and a dictionary.
+
+path: the selected features in order, and what each added.
+comparison: cross-validated scores of several methods against the number of features.
+text: tables as text, CSV, HTML and dataframes, and values as JSON can hold them.
+"""
 
 from orthoselect.result.comparison import ComparedMethod, Comparison, FoldRun, Setting
 from orthoselect.result.path import SelectionPath, SelectionStep

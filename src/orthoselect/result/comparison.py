@@ -7,11 +7,11 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 from orthoselect.lazy import lazy
-from orthoselect.result.frames import Backend, build_frame
-from orthoselect.result.text import as_csv, as_table
+from orthoselect.result.text import Backend, as_csv, as_frame, as_html, as_table, finite
 
 _ROUNDING = 1e-9  # the same features in another order give scores this close
 
@@ -217,7 +217,7 @@ class Comparison:
     def seconds(self, method: str) -> float | None:
         """Return the mean time of a method's selections, None if there is none."""
         times = [run.seconds for run in self.runs if run.method == method]
-        return _mean(times) if times else None
+        return fmean(times) if times else None
 
     @property
     def sentence(self) -> str:
@@ -251,26 +251,10 @@ class Comparison:
         s = self.setting
         return {
             "kind": "comparison",
-            "title": s.title,
-            "created": s.created,
-            "target": s.target,
-            "task": s.task,
-            "estimator": s.estimator,
-            "scoring": s.scoring,
-            "folds": s.folds,
-            "repeats": s.repeats,
-            "seed": s.seed,
+            **{name: getattr(s, name) for name in _TOLD},
             "sizes": list(s.sizes),
             "complete": self.complete,
-            "methods": [
-                {
-                    "name": m.name,
-                    "summary": m.summary,
-                    "seconds": self.seconds(m.name),
-                    "failed": m.failed,
-                }
-                for m in self.methods
-            ],
+            "methods": [{**vars(m), "seconds": self.seconds(m.name)} for m in self.methods],
             "curves": [_plain(point) for point in self.curves],
             "best": [_plain(row) for row in self.best],
             "selected": self.selected,
@@ -279,6 +263,10 @@ class Comparison:
             "data": dict(s.data),
             "reproduce": dict(s.reproduce),
         }
+
+    def _rows(self) -> list[list[Any]]:
+        """Return the rows of the tidy table."""
+        return [[record[name] for name in _TIDY] for record in self.records]
 
     def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return the scores as a dataframe, one row for each method, fold and number of features.
@@ -293,8 +281,7 @@ class Comparison:
         frame : dataframe
             Columns method, repeat, fold, n_features, train, validation, seconds.
         """
-        columns = {name: [record[name] for record in self.records] for name in _TIDY}
-        return build_frame(columns, _TIDY, backend)
+        return as_frame(_TIDY, self._rows(), backend)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curves: score against the number of features, a line for each method.
@@ -366,21 +353,15 @@ class Comparison:
         escape_formulas : bool, optional
             As for `SelectionPath.to_csv`, where a method has such a name.
         """
-        rows = [[record[name] for name in _TIDY] for record in self.records]
-        return as_csv(list(_TIDY), rows, escape_formulas=escape_formulas)
+        return as_csv(list(_TIDY), self._rows(), escape_formulas=escape_formulas)
 
     def __repr__(self) -> str:
         return f"Comparison: {self.to_text()}"
 
     def _repr_html_(self) -> str:
         header, rows = self._cells()
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
-        body = "".join("<tr>" + "".join(_html_cell(cell) for cell in row) + "</tr>" for row in rows)
-        notes = "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
-        return (
-            f"<table><caption>{html.escape(self._heading())}</caption>"
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{notes}"
-        )
+        table = as_html(self._heading(), header, [[_html_cell(c) for c in row] for row in rows])
+        return table + "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
 
 
 # The columns of the tidy table, and what they hold.
@@ -393,7 +374,9 @@ _TIDY = {
     "validation": "Float64",
     "seconds": "Float64",
 }
-# What people call them.
+# What a setting tells beside its sizes.
+_TOLD = ("title", "created", "target", "task", "estimator", "scoring", "folds", "repeats", "seed")
+# What people call scores.
 _SCORES = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
@@ -408,21 +391,17 @@ def _curve_point(method: str, size: int, records: list[dict[str, Any]]) -> dict[
     return {
         "method": method,
         "n_features": size,
-        "train": _mean(train),
+        "train": fmean(train),
         "train_std": _spread(train),
-        "validation": _mean(validation),
+        "validation": fmean(validation),
         "validation_std": _spread(validation),
         "folds": len(records),
     }
 
 
-def _mean(values: list[float]) -> float:
-    return math.fsum(values) / len(values)
-
-
 def _spread(values: list[float]) -> float | None:
     """Return the standard deviation of a sample."""
-    mean, n = _mean(values), len(values)
+    mean, n = fmean(values), len(values)
     return math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1)) if n > 1 else None
 
 
@@ -431,14 +410,9 @@ def _best(points: list[dict[str, Any]]) -> dict[str, Any]:
     least = top["validation"] - _standard_error(top) - _ROUNDING
     near = [p for p in points if p is not top and p["validation"] >= least]
     near.sort(key=lambda point: -point["validation"])
-    return {
-        "n_features": top["n_features"],
-        "method": top["method"],
-        "validation": top["validation"],
-        "validation_std": top["validation_std"],
-        "within": [point["method"] for point in near],
-        "folds": top["folds"],
-    }
+    kept = ("n_features", "method", "validation", "validation_std")
+    within = [point["method"] for point in near]
+    return {**{name: top[name] for name in kept}, "within": within, "folds": top["folds"]}
 
 
 def _highest(points: list[dict[str, Any]]) -> dict[str, Any]:
@@ -462,11 +436,7 @@ def _frequencies(runs: Sequence[FoldRun]) -> list[dict[str, Any]]:
 
 def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record in which what JSON has no number for is None."""
-    return {k: None if _has_no_number(v) else v for k, v in record.items()}
-
-
-def _has_no_number(value: Any) -> bool:
-    return isinstance(value, float) and not math.isfinite(value)
+    return {k: finite(v) if isinstance(v, float) else v for k, v in record.items()}
 
 
 def _shown(score: float) -> str:
@@ -490,4 +460,4 @@ def _with_spread(mean: float, spread: float | None) -> str:
 
 def _html_cell(cell: str) -> str:
     text = html.escape(cell.strip().removesuffix("*"))
-    return f"<td><b>{text}</b></td>" if cell.endswith("*") else f"<td>{text}</td>"
+    return f"<b>{text}</b>" if cell.endswith("*") else text

@@ -4,15 +4,30 @@ from __future__ import annotations
 
 import html
 import math
-import numbers
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-from orthoselect.result.frames import Backend, build_frame
-from orthoselect.result.text import as_csv, as_table, bar
+from orthoselect.result.text import (
+    Backend,
+    as_csv,
+    as_frame,
+    as_html,
+    as_table,
+    bar,
+    finite,
+    plain,
+)
 
 _NAMED_IN_PLOT = 30
+# The columns of the path as a table, and what they hold.
+_COLUMNS = {
+    "step": "Int64",
+    "feature": "Int64",
+    "name": "String",
+    "gain": "Float64",
+    "total": "Float64",
+}
 
 
 @dataclass(frozen=True)
@@ -147,21 +162,25 @@ class SelectionPath(Sequence[SelectionStep]):
                 "step": number,
                 "feature": step.feature,
                 "name": step.name,
-                "gain": _finite(step.gain),
-                "total": _finite(step.total),
+                "gain": finite(step.gain),
+                "total": finite(step.total),
                 "columns": list(step.columns),
             }
             for number, step in enumerate(self, start=1)
         ]
         return {
             "method": self.method,
-            "ceiling": _finite(self.ceiling),
+            "ceiling": finite(self.ceiling),
             "n_candidates": self.n_candidates,
             "stopped": self.stopped,
             "stats": dict(self.stats),
-            "options": {name: _plain(value) for name, value in self.options.items()},
+            "options": plain(self.options),
             "steps": steps,
         }
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        """Return the rows of the table that other programs read."""
+        return [(n, s.feature, s.name, s.gain, s.total) for n, s in enumerate(self, start=1)]
 
     def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return the path as a dataframe, one row a step.
@@ -176,15 +195,7 @@ class SelectionPath(Sequence[SelectionStep]):
         frame : dataframe
             Columns step, feature, name, gain, total.
         """
-        columns: dict[str, list[Any]] = {
-            "step": list(range(1, len(self) + 1)),
-            "feature": self.features,
-            "name": self.names,
-            "gain": self.gains,
-            "total": [step.total for step in self],
-        }
-        kinds = ("Int64", "Int64", "String", "Float64", "Float64")
-        return build_frame(columns, dict(zip(columns, kinds)), backend)
+        return as_frame(_COLUMNS, self._rows(), backend)
 
     def to_csv(self, *, escape_formulas: bool | None = None) -> str:
         r"""Return the path as comma-separated values, one line a step.
@@ -204,9 +215,7 @@ class SelectionPath(Sequence[SelectionStep]):
         >>> header, step.split(",")[:3]
         ('step,feature,name,gain,total', ['1', '0', 'x0'])
         """
-        header = ["step", "feature", "name", "gain", "total"]
-        rows = [[n, s.feature, s.name, s.gain, s.total] for n, s in enumerate(self, start=1)]
-        return as_csv(header, rows, escape_formulas=escape_formulas)
+        return as_csv(list(_COLUMNS), self._rows(), escape_formulas=escape_formulas)
 
     def _cells(self) -> tuple[list[str], list[tuple[str, ...]]]:
         """Return the header and the rows of the table that people see."""
@@ -227,6 +236,9 @@ class SelectionPath(Sequence[SelectionStep]):
                 row.append(f"{100 * step.total / self.ceiling:.1f}%" if self.ceiling else "-")
         return header, [tuple(row) for row in rows]
 
+    def _title(self) -> str:
+        return f"{len(self)} of {self.n_candidates} features by {self.method}"
+
     def to_text(self, *, bars: bool = False) -> str:
         """Return the path as a table for people.
 
@@ -240,8 +252,8 @@ class SelectionPath(Sequence[SelectionStep]):
             largest = max(filter(math.isfinite, self.gains), default=0.0) or 1.0
             header = [*header, ""]
             rows = [(*row, bar(step.gain / largest)) for row, step in zip(rows, self)]
-        title = f"{len(self)} of {self.n_candidates} features by {self.method}"
-        lines = [title, as_table(header, rows, left={1, 5 - math.isnan(self.ceiling)}, indent="  ")]
+        left = {1, 5 - math.isnan(self.ceiling)}
+        lines = [self._title(), as_table(header, rows, left=left, indent="  ")]
         if self.stopped:
             lines.append(f"  stopped: {self.stopped}")
         return "\n".join(lines)
@@ -292,25 +304,13 @@ class SelectionPath(Sequence[SelectionStep]):
         if ax is None:
             ax = plots.new_axes(600, 90 + 32 * len(self) if named else 360)
         draw = plots.draw_path if named else plots.draw_path_by_step
-        return draw(self.to_dict()["steps"], _finite(self.ceiling), ax)
+        return draw(self.to_dict()["steps"], finite(self.ceiling), ax)
 
     def _repr_html_(self) -> str:
         header, rows = self._cells()
-        head = "".join(f"<th>{html.escape(cell)}</th>" for cell in header)
-        body = "".join(
-            "<tr>"
-            + "".join(f"<td>{html.escape(cell)}</td>" for cell in row)
-            + f"<td>{bar}</td></tr>"
-            for row, bar in zip(rows, self._bars())
-        )
-        caption = html.escape(
-            f"{len(self)} of {self.n_candidates} features by {self.method}"
-            + (f"; stopped: {self.stopped}" if self.stopped else "")
-        )
-        return (
-            f"<table><caption>{caption}</caption><thead><tr>{head}<td></td></tr></thead>"
-            f"<tbody>{body}</tbody></table>"
-        )
+        cells = [[*map(html.escape, row), bar] for row, bar in zip(rows, self._bars())]
+        stopped = f"; stopped: {self.stopped}" if self.stopped else ""
+        return as_html(self._title() + stopped, [*header, ""], cells)
 
 
 def _bar(share: float, color: str) -> str:
@@ -322,20 +322,3 @@ def _number_format(values: Sequence[float]) -> str:
     """Four decimals, unless the numbers are so small or large that these say little."""
     largest = max(map(abs, values), default=0.0)
     return ".4f" if largest == 0 or 0.001 <= largest < 1e6 else ".3e"
-
-
-def _plain(value: Any) -> Any:
-    """Return what JSON can hold: an object, say a discretizer, by what it prints."""
-    if isinstance(value, Mapping):
-        return {str(name): _plain(inner) for name, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
-        return int(value)
-    if isinstance(value, numbers.Real) and not isinstance(value, bool):
-        return _finite(float(value))
-    return value if value is None or isinstance(value, (bool, str)) else repr(value)
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None

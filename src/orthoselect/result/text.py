@@ -1,15 +1,17 @@
-"""Tables as text: for eyes, and for other programs."""
+"""Results as tables, for eyes and for other programs: text, CSV, HTML, dataframes, plain values."""
 
 from __future__ import annotations
 
 import csv
+import html
 import io
 import math
+import numbers
 import re
-from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
-from orthoselect.errors import FormulaWarning, warn
+from orthoselect.errors import FormulaWarning, InputError, warn
 
 # What spreadsheets take for the start of a formula, or skip before one; in some countries the wide
 # forms, too. A number with a sign is one, and runs nothing. Regular expressions of Python and RE2.
@@ -19,6 +21,9 @@ FORMULA = rf"^[=+\-@\t\r\n{_WIDE}]"
 NUMBER = r"^[-+]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][-+]?[0-9]+)?$"
 ESCAPE = "'"
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+Backend = Literal["pandas", "polars", "pyarrow"]
+_BACKENDS = ("pandas", "polars", "pyarrow")
 
 
 def as_table(
@@ -67,6 +72,68 @@ def as_csv(
     writer.writerows(map(formulas.checked, rows))
     formulas.warn("the CSV")
     return out.getvalue()
+
+
+def as_html(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table for notebooks; the cells of its rows are HTML, the others plain text."""
+    head = "".join(f"<th>{html.escape(cell)}</th>" if cell else "<td></td>" for cell in header)
+    body = "".join(f"<tr><td>{'</td><td>'.join(row)}</td></tr>" for row in rows)
+    return (
+        f"<table><caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead>"
+        f"<tbody>{body}</tbody></table>"
+    )
+
+
+def as_frame(kinds: Mapping[str, str], rows: Sequence[Sequence[Any]], backend: Backend) -> Any:
+    """Return the rows as a dataframe.
+
+    Parameters
+    ----------
+    kinds : mapping of str to str
+        The columns, and what each holds by narwhals' names: "Int64", "Float64", "String".
+    rows : sequence of rows
+    backend : {"pandas", "polars", "pyarrow"}
+        Which library's dataframe; it has to be installed.
+    """
+    import narwhals as nw
+
+    if backend not in _BACKENDS:
+        raise InputError(
+            f"`backend` should be one of {', '.join(map(repr, _BACKENDS))}; got {backend!r}."
+        )
+    columns = {name: [row[at] for row in rows] for at, name in enumerate(kinds)}
+    schema = {name: getattr(nw, kind)() for name, kind in kinds.items()}
+    return nw.from_dict(columns, schema=schema, backend=backend).to_native()
+
+
+def finite(value: float) -> float | None:
+    """Return a plain float; None for what JSON has no number for.
+
+    Examples
+    --------
+    >>> finite(float("nan")), finite(0.25)
+    (None, 0.25)
+    """
+    return float(value) if math.isfinite(value) else None
+
+
+def plain(value: Any) -> Any:
+    """Return what JSON can hold: an object, say a discretizer, by what it prints.
+
+    Examples
+    --------
+    >>> plain({"bins": (3, 5), "cut": range(2), "share": float("inf")})
+    {'bins': [3, 5], 'cut': 'range(0, 2)', 'share': None}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): plain(inner) for name, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(inner) for inner in value]
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, numbers.Integral):
+        return int(value)
+    return finite(float(value)) if isinstance(value, numbers.Real) else repr(value)
 
 
 class Formulas:
