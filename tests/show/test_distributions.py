@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from orthoselect import select
-from orthoselect.show.distributions import MOST_COLUMNS, N_BINS, cut
+from orthoselect.show.pictures import MOST_COLUMNS, N_BINS, cut
 from orthoselect.show.summary import summarize
 
 

@@ -6,8 +6,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression
 
 from orthoselect import select
-from orthoselect.show.sampling import sample_rows
-from orthoselect.show.separation import MOST_POINTS
+from orthoselect.show.pictures import MOST_POINTS, sample_rows
 from orthoselect.show.summary import summarize
 
 

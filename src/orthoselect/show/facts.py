@@ -13,9 +13,9 @@ from orthoselect.encode import Feature, Features, Labels
 from orthoselect.errors import InputError
 from orthoselect.methods import GENERAL, METHODS
 from orthoselect.result import SelectionPath
+from orthoselect.result.text import finite
 from orthoselect.roles import Problem
-from orthoselect.show.plain import number
-from orthoselect.show.sampling import live_rows
+from orthoselect.show.pictures import live_rows
 from orthoselect.versions import versions
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn")
@@ -123,8 +123,8 @@ def _spread(y: Any) -> dict[str, float | None]:
     return {
         "min": float(y.min()),
         "max": float(y.max()),
-        "mean": number(scale * small.mean()),
-        "std": number(scale * small.std()),
+        "mean": finite(scale * small.mean()),
+        "std": finite(scale * small.std()),
     }
 
 

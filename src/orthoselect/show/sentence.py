@@ -9,7 +9,6 @@ import numpy as np
 from orthoselect.encode import Labels, Response
 from orthoselect.result import SelectionPath
 from orthoselect.roles import Problem
-from orthoselect.show.plain import percent
 
 # Methods whose gains are shares of their ceiling.
 _SHARES = {"socc", "socc_discretized", "err"}
@@ -104,3 +103,14 @@ def _whole(path: SelectionPath, response: Response, names: list[str]) -> str:
 def _listed(names: list[str]) -> str:
     shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def percent(share: float) -> str:
+    """Write a share for people.
+
+    Examples
+    --------
+    >>> percent(0.7716)
+    '77.2 %'
+    """
+    return f"{100 * min(max(share, 0.0), 1.0):.1f} %"

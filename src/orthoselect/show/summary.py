@@ -17,20 +17,19 @@ from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS
 from orthoselect.read import response_columns
 from orthoselect.result import SelectionPath
+from orthoselect.result.text import finite
 from orthoselect.roles import Problem
-from orthoselect.show.distributions import find_distributions
-from orthoselect.show.facts import data_facts, kind_of, reproduction, response_names, responses
-from orthoselect.show.geometry import (
-    Geometry,
+from orthoselect.show.explained import (
+    FeatureColumns,
     SelectedSet,
     most_explained,
     selected_set,
     what_remains,
 )
-from orthoselect.show.plain import number
+from orthoselect.show.facts import data_facts, kind_of, reproduction, response_names, responses
+from orthoselect.show.pictures import find_distributions, find_separation
 from orthoselect.show.replay import Replay, replay
 from orthoselect.show.sentence import Reached, answer
-from orthoselect.show.separation import find_separation
 from orthoselect.show.verdicts import judge, weigh_evidence
 
 MOST_CORRELATED = 40
@@ -191,7 +190,7 @@ class _Whys:
     def __init__(self, walked: Replay, path: SelectionPath) -> None:
         problem = walked.problem
         design = build_design(problem.table, problem.groups, problem.skip)
-        geometry = Geometry(design, problem)
+        geometry = FeatureColumns(design, problem)
         self._walked, self._path = walked, path
         self.chosen, self._explained = selected_set(geometry, walked.places)
         self._remains = what_remains(geometry, self.chosen, walked.places)
@@ -220,11 +219,11 @@ class _Whys:
                 "kind": kind_of(feature, walked.problem),
                 "verdict": self._verdicts[f],
                 "step": step_of.get(f),
-                "relevance": number(walked.relevance[f]),
-                "gain": number(walked.gains[f]),
-                "remains": number(self._remains[f]),
+                "relevance": finite(walked.relevance[f]),
+                "gain": finite(walked.gains[f]),
+                "remains": finite(self._remains[f]),
                 "explained_by": None if constant[f] or by[f] < 0 else self._path[by[f]].name,
-                "explained": None if constant[f] else number(shares[f]),
+                "explained": None if constant[f] else finite(shares[f]),
             }
             for f, feature in enumerate(walked.design.features)
         ]
@@ -240,14 +239,14 @@ class _Whys:
                 {
                     "feature": min(features[f].columns),
                     "name": features[f].name,
-                    "gain": number(gain),
+                    "gain": finite(gain),
                     "margin": margin,
                     "explained": float(self._explained[s, f]),
                     "chosen_at": step_of.get(f),
                 }
                 for f, gain, margin in zip(places, rivals.gains, rivals.margins())
             ]
-            taken = {"step": s + 1, "name": step.name, "gain": number(step.gain)}
+            taken = {"step": s + 1, "name": step.name, "gain": finite(step.gain)}
             found.append({**taken, "runners_up": runners_up})
         return found
 
@@ -267,7 +266,7 @@ def _set(problem: Problem, squares: Floats) -> dict[str, Any]:
     one_number = len(problem.response.parts) == 1 and not is_classes and problem.response.m
     return {
         "canonical_correlations": np.sqrt(squares).tolist(),
-        "fisher": [number(j) for j in fisher] if is_classes else None,
+        "fisher": [finite(j) for j in fisher] if is_classes else None,
         "r2": float(squares.sum()) if one_number else None,
         "sum_of_squares": float(squares.sum()),
     }
@@ -277,6 +276,6 @@ def _correlations(chosen: SelectedSet, names: list[str]) -> dict[str, Any]:
     R, signed = chosen.among(MOST_CORRELATED)
     return {
         "names": names[:MOST_CORRELATED],
-        "matrix": [[number(r) for r in row] for row in R],
+        "matrix": [[finite(r) for r in row] for row in R],
         "signed": signed.tolist(),
     }

@@ -29,7 +29,7 @@ _ROUNDINGS = 64.0  # shares below so many roundings are zero
 _ALIKE = 9  # decimals to which shares are told apart
 
 
-class Geometry:
+class FeatureColumns:
     """The features of a problem as centered columns.
 
     Parameters
@@ -185,7 +185,7 @@ class SelectedSet:
         return R, signed[:, None] & signed
 
 
-def selected_set(geometry: Geometry, places: Sequence[int]) -> tuple[SelectedSet, Floats]:
+def selected_set(geometry: FeatureColumns, places: Sequence[int]) -> tuple[SelectedSet, Floats]:
     """Orthonormalize the selected features in their order.
 
     Returns
@@ -216,7 +216,7 @@ def selected_set(geometry: Geometry, places: Sequence[int]) -> tuple[SelectedSet
 class _Explained:
     """Shares that features explain of all others, worked out for many at a time."""
 
-    def __init__(self, geometry: Geometry, n: int) -> None:
+    def __init__(self, geometry: FeatureColumns, n: int) -> None:
         self._geometry = geometry
         self._shares = np.zeros((n, len(geometry.ranks)))
         self._waiting: list[tuple[int, Floats]] = []
@@ -248,7 +248,7 @@ def _left(coordinates: Floats) -> float:
     return float(np.clip(left, 0.0, 1.0))
 
 
-def what_remains(geometry: Geometry, chosen: SelectedSet, places: Sequence[int]) -> Floats:
+def what_remains(geometry: FeatureColumns, chosen: SelectedSet, places: Sequence[int]) -> Floats:
     """Return the share of each feature that the selected set does not explain.
 
     Of a selected feature it is what those selected before it do not explain; nan for constants.

@@ -1,0 +1,341 @@
+"""What the pictures of a page show: selected features against the response, alone and together.
+
+Rows are counted, not weighted; those without weight are left out, and of many a few are drawn:
+always the same ones, and no class is forgotten. A numeric column with few distinct values has a bin
+for each, another one 24 of equal width; where a few values lie far out, the bins span the middle
+99 % and the outermost two hold what lies beyond, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from orthoselect.encode import Feature, Labels, Table
+from orthoselect.encode.response import centered_columns, class_basis
+from orthoselect.matrix.base import Floats, Indices
+from orthoselect.result.text import finite
+from orthoselect.roles import Problem
+from orthoselect.show.explained import SelectedSet
+
+MOST_COLUMNS = 30
+MOST_CLASSES = 8
+MOST_LEVELS = 12
+MOST_POINTS, MOST_POINTS_OF_ONE = 1500, 500
+N_BINS = 24
+_TAIL = 0.005
+_FAR_OUT = 1.5  # as many times the spread of the middle as the whole has
+_AXES = 2
+_ALIKE = 6  # decimals to which loadings are told apart
+_SEED = 0
+_LIMIT = float(np.finfo(np.float64).max)
+
+
+def find_distributions(problem: Problem, features: Sequence[Feature]) -> list[dict[str, Any]]:
+    """Return one entry for each column of these features, the first 30.
+
+    With several responses it is the first that columns are set against.
+    """
+    table, part = problem.table, problem.response.parts[0]
+    rows = live_rows(problem.weights, table.n_rows)
+    columns = [(f, c) for f in features for c in f.columns][:MOST_COLUMNS]
+    values = numeric_columns(table, [c for _, c in columns if c not in table.labels])
+    entries = []
+    for feature, column in columns:
+        name = str(table.names[column])
+        name = feature.name if len(feature.columns) == 1 else f"{feature.name}: {name}"
+        x = table.labels.get(column) or values[column]
+        entries.append({"name": name, **_entry(x, part, rows)})
+    return entries
+
+
+def numeric_columns(table: Table, columns: Sequence[int]) -> dict[int, Floats]:
+    """Return numeric columns of the table in double precision, by their place in it."""
+    place = np.searchsorted(table.numeric_at, columns)
+    X = table.numeric
+    if sp.issparse(X):
+        X = sp.csc_array(X)
+        return {c: X[:, [p]].toarray()[:, 0].astype(float) for c, p in zip(columns, place)}
+    return {c: np.asarray(X[:, p], dtype=np.float64) for c, p in zip(columns, place)}
+
+
+def _entry(x: Any, part: Any, rows: Indices) -> dict[str, Any]:
+    if isinstance(part, Labels):
+        names, classes = _few(part, rows, MOST_CLASSES, "class", "classes", by_count=False)
+        if isinstance(x, Labels):
+            levels, codes = _few(x, rows, MOST_LEVELS, "level", "levels", by_count=True)
+            return {
+                "kind": "categorical",
+                "levels": levels,
+                "by_class": _by_class(codes, len(levels), names, classes),
+            }
+        edges, bins = cut(x[rows])
+        return {
+            "kind": "numeric",
+            "edges": edges.tolist(),
+            "by_class": _by_class(bins, len(edges) - 1, names, classes),
+        }
+    y = part[rows, 0]
+    return _levels_of(x, y, rows) if isinstance(x, Labels) else _along(x[rows], y)
+
+
+def _by_class(codes: Indices, b: int, names: list[str], classes: Indices) -> list[dict[str, Any]]:
+    found = []
+    for k, name in enumerate(names):
+        counts = np.bincount(codes[classes == k], minlength=b)
+        found.append({"class": name, "n": int(counts.sum()), "counts": counts.tolist()})
+    return found
+
+
+def _few(
+    labels: Labels, rows: Indices, most: int, one: str, many: str, *, by_count: bool
+) -> tuple[list[str], Indices]:
+    """Return names and codes of the most frequent labels; what is rarer is one label more.
+
+    In the order of the labels, or by how often they occur.
+    """
+    codes = labels.codes[rows]
+    counts = np.bincount(codes, minlength=len(labels.levels))
+    occurring = np.flatnonzero(counts)
+    frequent = occurring[np.argsort(-counts[occurring], kind="stable")]
+    kept = frequent if len(frequent) <= most else frequent[: most - 1]
+    kept = kept if by_count else np.sort(kept)
+    names = [str(labels.levels[k]) for k in kept]
+    place = np.full(len(labels.levels), len(kept), dtype=np.intp)
+    place[kept] = np.arange(len(kept))
+    n_others = len(occurring) - len(kept)
+    if n_others:
+        names.append(f"other ({n_others} {one if n_others == 1 else many})")
+    return names, place[codes]
+
+
+class Bins(NamedTuple):
+    """Numbers cut up: the edges of the bins, one more than there are, and the bin of each."""
+
+    edges: Floats
+    codes: Indices
+
+
+def cut(x: Floats) -> Bins:
+    """Cut numbers into bins; see above.
+
+    Examples
+    --------
+    >>> cut(np.array([1.0, 2.0, 2.0, 4.0])).edges
+    array([0.5, 1.5, 3. , 5. ])
+    """
+    exponent = np.frexp(np.abs(x).max())[1]  # differences stay in range
+    x = np.ldexp(x, -exponent)
+    values, codes = np.unique(x, return_inverse=True)
+    if len(values) <= N_BINS:
+        edges, codes = _edges_around(values), codes.reshape(-1)
+    else:
+        low, high = _range(x)
+        edges = np.linspace(low, high, N_BINS + 1)
+        codes = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, N_BINS - 1)
+    return Bins(_in_full(edges, exponent), codes)
+
+
+def _edges_around(values: Floats) -> Floats:
+    """Return edges halfway between values, and as far out at the ends."""
+    if len(values) == 1:
+        half = 0.5 * max(abs(values[0]), 1.0)
+        return np.array([values[0] - half, values[0] + half])
+    middles = (values[1:] + values[:-1]) / 2
+    return np.concatenate([[2 * values[0] - middles[0]], middles, [2 * values[-1] - middles[-1]]])
+
+
+def _range(x: Floats) -> tuple[float, float]:
+    low, high = float(x.min()), float(x.max())
+    inner = np.quantile(x, [_TAIL, 1 - _TAIL])
+    far_out = high - low > _FAR_OUT * (inner[1] - inner[0]) > 0
+    return (float(inner[0]), float(inner[1])) if far_out else (low, high)
+
+
+def _along(x: Floats, y: Floats) -> dict[str, Any]:
+    edges, bins = cut(x)
+    shown = sample_rows(np.arange(len(x)), MOST_POINTS_OF_ONE)
+    means = [_mean(y[bins == b]) for b in range(len(edges) - 1)]
+    return {
+        "kind": "numeric-response",
+        "points": [[brief(x[i]), brief(y[i])] for i in shown],
+        "edges": edges.tolist(),
+        "means": means,
+    }
+
+
+def _mean(y: Floats) -> float | None:
+    # Divided first: the sum might overflow.
+    return brief(float((y / len(y)).sum())) if len(y) else None
+
+
+def _levels_of(labels: Labels, y: Floats, rows: Indices) -> dict[str, Any]:
+    names, codes = _few(labels, rows, MOST_LEVELS, "level", "levels", by_count=True)
+    groups: list[NDArray] = [y[codes == k] for k in range(len(names))]
+    quartiles = [np.quantile(group / 2, [0.25, 0.5, 0.75]) for group in groups]
+    return {
+        "kind": "categorical-response",
+        "levels": names,
+        "quartiles": [[finite(2 * q) for q in of_level] for of_level in quartiles],
+        "n": [len(group) for group in groups],
+    }
+
+
+def find_separation(
+    problem: Problem, chosen: SelectedSet, names: list[str], response: str
+) -> dict[str, Any] | None:
+    """Return the rows on the directions that separate the classes, or fitted against observed.
+
+    With several responses it is the first that is shown. None if nothing is selected that varies,
+    or the response is constant.
+
+    `names` are those of the selected features, `response` is what the first response is called.
+    """
+    part = problem.response.parts[0]
+    if not chosen.Q.shape[1]:
+        return None
+    if isinstance(part, Labels):
+        return _classes(part, problem, chosen, names, response)
+    return _numbers(part[:, 0], problem, chosen, response)
+
+
+def _classes(
+    labels: Labels, problem: Problem, chosen: SelectedSet, names: list[str], response: str
+) -> dict[str, Any] | None:
+    """Scores on the discriminant directions, each at mean zero and standard deviation one.
+
+    An axis points to where the feature it is most correlated with grows.
+    """
+    V = class_basis(labels, "dummy", problem.weights)[:]
+    if not V.shape[1]:
+        return None
+    directions, R, _ = np.linalg.svd(chosen.Q.T @ V, full_matrices=False)
+    directions, R = directions[:, :_AXES], np.clip(R[:_AXES], 0.0, 1.0)
+    directions *= _signs(chosen.correlations(directions))
+    loadings = chosen.correlations(directions)
+    live = live_rows(problem.weights, len(labels.codes))
+    shown = sample_rows(live, MOST_POINTS, labels.codes[live])
+    scores = _scores(directions, problem, chosen, shown)
+    return {
+        "kind": "classes",
+        "response": response,
+        "classes": [str(level) for level in labels.levels],
+        "axes": [
+            {"label": f"discriminant direction {i}", "canonical_correlation": float(r)}
+            for i, r in enumerate(R, start=1)
+        ],
+        "points": [
+            [brief(point[0]), brief(point[1]) if len(point) > 1 else None, int(code)]
+            for point, code in zip(scores, labels.codes[shown])
+        ],
+        "shown": len(shown),
+        "rows": len(live),
+        "loadings": [
+            {"name": name, "values": [finite(value) for value in row]}
+            for name, row in zip(names, loadings)
+        ],
+    }
+
+
+def _signs(loadings: Floats) -> Floats:
+    """Return the signs that make the largest loading of each axis positive, the first of equals."""
+    sizes = np.nan_to_num(np.round(np.abs(loadings), _ALIKE))
+    largest = np.take_along_axis(loadings, sizes.argmax(axis=0)[None], axis=0)[0]
+    return np.where(np.nan_to_num(largest) < 0, -1.0, 1.0)
+
+
+def _scores(directions: Floats, problem: Problem, chosen: SelectedSet, rows: Indices) -> Floats:
+    """Return where rows are along directions Qa: at standard deviation one over all rows."""
+    along = chosen.Q[rows] @ directions
+    if problem.weights is None:
+        return along * np.sqrt(len(chosen.Q))
+    return along * np.sqrt(problem.weights.sum() / problem.weights[rows])[:, None]
+
+
+def _numbers(
+    y: Floats, problem: Problem, chosen: SelectedSet, response: str
+) -> dict[str, Any] | None:
+    """Observed values, and those that least squares on the selected features fits."""
+    v = centered_columns(y[:, None], problem.weights)[0]  # (N, 1), a unit vector
+    if not v.any():
+        return None
+    exponent = np.frexp(np.abs(y).max())[1]  # squares of what is left stay in range
+    y = np.ldexp(y, -exponent)
+    along = chosen.Q.T @ v
+    rows = live_rows(problem.weights, len(y))
+    shown = sample_rows(rows, MOST_POINTS)
+    mean = np.average(y, weights=problem.weights)
+    spread = np.sqrt(np.average((y - mean) ** 2, weights=problem.weights))
+    fitted = mean + spread * _scores(along, problem, chosen, shown)[:, 0]
+    return {
+        "kind": "numbers",
+        "response": response,
+        "observed": [brief(value) for value in _in_full(y[shown], exponent)],
+        "fitted": [brief(value) for value in _in_full(fitted, exponent)],
+        "r2": float(np.clip((along**2).sum(), 0.0, 1.0)),
+        "shown": len(shown),
+        "rows": len(rows),
+    }
+
+
+def live_rows(weights: NDArray | None, n_rows: int) -> Indices:
+    """Return the rows that have any weight."""
+    return np.arange(n_rows) if weights is None else np.flatnonzero(weights > 0)
+
+
+def sample_rows(rows: Indices, most: int, codes: Indices | None = None) -> Indices:
+    """Return at most so many of these rows, in their order.
+
+    Parameters
+    ----------
+    rows : integer array
+    most : int
+    codes : integer array, optional
+        Class of each of `rows`. Half of the places go to the classes in equal parts, as far as
+        they have rows for it; the other half by how many rows they have.
+
+    Examples
+    --------
+    >>> codes = np.array([0] * 95 + [1] * 5)
+    >>> picked = sample_rows(np.arange(100), 20, codes)
+    >>> len(picked), int((picked >= 95).sum())
+    (20, 5)
+    """
+    if len(rows) <= most:
+        return rows
+    order = np.random.default_rng(_SEED).permutation(len(rows))
+    if codes is not None:
+        order = _small_classes_first(order, codes, most)
+    return rows[np.sort(order[:most])]
+
+
+def _small_classes_first(order: Indices, codes: Indices, most: int) -> Indices:
+    """Move the first few rows of each class to the front."""
+    quota = most // 2 // max(len(np.unique(codes)), 1)
+    by_class = order[np.argsort(codes[order], kind="stable")]
+    starts = np.searchsorted(codes[by_class], codes[by_class])
+    early = np.arange(len(order)) - starts < quota
+    in_front = np.zeros(len(order), dtype=bool)
+    in_front[by_class[early]] = True
+    return np.concatenate([order[in_front[order]], order[~in_front[order]]])
+
+
+def brief(value: float) -> float:
+    """Round to what a point in a picture needs, six digits.
+
+    Examples
+    --------
+    >>> brief(12345678.9), brief(0.1 + 0.2)
+    (12345700.0, 0.3)
+    """
+    return float(f"{value:.6g}")
+
+
+def _in_full(values: Floats, exponent: int) -> Floats:
+    """Return values times a power of two; what is too large is the largest number."""
+    with np.errstate(over="ignore"):
+        return np.clip(np.ldexp(values, exponent), -_LIMIT, _LIMIT)
