@@ -6,7 +6,7 @@ import base64
 import hashlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -183,29 +183,20 @@ def _most_relevant(features: Sequence[Mapping[str, Any]]) -> list[Mapping[str, A
 
 
 def _rows_of_path(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
-    steps = summary["steps"][:MOST_STEPS]
-    return _path_rows(steps, summary["ceiling"]) if summary["adds_up"] else _score_rows(steps)
+    """Return the steps with the ends of their bars, in percent of the scale.
 
-
-def _score_rows(steps: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return steps whose scores do not add up: each bar starts at zero."""
-    largest = max([step["gain"] or 0.0 for step in steps], default=0.0)
-    scale = 100 / largest if largest > 0 else 0.0
-    return [
-        {**step, "before": 0.0, "added": scale * max(step["gain"] or 0.0, 0.0), "share": None}
-        for step in steps
-    ]
-
-
-def _path_rows(steps: Sequence[Mapping[str, Any]], ceiling: float | None) -> list[dict[str, Any]]:
-    """Return the steps with the ends of their bars, in percent of the scale."""
-    largest = max([ceiling or 0.0] + [step["total"] or 0.0 for step in steps], default=0.0)
+    Bars of scores that do not add up start at zero, and have no share of the ceiling.
+    """
+    steps, adds_up = summary["steps"][:MOST_STEPS], summary["adds_up"]
+    ceiling = summary["ceiling"] if adds_up else None
+    ends = [step["total" if adds_up else "gain"] for step in steps]
+    largest = max([ceiling or 0.0, *(end or 0.0 for end in ends)])
     scale = 100 / largest if largest > 0 else 0.0
     rows = []
-    for step in steps:
-        total, gain = step["total"], step["gain"]
+    for step, total in zip(steps, ends):
         end = scale * max(total or 0.0, 0.0)
-        start = min(max(scale * ((total or 0.0) - (gain or 0.0)), 0.0), end)
+        start = scale * ((total or 0.0) - (step["gain"] or 0.0)) if adds_up else 0.0
+        start = min(max(start, 0.0), end)
         share = total / ceiling if ceiling and total is not None else None
         rows.append({**step, "before": start, "added": end - start, "share": share})
     return rows
@@ -259,14 +250,14 @@ def _environment(package: str) -> Environment:
     )
     environment.filters.update(
         number=_number,
-        short=_short,
-        plain=_plain,
-        percent=_percent,
+        short=_known("{:.3f}"),
+        plain="{:.6g}".format,
+        percent=_known("{:.1%}"),
         count=_count,
-        seconds=_seconds,
+        seconds=_known("{:.3g}"),
         duration=_duration,
         name=_name,
-        date=_date,
+        date=lambda moment: moment[:16].replace("T", " "),  # day and minute of an ISO time
         brief=_brief,
         cell=_cell,
         coded=_coded,
@@ -318,16 +309,12 @@ def _number(value: float | None) -> str:
     return f"\N{MINUS SIGN}{shown[1:]}" if shown.startswith("-") else shown
 
 
-def _short(value: float | None) -> str:
-    return "\N{EN DASH}" if value is None else f"{value:.3f}"
+def _known(written: str) -> Callable[[float | None], str]:
+    """Return what writes a number in this format, and a dash where there is none."""
+    return lambda value: "\N{EN DASH}" if value is None else written.format(value)
 
 
-def _plain(value: float) -> str:
-    return f"{value:.6g}"
-
-
-def _seconds(value: float | None) -> str:
-    return "\N{EN DASH}" if value is None else f"{value:.3g}"
+_count = _known("{:,}")  # thousands apart
 
 
 def _duration(seconds: float) -> str:
@@ -335,20 +322,6 @@ def _duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s" if seconds >= 1 else f"{seconds:.2f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def _date(moment: str) -> str:
-    """Return day and minute of an ISO time."""
-    return moment[:16].replace("T", " ")
-
-
-def _percent(value: float | None) -> str:
-    return "\N{EN DASH}" if value is None else f"{100 * value:.1f}%"
-
-
-def _count(value: float | None) -> str:
-    """Return a whole number with its thousands apart."""
-    return "\N{EN DASH}" if value is None else f"{value:,}"
 
 
 def _cell(value: Any) -> str:
@@ -372,21 +345,20 @@ def _brief(value: Any) -> str:
 
 def _coded(text: str) -> Markup:
     """Return text with what stands between backquotes as code."""
-    from markupsafe import Markup, escape
-
-    parts = re.split(r"`([^`]+)`", replace_unfit(text))
-    return Markup("").join(
-        Markup("<code>{}</code>").format(part) if odd % 2 else escape(part)
-        for odd, part in enumerate(parts)
-    )
+    return _marked(text, r"`([^`]+)`", "<code>{0}</code>")
 
 
 def _linked(text: str) -> Markup:
     """Return text with its https addresses as links."""
+    address = r"(https://[^\s<>\"',;]+[^\s<>\"',;.)])"
+    return _marked(text, address, '<a href="{0}" rel="noreferrer">{0}</a>')
+
+
+def _marked(text: str, pattern: str, markup: str) -> Markup:
+    """Return text as HTML, with what the pattern's group finds put into markup."""
     from markupsafe import Markup, escape
 
-    parts = re.split(r"(https://[^\s<>\"',;]+[^\s<>\"',;.)])", replace_unfit(text))
+    parts = re.split(pattern, replace_unfit(text))
     return Markup("").join(
-        Markup('<a href="{0}" rel="noreferrer">{0}</a>').format(part) if odd % 2 else escape(part)
-        for odd, part in enumerate(parts)
+        Markup(markup).format(part) if odd % 2 else escape(part) for odd, part in enumerate(parts)
     )
