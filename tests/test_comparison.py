@@ -32,12 +32,12 @@ from sklearn.tree import DecisionTreeClassifier
 
 import orthoselect
 from orthoselect import MutualInformationSelector, OrthogonalSelector, compare, select
-from orthoselect.comparison.design import build_designs
+from orthoselect.comparison.data import build_designs
 from orthoselect.comparison.folds import find_sizes, split
 from orthoselect.comparison.lineup import Entry
 from orthoselect.comparison.models import find_model
-from orthoselect.comparison.shared import Shared
 from orthoselect.comparison.work import Plan, run_fold
+from orthoselect.comparison.work import SharedValue as Shared
 from orthoselect.encode import find_labels
 from orthoselect.errors import (
     ComparisonInterrupted,

@@ -8,13 +8,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from orthoselect.comparison.facts import data_facts, how_to_reproduce
+from orthoselect.arguments import target_in_code
+from orthoselect.comparison.data import ComparedData
 from orthoselect.comparison.lineup import Entry
 from orthoselect.comparison.models import Model
-from orthoselect.comparison.problem import Problem
 from orthoselect.comparison.work import Outcome
 from orthoselect.errors import InputError, warn, with_text
 from orthoselect.result import Comparison, Setting
+from orthoselect.result.text import plain
+from orthoselect.show.facts import class_counts, spread
+from orthoselect.versions import versions
 
 
 @dataclass
@@ -23,7 +26,7 @@ class Collector:
 
     Attributes
     ----------
-    problem : Problem
+    data : ComparedData
     entries : sequence of Entry
         The methods in the order in which they were asked for, also those left out.
     model : Model
@@ -35,7 +38,7 @@ class Collector:
         In any order; the result does not depend on it.
     """
 
-    problem: Problem
+    data: ComparedData
     entries: Sequence[Entry]
     model: Model
     options: Mapping[str, Any]
@@ -106,9 +109,9 @@ class Collector:
     def _setting(self) -> Setting:
         warnings = [*self.warned, *(str(warning) for warning in self._warnings())]
         return Setting(
-            title=self.problem.title,
-            target=self.problem.target,
-            task=self.problem.task,
+            title=self.data.title,
+            target=self.data.target,
+            task=self.data.task,
             estimator=self.model.name,
             scoring=self.model.scoring,
             folds=self.options["folds"],
@@ -116,6 +119,58 @@ class Collector:
             seed=self.options["random_state"],
             sizes=tuple(self.options["sizes"]),
             created=datetime.now(UTC).isoformat(timespec="seconds"),
-            data=data_facts(self.problem, warnings),
-            reproduce=how_to_reproduce(self.problem, self.options),
+            data=_data_facts(self.data, warnings),
+            reproduce=_how_to_reproduce(self.data, self.options),
         )
+
+
+def _data_facts(data: ComparedData, warnings: Sequence[str]) -> dict[str, Any]:
+    """Return what the data hold, and what was warned of, plain."""
+    is_one = data.classes is None and data.y.ndim == 1
+    names = data.source.names
+    reason = "named in `exclude`"
+    return {
+        "rows": data.source.n_rows,
+        "columns": len(names),
+        "classes": None if data.classes is None else class_counts(data.classes),
+        "response": spread(data.y, ddof=1) if is_one else None,
+        "kinds": data.kinds,
+        "left_out": [{"name": names[column], "reason": reason} for column in data.left_out],
+        "weighted": False,
+        "warnings": list(warnings),
+    }
+
+
+def _how_to_reproduce(data: ComparedData, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is needed to do it again, plain; `options` are the arguments of `compare`."""
+    names = data.source.names
+    options = {
+        **options,
+        "groups": {k: [names[c] for c in g] for k, g in data.groups.items()} or None,
+        "exclude": [names[column] for column in data.left_out] or None,
+    }
+    if isinstance(options["categorical_features"], list):
+        options["categorical_features"] = [names[c] for c in options["categorical_features"]]
+    told = [f"{k}={_code(v)}" for k, v in options.items() if not _is_default(k, v)]
+    arguments = [data.file or "data", target_in_code([names[c] for c in data.taken]), *told]
+    return {
+        "command": None,
+        "python": f"orthoselect.compare({', '.join(arguments)})",
+        "options": plain(options),
+        "seed": options["random_state"],
+        "versions": versions("numpy", "scipy", "scikit-learn", "joblib"),
+    }
+
+
+def _is_default(name: str, value: Any) -> bool:
+    return (name, value) in (
+        ("repeats", 1),
+        ("categorical_features", "from_dtype"),
+        ("groups", None),
+        ("exclude", None),
+    )
+
+
+def _code(value: Any) -> str:
+    """Return a value as Python writes it, in one line."""
+    return " ".join(repr(value).split()) if not isinstance(value, str) else repr(value)

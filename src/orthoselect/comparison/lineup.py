@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from orthoselect.comparison.problem import Problem
+from orthoselect.comparison.data import ComparedData
 from orthoselect.errors import InputError, listing
 from orthoselect.methods import METHODS, Method
 from orthoselect.result import ComparedMethod
@@ -91,10 +91,10 @@ def _entry(name: Any, options: Any) -> Entry:
     return Entry(name, method.name, own)
 
 
-def usual_entries(problem: Problem) -> list[Entry]:
+def usual_entries(data: ComparedData) -> list[Entry]:
     """Return the usual methods, some of which may not be made for the table."""
-    usual = [METHODS[name] for name in _USUAL[problem.task]]
-    return [Entry(m.name, m.name, unfit=_unfit(m, problem)) for m in usual]
+    usual = [METHODS[name] for name in _USUAL[data.task]]
+    return [Entry(m.name, m.name, unfit=_unfit(m, data)) for m in usual]
 
 
 def with_options(entries: list[Entry], options: Mapping[str, Any]) -> list[Entry]:
@@ -122,12 +122,12 @@ def with_options(entries: list[Entry], options: Mapping[str, Any]) -> list[Entry
     return given
 
 
-def _unfit(method: Method, problem: Problem) -> str | None:
-    labels = [problem.source.names[column] for column in sorted(problem.categorical)]
+def _unfit(method: Method, data: ComparedData) -> str | None:
+    labels = [data.source.names[column] for column in sorted(data.categorical)]
     if labels and "categorical_features" not in method.takes:
         hold = "holds" if len(labels) == 1 else "hold"
         return f"left out, since it takes columns of numbers, and {listing(labels)} {hold} labels."
-    if problem.groups and "groups" not in method.takes:
+    if data.groups and "groups" not in method.takes:
         return "left out, since it does not take `groups`."
     return None
 

@@ -152,16 +152,8 @@ def _seeded(estimator: Any, seed: int) -> Any:
     return estimator.set_params(**open_) if open_ else estimator
 
 
-def _accuracy(model: Any, X: Any, y: NDArray) -> float:
-    return accuracy_score(y, model.predict(X))
-
-
-def _balanced_accuracy(model: Any, X: Any, y: NDArray) -> float:
-    return balanced_accuracy_score(y, model.predict(X))
-
-
-def _r2(model: Any, X: Any, y: NDArray) -> float:
-    return r2_score(y, model.predict(X))
+def _of_predictions(metric: Callable[[Any, Any], float]) -> Callable[[Any, Any, NDArray], float]:
+    return lambda model, X, y: metric(y, model.predict(X))
 
 
 def _auc(model: Any, X: Any, y: NDArray) -> float:
@@ -202,10 +194,10 @@ class _Score:
 
 
 _SCORES = {
-    "accuracy": _Score("classification", _accuracy),
-    "balanced_accuracy": _Score("classification", _balanced_accuracy),
+    "accuracy": _Score("classification", _of_predictions(accuracy_score)),
+    "balanced_accuracy": _Score("classification", _of_predictions(balanced_accuracy_score)),
     "auc": _Score("classification", _auc),
-    "r2": _Score("regression", _r2),
+    "r2": _Score("regression", _of_predictions(r2_score)),
 }
 _USUAL_SCORE = {"classification": "accuracy", "regression": "r2"}
 

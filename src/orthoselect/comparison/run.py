@@ -12,6 +12,7 @@ from joblib import Parallel, delayed
 
 from orthoselect.arguments import ColumnSpec
 from orthoselect.comparison.collect import Collector
+from orthoselect.comparison.data import open_data
 from orthoselect.comparison.folds import (
     Fold,
     check_sizes,
@@ -28,9 +29,7 @@ from orthoselect.comparison.lineup import (
     with_options,
 )
 from orthoselect.comparison.models import find_model
-from orthoselect.comparison.problem import open_problem
-from orthoselect.comparison.shared import Shared
-from orthoselect.comparison.work import Outcome, Plan, run_fold
+from orthoselect.comparison.work import Outcome, Plan, SharedValue, run_fold
 from orthoselect.errors import ComparisonInterrupted, InputError, warn, with_text
 from orthoselect.result import Comparison
 
@@ -138,12 +137,12 @@ def compare(
     _check_n_jobs(n_jobs)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        problem = open_problem(data, target, task, categorical_features, groups, exclude)
-        wanted = find_sizes(sizes, sum(problem.kinds.values()))
+        opened = open_data(data, target, task, categorical_features, groups, exclude)
+        wanted = find_sizes(sizes, sum(opened.kinds.values()))
     warned = _pass_on(caught)
-    entries = with_options(asked or usual_entries(problem), options or {})
+    entries = with_options(asked or usual_entries(opened), options or {})
     fit = [entry for entry in entries if entry.unfit is None]
-    model = find_model(estimator, scoring, problem.task, problem.is_sparse, seed)
+    model = find_model(estimator, scoring, opened.task, opened.is_sparse, seed)
     settings = {
         "methods": as_argument(fit),
         "sizes": list(wanted),
@@ -152,20 +151,20 @@ def compare(
         "folds": int(folds),
         "repeats": int(repeats),
         "random_state": seed,
-        "task": problem.task,
-        "categorical_features": _told(categorical_features, problem.categorical),
-        "groups": dict(problem.groups) or None,
-        "exclude": problem.left_out or None,
+        "task": opened.task,
+        "categorical_features": _told(categorical_features, opened.categorical),
+        "groups": dict(opened.groups) or None,
+        "exclude": opened.left_out or None,
     }
-    collector = Collector(problem, entries, model, settings, warned)
-    cut = split(problem.y, problem.classes, folds, repeats, seed)
+    collector = Collector(opened, entries, model, settings, warned)
+    cut = split(opened.y, opened.classes, folds, repeats, seed)
     plan = Plan(
-        data=Shared((problem.table, problem.y)),
+        data=SharedValue((opened.table, opened.y)),
         options={
             **{name: settings[name] for name in ("task", "categorical_features", "groups")},
-            "exclude": problem.excluded,
+            "exclude": opened.excluded,
         },
-        categorical=problem.categorical,
+        categorical=opened.categorical,
         model=model,
         sizes=wanted,
     )

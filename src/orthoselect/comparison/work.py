@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import time
 import warnings
@@ -11,19 +12,55 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from orthoselect.comparison.design import Designs, build_designs
+from orthoselect.comparison.data import build_designs, take_rows
 from orthoselect.comparison.folds import Fold
 from orthoselect.comparison.lineup import Entry
 from orthoselect.comparison.models import Model
-from orthoselect.comparison.problem import take_rows
-from orthoselect.comparison.shared import Shared
 from orthoselect.errors import InputError
+from orthoselect.lazy import lazy
 from orthoselect.methods import METHODS
 from orthoselect.read import open_whole
 from orthoselect.result import FoldRun, SelectionPath
 from orthoselect.selection import select
+
+
+class SharedValue:
+    """A table, say, that tasks in other processes read.
+
+    joblib writes a large array to a file once, which all processes map; anything else it would
+    pickle for every task. Here the buffers inside any value (arrays, sparse matrices, dataframes)
+    are such arrays, and so is whatever else its pickle consists of.
+
+    Parameters
+    ----------
+    value : object
+
+    Examples
+    --------
+    >>> pickle.loads(pickle.dumps(SharedValue({"a": np.arange(3)}))).value
+    {'a': array([0, 1, 2])}
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    @lazy
+    def _parts(self) -> list[NDArray[np.uint8]]:
+        # Made once and kept: joblib knows an array that it has written by its identity.
+        buffers: list[pickle.PickleBuffer] = []
+        rest = pickle.dumps(self.value, protocol=5, buffer_callback=buffers.append)
+        parts = [memoryview(rest), *(buffer.raw() for buffer in buffers)]
+        return [np.frombuffer(part, dtype=np.uint8) for part in parts]
+
+    def __reduce__(self) -> tuple:
+        return _received, tuple(self._parts)
+
+
+def _received(rest: NDArray[np.uint8], *buffers: NDArray[np.uint8]) -> SharedValue:
+    return SharedValue(pickle.loads(rest.data, buffers=[buffer.data for buffer in buffers]))
 
 
 @dataclass(frozen=True)
@@ -32,7 +69,7 @@ class Plan:
 
     Attributes
     ----------
-    data : Shared
+    data : SharedValue
         The table and the response, a pair.
     options : mapping
         What `select` is told besides the method and the number of features.
@@ -45,7 +82,7 @@ class Plan:
         The process that made the plan.
     """
 
-    data: Shared
+    data: SharedValue
     options: Mapping[str, Any]
     categorical: set[int]
     model: Model
@@ -117,13 +154,13 @@ def _scores(
     path: SelectionPath,
     train: Any,
     validation: Any,
-    y_train: np.ndarray,
-    y_validation: np.ndarray,
+    y_train: NDArray,
+    y_validation: NDArray,
 ) -> dict[int, tuple[float, float]]:
     sizes = [size for size in plan.sizes if size <= len(path)]
     if not sizes:
         return {}
-    designs: Designs = build_designs(
+    designs = build_designs(
         open_whole(train),
         open_whole(validation),
         [step.columns for step in path[: sizes[-1]]],

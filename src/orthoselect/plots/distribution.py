@@ -83,10 +83,12 @@ def slants(distribution: Mapping[str, Any]) -> bool:
     return max(map(len, names), default=0) * len(names) > _SIDE_BY_SIDE
 
 
-def _rows(by_class: Sequence[Mapping[str, Any]], counts: Sequence[Sequence[int]]) -> list[Row]:
+def _rows(by_class: Sequence[Mapping[str, Any]], counts: Sequence[Sequence[int]]) -> list[Ridge]:
     shown = largest([one["n"] for one in by_class])
     return [
-        Row(place, by_class[place]["class"], [n / (sum(counts[place]) or 1) for n in counts[place]])
+        Ridge(
+            place, by_class[place]["class"], [n / (sum(counts[place]) or 1) for n in counts[place]]
+        )
         for place in shown
     ]
 
@@ -165,7 +167,7 @@ def _response_by_level(distribution: Mapping[str, Any], axes: Axes, response: st
 
 
 @dataclass(frozen=True)
-class Row:
+class Ridge:
     """One class: its place among all classes, its name, and its share of rows in every bin."""
 
     number: int
@@ -185,7 +187,9 @@ def largest(sizes: Sequence[int]) -> list[int]:
     return sorted(ranked[:MOST_ROWS])
 
 
-def draw_ridges(rows: Sequence[Row], edges: Sequence[float], axes: Axes, gap: float = 0.0) -> None:
+def draw_ridges(
+    rows: Sequence[Ridge], edges: Sequence[float], axes: Axes, gap: float = 0.0
+) -> None:
     """Draw the rows from top to bottom; bars of width 1 with `gap` between them, or stairs."""
     heights = [_heights(row.shares, edges) for row in rows]
     tallest = max((max(height, default=0.0) for height in heights), default=0.0) or 1.0

@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from orthoselect.plots.distribution import Row, draw_ridges, largest, thin
+from orthoselect.plots.distribution import Ridge, draw_ridges, largest, thin
 from orthoselect.plots.style import (
     PALETTE,
     dots,
@@ -116,7 +116,7 @@ def _one_axis(separation: Mapping[str, Any], axes: Axes) -> None:
         for x in values[number]:
             counts[min(int((x - low) / width), _BINS - 1)] += 1
         total = len(values[number]) or 1
-        rows.append(Row(number, classes[number], [n / total for n in counts]))
+        rows.append(Ridge(number, classes[number], [n / total for n in counts]))
     draw_ridges(rows, edges, axes)
     axes.set_xlabel(_axis_name(separation["axes"][0]))
 

@@ -133,7 +133,9 @@ def plain(value: Any) -> Any:
         return value
     if isinstance(value, numbers.Integral):
         return int(value)
-    return finite(float(value)) if isinstance(value, numbers.Real) else repr(value)
+    if isinstance(value, numbers.Real):
+        return finite(float(value))
+    return " ".join(repr(value).split())
 
 
 class Formulas:

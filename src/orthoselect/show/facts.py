@@ -103,8 +103,8 @@ def data_facts(
         "rows": problem.table.n_rows,
         "rows_with_weight": len(rows),
         "columns": len(problem.table.names),
-        "classes": _class_counts(part, rows) if is_classes else None,
-        "response": None if is_classes else _spread(part[rows, 0]),
+        "classes": class_counts(part, rows) if is_classes else None,
+        "response": None if is_classes else spread(part[rows, 0]),
         "kinds": kinds,
         "left_out": [{"name": name, "reason": reason} for name, reason in reasons.items()],
         "weighted": problem.weights is not None,
@@ -112,19 +112,21 @@ def data_facts(
     }
 
 
-def _class_counts(labels: Labels, rows: Any) -> list[dict[str, Any]]:
+def class_counts(labels: Labels, rows: Any = slice(None)) -> list[dict[str, Any]]:
+    """Return how many of these rows each class has."""
     counts = np.bincount(labels.codes[rows], minlength=len(labels.levels)).tolist()
     return [{"name": str(level), "count": n} for level, n in zip(labels.levels, counts)]
 
 
-def _spread(y: Any) -> dict[str, float | None]:
+def spread(y: Any, ddof: int = 0) -> dict[str, float | None]:
+    """Return the range, mean and deviation of numbers; `ddof` as in `numpy.std`."""
     scale = max(float(np.abs(y).max()), 1e-300)  # squares stay in range
     small = y / scale
     return {
         "min": float(y.min()),
         "max": float(y.max()),
         "mean": finite(scale * small.mean()),
-        "std": finite(scale * small.std()),
+        "std": finite(scale * small.std(ddof=ddof)),
     }
 
 

@@ -1,9 +1,10 @@
-"""The data of a comparison: a table whose rows can be taken, and a response as plain numbers."""
+"""The data of a comparison: rows of a table, a response as plain numbers, columns for models."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,15 @@ from numpy.typing import NDArray
 
 from orthoselect.arguments import ColumnSpec, check_some_left
 from orthoselect.encode import Labels, Response
-from orthoselect.errors import InputError
-from orthoselect.matrix.base import Indices
-from orthoselect.read import Dataset, Source, find_file, is_path, why_not_whole
+from orthoselect.errors import InputError, NonFiniteError
+from orthoselect.matrix.base import Floats, Indices
+from orthoselect.read import Block, Dataset, Source, find_file, is_path, why_not_whole
 from orthoselect.read.block import as_array
 from orthoselect.roles import check_has_rows, find_roles
 
 
 @dataclass(frozen=True)
-class Problem:
+class ComparedData:
     """A table and a response, looked at once for all folds.
 
     Attributes
@@ -88,14 +89,14 @@ class Problem:
         }
 
 
-def open_problem(
+def open_data(
     data: Any,
     target: Any,
     task: str,
     categorical_features: ColumnSpec,
     groups: Any,
     exclude: ColumnSpec,
-) -> Problem:
+) -> ComparedData:
     """Look at the data; the arguments are those of `select`."""
     check_has_rows(data, "`compare`")
     file = _in_code(data) if is_path(data) else None
@@ -116,7 +117,7 @@ def open_problem(
     source, table = roles.source, _by_rows(roles.data)
     response, _ = source.response(roles.target, roles.target_columns, roles.task, "dummy", None)
     y, classes = _plain_response(response)
-    problem = Problem(
+    opened = ComparedData(
         table=table,
         source=source,
         y=y,
@@ -129,8 +130,8 @@ def open_problem(
         taken=roles.target_columns,
         categorical=roles.categorical,
     )
-    check_some_left(sum(problem.kinds.values()))
-    return problem
+    check_some_left(sum(opened.kinds.values()))
+    return opened
 
 
 def _in_code(path: Any) -> str:
@@ -183,3 +184,91 @@ def _name_of(target: Any, table: Any, taken: list[str]) -> str:
     if name is None and isinstance(table, Dataset):
         name = table.target_name
     return name if isinstance(name, str) and name else "y"
+
+
+@dataclass(frozen=True)
+class Designs:
+    """The columns of all selected features, in order of selection.
+
+    Attributes
+    ----------
+    train, validation : array or SciPy sparse array
+        Of as many columns each.
+    ends : list of int
+        After how many columns each feature ends.
+    """
+
+    train: Any
+    validation: Any
+    ends: list[int]
+
+    def first(self, n_features: int) -> tuple[Any, Any]:
+        """Return the columns of the features selected first, of training and validation rows."""
+        end = self.ends[n_features - 1]
+        return self.train[:, :end], self.validation[:, :end]
+
+
+def build_designs(
+    train: Block,
+    validation: Block,
+    features: Sequence[Sequence[int]],
+    categorical: set[int],
+    sparse: bool,
+) -> Designs:
+    """Code the columns of features: numbers as they are, labels as indicators.
+
+    An indicator stands for a level that occurs in the training rows; the most frequent one there
+    has none. Other levels in the validation rows are zero in all indicators. `features` are the
+    columns of each, `categorical` those that hold labels; `sparse` keeps sparse columns so.
+    """
+    columns = [column for feature in features for column in feature]
+    numeric = np.array([c for c in columns if c not in categorical], dtype=np.intp)
+    numbers = [_numbers(block, numeric, sparse) for block in (train, validation)]
+    coded = {c: (numbers[0][:, [k]], numbers[1][:, [k]]) for k, c in enumerate(numeric.tolist())}
+    coded |= {c: _code_labels(train, validation, c) for c in columns if c in categorical}
+    widths = [sum(coded[column][0].shape[1] for column in feature) for feature in features]
+    sides = [[coded[column][side] for column in columns] for side in (0, 1)]
+    if sparse:
+        stacked = [sp.csc_array(sp.hstack(blocks, format="csc")) for blocks in sides]
+    else:
+        stacked = [np.hstack(blocks) for blocks in sides]
+    return Designs(stacked[0], stacked[1], list(accumulate(widths)))
+
+
+def _numbers(block: Block, columns: Indices, sparse: bool) -> Any:
+    if not len(columns):
+        return np.empty((block.n_rows, 0))
+    place = np.argsort(np.argsort(columns))  # blocks read columns in the table's order
+    values = block.numeric(np.sort(columns))[:, place]
+    values = (sp.csc_array(values) if sp.issparse(values) else values).astype(np.float64)
+    _check_finite(values, [block.names[column] for column in columns])
+    return values.toarray() if sp.issparse(values) and not sparse else values
+
+
+def _check_finite(values: Any, names: list[str]) -> None:
+    """Raise for gaps in validation rows, which the selection did not see."""
+    if np.isfinite(values.data if sp.issparse(values) else values).all():
+        return
+    dense = values.toarray() if sp.issparse(values) else values
+    gaps = zip(names, np.isnan(dense).sum(0).tolist(), np.isinf(dense).sum(0).tolist())
+    raise NonFiniteError({name: (n_nan, n_inf) for name, n_nan, n_inf in gaps if n_nan or n_inf})
+
+
+def _code_labels(train: Block, validation: Block, column: int) -> tuple[Floats, Floats]:
+    """Return indicators of the levels that occur in the training rows, in both kinds of rows."""
+    known, other = train.labels(column), validation.labels(column)
+    place = {level: code for code, level in enumerate(known.levels)}
+    codes = np.array([place.get(level, -1) for level in other.levels])[other.codes]
+    most_frequent = int(np.bincount(known.codes).argmax())
+    n_levels = len(known.levels)
+    return _indicators(known.codes, n_levels, most_frequent), _indicators(
+        codes, n_levels, most_frequent
+    )
+
+
+def _indicators(codes: Indices, n_levels: int, most_frequent: int) -> Floats:
+    """Return a column for each code but the most_frequent one; code -1 is zero in all."""
+    block = np.zeros((len(codes), n_levels))
+    rows = np.flatnonzero(codes >= 0)
+    block[rows, codes[rows]] = 1.0
+    return np.delete(block, most_frequent, axis=1)
