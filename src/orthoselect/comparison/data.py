@@ -260,10 +260,8 @@ def _code_labels(train: Block, validation: Block, column: int) -> tuple[Floats, 
     place = {level: code for code, level in enumerate(known.levels)}
     codes = np.array([place.get(level, -1) for level in other.levels])[other.codes]
     most_frequent = int(np.bincount(known.codes).argmax())
-    n_levels = len(known.levels)
-    return _indicators(known.codes, n_levels, most_frequent), _indicators(
-        codes, n_levels, most_frequent
-    )
+    levels = len(known.levels), most_frequent
+    return _indicators(known.codes, *levels), _indicators(codes, *levels)
 
 
 def _indicators(codes: Indices, n_levels: int, most_frequent: int) -> Floats:

@@ -84,13 +84,11 @@ def slants(distribution: Mapping[str, Any]) -> bool:
 
 
 def _rows(by_class: Sequence[Mapping[str, Any]], counts: Sequence[Sequence[int]]) -> list[Ridge]:
-    shown = largest([one["n"] for one in by_class])
-    return [
-        Ridge(
-            place, by_class[place]["class"], [n / (sum(counts[place]) or 1) for n in counts[place]]
-        )
-        for place in shown
-    ]
+    found = []
+    for place in largest([one["n"] for one in by_class]):
+        total = sum(counts[place]) or 1
+        found.append(Ridge(place, by_class[place]["class"], [n / total for n in counts[place]]))
+    return found
 
 
 def _numbers_by_class(distribution: Mapping[str, Any], axes: Axes, response: str) -> None:
