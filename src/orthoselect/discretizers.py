@@ -17,12 +17,12 @@ from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orthoselect.encode.bins import (
-    dense_block,
-    dense_blocks,
-    mean_std_cuts,
-    sparse_block,
-    sparse_blocks,
+    canonical,
+    column_blocks,
+    level_of_zero,
+    zero_first,
 )
+from orthoselect.encode.rules import mean_std_cuts
 from orthoselect.errors import InputError
 
 
@@ -32,26 +32,13 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     def _read(self, X: Any, *, reset: bool) -> Any:
         """Return X as an array or as sparse columns without written zeros; it is only read."""
         read = validate_data(self, X, reset=reset, accept_sparse="csc", dtype="numeric")
-        if not sp.issparse(read):
-            return read
-        if not read.has_canonical_format or (read.data == 0).any():
-            read = read.copy()
-            read.sum_duplicates()
-            read.eliminate_zeros()
-        return sp.csc_array(read)
+        return canonical(read) if sp.issparse(read) else read
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []  # codes, whatever went in
         return tags
-
-
-def column_blocks(X: Any) -> Any:
-    """Yield the columns of X by blocks: which, and what they hold."""
-    if sp.issparse(X):
-        return ((at, sparse_block(X, at)) for at in sparse_blocks(X))
-    return ((at, dense_block(X, at)) for at in dense_blocks(X, np.arange(X.shape[1])))
 
 
 def sparse_codes(X: Any, codes: list[NDArray]) -> Any:
@@ -149,14 +136,10 @@ class MeanStdDiscretizer(Discretizer):
         codes = np.empty(X.shape, dtype=np.uint8)
         for at, columns in column_blocks(X):
             levels = columns.cut(self.cuts_[at])
-            codes[:, at] = self._named(levels, at).T
+            if self.zero_first_:
+                levels = zero_first(levels, level_of_zero(self.cuts_[at])[:, None])
+            codes[:, at] = levels.T
         return codes
-
-    def _named(self, levels: NDArray[np.uint8], at: slice) -> NDArray[np.uint8]:
-        if not self.zero_first_:
-            return levels
-        zero = (self.cuts_[at] <= 0.0).sum(axis=1)[:, None]
-        return np.where(levels == zero, 0, levels + (levels < zero)).astype(np.uint8)
 
 
 def equal_width(n_bins: int) -> KBinsDiscretizer:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from orthoselect.counts.logarithms import AnyLogarithms, Logarithms
 from orthoselect.errors import InputError
+from orthoselect.matrix.reading import Reading
 from orthoselect.matrix.threads import Totals, run_tasks
 
 Integers = NDArray[np.int64]
@@ -47,13 +48,16 @@ class Counts(ABC):
         "packed", "counted", "sparse", "weighted" or "blocks".
     total : int or float
         The number of rows, or the sum of their weights.
+    reading : Reading or None
+        What counts the passes over a table in blocks.
     """
 
     kind = ""
+    reading: Reading | None = None
 
     def stats(self) -> dict[str, int]:
-        """Return what reading has taken so far, where it is worth mention."""
-        return {}
+        """Return what reading has taken so far, if there is anything to be read."""
+        return {} if self.reading is None else self.reading.stats()
 
     def __init__(self, shape: tuple[int, int], levels: NDArray, y: NDArray, n_classes: int) -> None:
         self.shape = shape

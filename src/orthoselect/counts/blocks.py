@@ -63,7 +63,7 @@ class BlockCounts(Counts):
         how: Mapping[str, Any] | None = None,
         memory: int | None = None,
     ) -> None:
-        self._passes_over = passes
+        self._passes_over, self.reading = passes, passes.reading
         self._how = how or {}
         self._memory = _MEMORY if memory is None else memory
         self._weights = to_units(np.zeros(0) if weights is None else weights)
@@ -101,9 +101,6 @@ class BlockCounts(Counts):
     def varying(self, X: NDArray, T: AnyLogarithms) -> NDArray[np.bool_]:
         # Rounding may swallow rows of little weight beside the others.
         return self._n_filled > 1 if T.table is None else super().varying(X, T)
-
-    def stats(self) -> dict[str, int]:
-        return self._passes_over.reading.stats()
 
     def margins(self, T: AnyLogarithms) -> Sums:
         return self._sweep(None, T)
@@ -208,18 +205,8 @@ class _Against:
 
     @staticmethod
     def of(codes: Codes, j: int | None, y: NDArray, c: int, n_z: int, units: Integers) -> _Against:
-        z = y if j is None else _column(codes, j) * c + y
+        z = y if j is None else codes.column(j).astype(np.int64) * c + y
         return _Against(z.astype(np.int32), n_z, units)
-
-
-def _column(codes: Codes, j: int) -> Integers:
-    """Return the codes of one feature, written out."""
-    if isinstance(codes, DenseCodes):
-        return codes.values[j].astype(np.int64)
-    column = np.zeros(codes.shape[0], dtype=np.int64)
-    cells = slice(codes.indptr[j], codes.indptr[j + 1])
-    column[codes.indices[cells]] = codes.codes[cells]
-    return column
 
 
 def _add(codes: Codes, slab: NDArray[np.intp], against: _Against, table: Integers) -> None:

@@ -51,7 +51,30 @@ class DenseCodes:
 
     def rows(self, keep: Bools) -> DenseCodes:
         """Return the codes of some rows."""
+        if keep.all():
+            return self
         return DenseCodes(np.ascontiguousarray(self.values[:, keep]), self.levels)
+
+    def column(self, f: int) -> NDArray:
+        """Return the codes of one feature, row by row."""
+        return self.values[f]
+
+    def level_counts(self) -> Integers:
+        """Return how many rows each level has, one feature after the other, (sum of levels,)."""
+        each = zip(self.values, self.levels.tolist())
+        found = [np.bincount(codes, minlength=levels) for codes, levels in each]
+        return np.concatenate([np.zeros(0, dtype=np.intp), *found])
+
+    def without_gaps(self, features: NDArray[np.intp]) -> DenseCodes:
+        """Leave out the levels of these features that no row has; these codes are written over."""
+        levels = self.levels.copy()
+        for k in features.tolist():
+            is_there = np.bincount(self.values[k], minlength=int(levels[k])) > 0
+            levels[k] = is_there.sum()
+            if levels[k] < len(is_there):
+                number = (np.cumsum(is_there) - 1).astype(self.values.dtype)
+                self.values[k] = number.take(self.values[k])
+        return DenseCodes(self.values, levels)
 
     def varying(self) -> Bools:
         """Return which features have more than one code, (n,)."""
@@ -114,8 +137,43 @@ class SparseCodes:
                 f"{self.indptr[-1]}; they have {len(self.indices)} and {len(self.codes)}."
             )
 
+    @property
+    def owner(self) -> NDArray[np.intp]:
+        """The feature of each cell."""
+        return np.repeat(np.arange(self.shape[1]), np.diff(self.indptr))
+
+    def column(self, f: int) -> NDArray:
+        """Return the codes of one feature, row by row."""
+        column = np.zeros(self.shape[0], dtype=self.codes.dtype)
+        cells = slice(self.indptr[f], self.indptr[f + 1])
+        column[self.indices[cells]] = self.codes[cells]
+        return column
+
+    def level_counts(self) -> Integers:
+        """Return how many rows each level has, one feature after the other, (sum of levels,)."""
+        first = np.cumsum(self.levels) - self.levels
+        counts = np.bincount(first[self.owner] + self.codes, minlength=int(self.levels.sum()))
+        counts[first] = self.shape[0] - np.diff(self.indptr)
+        return counts
+
+    def without_gaps(self, features: NDArray[np.intp]) -> SparseCodes:
+        """Leave out the levels that no row has."""
+        is_there = self.level_counts() > 0
+        if is_there.all():
+            return self
+        first = np.cumsum(self.levels) - self.levels
+        before = np.concatenate([[0], np.cumsum(is_there)])
+        codes = (before[1:] - 1)[first[self.owner] + self.codes] - before[first][self.owner]
+        keep = codes > 0  # a feature without rows at level 0 has another one called so
+        indptr = np.concatenate([[0], np.cumsum(keep)])[self.indptr]
+        levels = np.add.reduceat(is_there, first, dtype=np.int64)
+        codes = codes[keep].astype(self.codes.dtype)
+        return SparseCodes(indptr, self.indices[keep], codes, self.shape, levels)
+
     def rows(self, keep: Bools) -> SparseCodes:
         """Return the codes of some rows."""
+        if keep.all():
+            return self
         kept = keep[self.indices]
         place = np.cumsum(keep) - 1
         before = np.concatenate([[0], np.cumsum(kept)])  # cells kept before each cell

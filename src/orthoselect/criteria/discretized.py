@@ -11,8 +11,7 @@ from typing import Any
 
 from orthoselect.criteria.cancorr import SquaredCanonicalCorrelations
 from orthoselect.encode import Design, Table, build_level_design
-from orthoselect.encode.coded import check_bins
-from orthoselect.encode.levels import build_block_level_design
+from orthoselect.encode.rules import check_bins
 from orthoselect.matrix.base import Floats
 
 
@@ -44,6 +43,4 @@ class DiscretizedCanonicalCorrelations(SquaredCanonicalCorrelations):
         weights: Floats | None = None,
     ) -> Design:
         """Return the indicators of all columns."""
-        if table.in_blocks:
-            return build_block_level_design(table, groups, exclude, self._bins, weights)
         return build_level_design(table, groups, exclude, self._bins, weights)

@@ -59,10 +59,10 @@ from orthoselect.encode import (
     Labels,
     Response,
     Table,
-    build_block_codes,
     build_codes,
 )
-from orthoselect.encode.coded import Bins, check_bins, joint_codes
+from orthoselect.encode.coding import joint_codes
+from orthoselect.encode.rules import Bins, check_bins
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
 
@@ -140,8 +140,6 @@ class InformationCriterion(Criterion):
         weights: Floats | None = None,
     ) -> CodedDesign | BlockCodedDesign:
         """Return the features as integer codes."""
-        if table.in_blocks:
-            return build_block_codes(table, groups, exclude, self._bins, weights)
         return build_codes(table, groups, exclude, self._bins, weights)
 
     def start(

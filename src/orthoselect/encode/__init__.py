@@ -1,7 +1,6 @@
 """Columns and responses of any kind -> numbers that a matrix can hold."""
 
-from orthoselect.encode.block_codes import BlockCodedDesign, build_block_codes
-from orthoselect.encode.coded import CodedDesign, build_codes
+from orthoselect.encode.coding import BlockCodedDesign, CodedDesign, build_codes
 from orthoselect.encode.design import Design, Feature, Features, build_design
 from orthoselect.encode.labels import Labels, find_labels
 from orthoselect.encode.levels import build_level_design
@@ -20,7 +19,6 @@ __all__ = [
     "Response",
     "Table",
     "TargetColumn",
-    "build_block_codes",
     "build_codes",
     "build_design",
     "build_level_design",

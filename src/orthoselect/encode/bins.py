@@ -1,9 +1,8 @@
-"""Rules that cut numeric columns into a few levels.
+"""Numeric columns by blocks, and the levels that cuts or values make of their cells.
 
-A rule finds cuts for every column, and the level of a value is how many cuts it reaches. So a
-value equal to a cut belongs to the level above it, a value below all cuts to level 0 and one above
-all of them to the last level, however far out. A constant column has cuts that nothing reaches:
-one level.
+The level of a value is how many cuts it reaches. So a value equal to a cut belongs to the level
+above it, a value below all cuts to level 0 and one above all of them to the last level, however far
+out. Cuts that nothing reaches make one level.
 
 Columns come by blocks, dense or sparse, so that no float copy of a whole table is ever made. In a
 sparse block the level that zero falls into is called 0 and is not written down; those below it are
@@ -15,10 +14,12 @@ Notation: b columns of N rows; L levels; `cuts` (b, L - 1), rising from left to 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.lazy import lazy
@@ -31,7 +32,92 @@ _TILE_ROWS = 512  # transposed at once: they stay in a core's own cache
 _BLOCK_STORED = 1 << 20  # cells of a sparse block
 _BLOCK_COLUMNS = 1 << 13  # its columns: there is a table of their levels
 _FEW_CUTS = 16  # up to so many, comparing with each beats a search
-_CUT_ROUNDINGS = 8.0
+_TOO_MANY = MAX_LEVELS + 1
+ColumnBlocks = Iterator[tuple[slice, "DenseColumns | SparseColumns"]]
+
+
+@dataclass(frozen=True)
+class Values:
+    """The distinct values of b columns.
+
+    Attributes
+    ----------
+    numbers : array
+        Rising for each column, one column after the other.
+    counts : array of shape (b,)
+        How many a column has. Of more than 256 none is kept, and the count is 257.
+
+    Examples
+    --------
+    >>> some = Values.of(np.array([1, 0, 1, 1]), np.array([5.0, 2.0, 4.0, 5.0]), 2)
+    >>> some.numbers, some.counts
+    (array([2., 4., 5.]), array([1, 2]))
+    >>> some.merge(Values.of(np.array([0, 1]), np.array([9.0, 4.0]), 2)).counts
+    array([2, 2])
+    """
+
+    numbers: NDArray
+    counts: Indices
+
+    @staticmethod
+    def of(owner: Indices, numbers: NDArray, b: int) -> Values:
+        """Find the distinct ones among numbers, of which each belongs to one of b columns."""
+        order = np.lexsort((numbers, owner))
+        owner, numbers = owner[order], numbers[order]
+        is_new = np.ones(len(order), dtype=bool)
+        is_new[1:] = (numbers[1:] != numbers[:-1]) | (owner[1:] != owner[:-1])
+        owner, numbers = owner[is_new], numbers[is_new]
+        counts = np.bincount(owner, minlength=b)
+        return Values(numbers[counts[owner] <= MAX_LEVELS], np.minimum(counts, _TOO_MANY))
+
+    @staticmethod
+    def of_columns(columns: Sequence[NDArray], dtype: Any) -> Values:
+        """Put distinct values side by side, given those of each column."""
+        counts = np.array([len(column) for column in columns], dtype=np.intp)
+        few = [column for column in columns if len(column) <= MAX_LEVELS]
+        return Values(np.concatenate([np.zeros(0, dtype), *few]), np.minimum(counts, _TOO_MANY))
+
+    @property
+    def owner(self) -> Indices:
+        """The column of each number."""
+        return np.repeat(np.arange(len(self.counts)), self._kept)
+
+    @property
+    def _kept(self) -> Indices:
+        return np.where(self.counts > MAX_LEVELS, 0, self.counts)
+
+    def columns(self) -> Iterator[NDArray]:
+        """Yield the values of each column."""
+        stop = 0
+        for kept in self._kept.tolist():
+            start, stop = stop, stop + kept
+            yield self.numbers[start:stop]
+
+    def take(self, which: NDArray[np.bool_]) -> Values:
+        """Return the values of some of the columns."""
+        if which.all():
+            return self
+        return Values(self.numbers[which[self.owner]], self.counts[which])
+
+    def merge(self, other: Values) -> Values:
+        """Return the distinct values of both, column by column."""
+        owner = np.concatenate([self.owner, other.owner])
+        both = Values.of(owner, np.concatenate([self.numbers, other.numbers]), len(self.counts))
+        counts = np.maximum(both.counts, np.maximum(self.counts, other.counts))
+        return Values(both.numbers[counts[both.owner] <= MAX_LEVELS], counts)
+
+    def places(self, owner: Indices, numbers: NDArray) -> Indices:
+        """Return the place of numbers among the values of their columns, by halving."""
+        if not len(self.numbers):
+            return np.zeros(len(owner), dtype=np.intp)
+        first, counts = (np.cumsum(self._kept) - self._kept)[owner], self.counts[owner]
+        place, step = np.zeros(len(owner), dtype=np.intp), MAX_LEVELS
+        while step > 1:
+            step //= 2
+            ahead = place + step
+            at = np.minimum(first + ahead, len(self.numbers) - 1)
+            place[(ahead < counts) & (self.numbers[at] <= numbers)] += step
+        return place
 
 
 class Columns(ABC):
@@ -43,9 +129,12 @@ class Columns(ABC):
     ----------
     shape : tuple of int
         Rows and columns, (N, b).
+    n_stored : array of shape (b,)
+        How many cells of each column are written down.
     """
 
     shape: tuple[int, int]
+    n_stored: Indices
 
     @lazy
     @abstractmethod
@@ -62,8 +151,8 @@ class Columns(ABC):
         """Which columns hold whole numbers only, (b,)."""
 
     @abstractmethod
-    def distinct(self, k: int) -> Floats:
-        """Return the distinct values of column k, rising; 257 or more of them if there are more."""
+    def distinct(self) -> Values:
+        """Return the distinct values of each column."""
 
     @abstractmethod
     def take(self, which: NDArray[np.bool_]) -> Any:
@@ -74,23 +163,23 @@ class Columns(ABC):
         """Return the index by which an array of levels gives those of some of the columns."""
 
     @abstractmethod
-    def blank(self) -> tuple[NDArray[np.uint8], Indices]:
-        """Return room for the levels of all cells, and for their numbers, (b,)."""
+    def blank(self) -> NDArray[np.uint8]:
+        """Return room for the levels of all cells."""
 
     @abstractmethod
     def cut(self, cuts: Floats) -> NDArray[np.uint8]:
         """Return how many cuts every cell reaches."""
 
     @abstractmethod
-    def rank(self) -> tuple[NDArray[np.uint8], Indices]:
-        """Return each cell's place among the distinct values of its column, and their number, (b,).
+    def rank(self, values: Values) -> NDArray[np.uint8]:
+        """Return each cell's place among the values of its column, at most 256 of them.
 
-        Places are right for up to 256 values; of a column with more, the number is at least 257.
+        What lies between two values has the place of the lower, what is below all has place 0.
         """
 
     @abstractmethod
-    def compact(self, levels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Indices]:
-        """Leave out the levels that do not occur; return the others and their number, (b,)."""
+    def written_out(self, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return the levels of a block of one column, row by row, (N,)."""
 
 
 class DenseColumns(Columns):
@@ -105,10 +194,10 @@ class DenseColumns(Columns):
     def __init__(self, A: NDArray) -> None:
         self.A = A.view(np.uint8) if A.dtype == bool else A
         self.shape = (A.shape[1], A.shape[0])
+        self.n_stored = np.full(A.shape[0], A.shape[1])
 
     @lazy
     def extremes(self) -> tuple[Floats, Floats]:
-        """Smallest and largest value of each column."""
         low, high = self._ends
         return low[:, 0].astype(np.float64), high[:, 0].astype(np.float64)
 
@@ -118,8 +207,7 @@ class DenseColumns(Columns):
         return self.A.min(axis=1, keepdims=True), self.A.max(axis=1, keepdims=True)
 
     def moments(self, weights: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return mean and population standard deviation of each column."""
-        scale = _scale(*self.extremes)
+        scale = scale_near_one(*self.extremes)
         B = self.A * scale[:, None]
         mean = np.average(B, axis=1, weights=weights)
         B -= mean[:, None]
@@ -130,7 +218,6 @@ class DenseColumns(Columns):
 
     @lazy
     def whole(self) -> NDArray[np.bool_]:
-        """Which columns hold whole numbers only."""
         if self.A.dtype.kind != "f":
             return np.ones(len(self.A), dtype=bool)
         whole = (self.A[:, :64] == np.trunc(self.A[:, :64])).all(axis=1)  # mostly decides
@@ -138,54 +225,15 @@ class DenseColumns(Columns):
         whole[rest] = (self.A[rest] == np.trunc(self.A[rest])).all(axis=1)
         return whole
 
-    def distinct(self, k: int) -> Floats:
-        """Return the distinct values of column k, if they are not too many."""
-        few = np.unique(self.A[k, : 4 * MAX_LEVELS])  # mostly decides
-        return (few if len(few) > MAX_LEVELS else np.unique(self.A[k])).astype(np.float64)
-
-    def take(self, which: NDArray[np.bool_]) -> DenseColumns:
-        """Return the block of some of the columns."""
-        return self if which.all() else DenseColumns(self.A[which])
-
-    def cells(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the index by which an array of levels gives those of some of the columns."""
-        return which
-
-    def blank(self) -> tuple[NDArray[np.uint8], Indices]:
-        """Return room for the levels of all cells, and for their numbers."""
-        return np.empty(self.A.shape, dtype=np.uint8), np.empty(len(self.A), dtype=np.intp)
-
-    def cut(self, cuts: Floats) -> NDArray[np.uint8]:
-        """Return how many cuts every value reaches, (b, N)."""
-        levels = np.zeros(self.A.shape, dtype=np.uint8)
-        if cuts.shape[1] <= _FEW_CUTS:
-            for k in range(cuts.shape[1]):
-                levels += cuts[:, k : k + 1] <= self.A
-            return levels
-        for row, at, values in zip(levels, cuts, self.A):
-            row[:] = np.searchsorted(at, values, side="right")
-        return levels
-
-    def rank(self) -> tuple[NDArray[np.uint8], Indices]:
-        """Return each value's place among the distinct ones of its column, and their number."""
+    def distinct(self) -> Values:
         low, high = self._ends
-        two = self._only(low, high)
-        if two.all():
-            return (low < self.A).view(np.uint8), 1 + (low < high)[:, 0].astype(np.intp)
-        places, counts = self.blank()
-        if two.any():
-            places[two], counts[two] = self.take(two).rank()
-        smallest, largest = self.extremes
-        exact = np.maximum(np.abs(smallest), np.abs(largest)) < 1 / EPS  # as floats
-        # Halves: the difference of the two ends may be beyond the largest float.
-        narrow = ~two & self.whole & exact & (largest / 2 - smallest / 2 < MAX_LEVELS / 2)
-        if narrow.any():
-            # Integers may wrap, and are right modulo 256.
-            above = (self.A[narrow] - low[narrow]).astype(np.uint8)
-            places[narrow], counts[narrow] = self.compact(above)
-        for k in np.flatnonzero(~two & ~narrow):
-            counts[k] = _rank(self.A[k], places[k])
-        return places, counts
+        found = list(np.hstack([low, high]))
+        for k in np.flatnonzero(low == high):
+            found[k] = low[k]
+        narrow = self._narrow()
+        for k in np.flatnonzero(~self._only(low, high)):
+            found[k] = _in_range(self.A[k], low[k]) if narrow[k] else _unique(self.A[k])
+        return Values.of_columns(found, self.A.dtype)
 
     def _only(self, low: NDArray, high: NDArray) -> NDArray[np.bool_]:
         """Return which columns hold these two values only, (b,)."""
@@ -196,28 +244,71 @@ class DenseColumns(Columns):
         only[rest] = ((low == A) | (high == A)).all(axis=1)
         return only
 
-    def compact(self, levels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Indices]:
-        """Leave out the levels that do not occur; return the others and their number."""
-        top = levels.max(axis=1, initial=0)
-        counts = top.astype(np.intp) + 1
-        lone = (top == 1) & levels.all(axis=1)
-        for k in np.flatnonzero((top > 1) | lone):
-            occurs = np.bincount(levels[k]) > 0
-            counts[k] = occurs.sum()
-            if counts[k] < len(occurs):
-                levels[k] = (np.cumsum(occurs) - 1).astype(np.uint8)[levels[k]]
-        return levels, counts
+    def _narrow(self) -> NDArray[np.bool_]:
+        """Return which columns hold whole numbers of a range of 256, (b,)."""
+        low, high = self.extremes
+        exact = np.maximum(np.abs(low), np.abs(high)) < 1 / EPS  # as floats
+        # Halves: the difference of the two ends may be beyond the largest float.
+        return self.whole & exact & (high / 2 - low / 2 < MAX_LEVELS / 2)
+
+    def take(self, which: NDArray[np.bool_]) -> DenseColumns:
+        return self if which.all() else DenseColumns(self.A[which])
+
+    def cells(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        return which
+
+    def blank(self) -> NDArray[np.uint8]:
+        return np.empty(self.A.shape, dtype=np.uint8)
+
+    def cut(self, cuts: Floats) -> NDArray[np.uint8]:
+        levels = np.zeros(self.A.shape, dtype=np.uint8)
+        if cuts.shape[1] <= _FEW_CUTS:
+            for k in range(cuts.shape[1]):
+                levels += cuts[:, k : k + 1] <= self.A
+            return levels
+        for row, at, values in zip(levels, cuts, self.A):
+            row[:] = np.searchsorted(at, values, side="right")
+        return levels
+
+    def rank(self, values: Values) -> NDArray[np.uint8]:
+        if len(self.A) and (values.counts == 2).all():
+            return (values.numbers[1::2, None] <= self.A).view(np.uint8)
+        levels = self.blank()
+        for row, own, column in zip(levels, values.columns(), self.A):
+            row[:] = _places(own[1:], column)
+        return levels
+
+    def written_out(self, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        return levels[0]
 
 
-def _rank(values: NDArray, places: NDArray[np.uint8]) -> int:
-    """Write the places of values among the distinct ones; return how many of these there are."""
-    few = len(np.unique(values[: 4 * MAX_LEVELS]))  # mostly decides
-    if few > MAX_LEVELS:
-        return few
-    distinct, inverse = np.unique(values, return_inverse=True)
-    if len(distinct) <= MAX_LEVELS:
-        places[:] = inverse.reshape(-1)
-    return len(distinct)
+def _in_range(column: NDArray, low: NDArray) -> NDArray:
+    """Return the distinct values of whole numbers from `low` on, at most 255 above it."""
+    above = (column - low).astype(np.uint8)  # integers may wrap, and are right modulo 256
+    found = np.flatnonzero(np.bincount(above))
+    return (found + low.astype(np.int64)).astype(column.dtype)
+
+
+def _unique(column: NDArray) -> NDArray:
+    """Return the distinct values, 257 or more of them if there are more than 256."""
+    few = np.unique(column[: 4 * MAX_LEVELS])  # mostly decides
+    return few if len(few) > MAX_LEVELS else np.unique(column)
+
+
+def _places(cuts: NDArray, column: NDArray) -> NDArray:
+    """Return how many cuts each value reaches: by comparing, by a table, or by a search."""
+    if len(cuts) <= _FEW_CUTS:
+        levels = np.zeros(len(column), dtype=np.uint8)
+        for cut in cuts:
+            levels += column >= cut
+        return levels
+    below, top = cuts[0] - 1, cuts[-1]  # there is a value below the first cut
+    is_narrow = column.dtype == cuts.dtype and int(top) - int(below) < MAX_LEVELS
+    if not is_narrow or (cuts != np.trunc(cuts)).any() or not np.isfinite(column).all():
+        return np.searchsorted(cuts, column, side="right")
+    table = np.zeros(int(top) - int(below) + 1, dtype=np.uint8)
+    table[(cuts - below).astype(np.uint8)] = 1
+    return np.cumsum(table, dtype=np.uint8).take((column.clip(below, top) - below).astype(np.uint8))
 
 
 class SparseColumns(Columns):
@@ -233,30 +324,28 @@ class SparseColumns(Columns):
         self.X = X
         self.shape = X.shape
         self.data = X.data.view(np.uint8) if X.data.dtype == bool else X.data
-        self.filled = np.diff(X.indptr)  # (b,)
-        self.owner = np.repeat(np.arange(X.shape[1]), self.filled)  # column of each stored value
+        self.n_stored = np.diff(X.indptr)  # (b,)
+        self.owner = np.repeat(np.arange(X.shape[1]), self.n_stored)  # column of each stored value
 
     @lazy
     def extremes(self) -> tuple[Floats, Floats]:
-        """Smallest and largest value of each column, its zeros included."""
         low, high = np.zeros(self.shape[1]), np.zeros(self.shape[1])
-        some = np.flatnonzero(self.filled)
+        some = np.flatnonzero(self.n_stored)
         if some.size:
             starts = self.X.indptr[some]
             low[some] = np.minimum.reduceat(self.data, starts)
             high[some] = np.maximum.reduceat(self.data, starts)
-        gaps = self.filled < self.shape[0]
+        gaps = self.n_stored < self.shape[0]
         return np.where(gaps & (low > 0), 0.0, low), np.where(gaps & (high < 0), 0.0, high)
 
     def moments(self, weights: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return mean and population standard deviation of each column."""
         b = self.shape[1]
         w = np.ones(self.shape[0]) if weights is None else weights
         written = w[self.X.indices]
         total = w.sum()
         gaps = np.maximum(total - np.bincount(self.owner, written, minlength=b), 0.0)
-        gaps[self.filled == self.shape[0]] = 0.0
-        scale = _scale(*self.extremes)
+        gaps[self.n_stored == self.shape[0]] = 0.0
+        scale = scale_near_one(*self.extremes)
         data = self.data * scale[self.owner]
         mean = np.bincount(self.owner, written * data, minlength=b) / total
         squares = np.bincount(self.owner, written * (data - mean[self.owner]) ** 2, minlength=b)
@@ -264,156 +353,112 @@ class SparseColumns(Columns):
 
     @lazy
     def whole(self) -> NDArray[np.bool_]:
-        """Which columns hold whole numbers only."""
         if self.data.dtype.kind != "f":
             return np.ones(self.shape[1], dtype=bool)
         fractional = self.owner[self.data != np.trunc(self.data)]
         return np.bincount(fractional, minlength=self.shape[1]) == 0
 
-    def distinct(self, k: int) -> Floats:
-        """Return the distinct values of column k, its zeros included."""
-        values = np.unique(self.data[self.X.indptr[k] : self.X.indptr[k + 1]]).astype(np.float64)
-        return np.union1d(values, [0.0]) if self.filled[k] < self.shape[0] else values
+    @lazy
+    def _is_small(self) -> NDArray[np.bool_]:
+        """Which stored values are of columns of whole numbers from 0 to 255."""
+        low, high = self.extremes
+        return (self.whole & (low >= 0) & (high < MAX_LEVELS))[self.owner]
+
+    def distinct(self) -> Values:
+        small, gaps = self._is_small, np.flatnonzero(self.n_stored < self.shape[0])
+        numbers = self.data[small].astype(np.intp)
+        seen = np.flatnonzero(np.bincount(self.owner[small] * MAX_LEVELS + numbers))
+        owner = np.concatenate([gaps, seen // MAX_LEVELS, self.owner[~small]])
+        found = [np.zeros(len(gaps)), seen % MAX_LEVELS, self.data[~small]]
+        dtype = self.data.dtype
+        return Values.of(owner, np.concatenate([x.astype(dtype) for x in found]), self.shape[1])
 
     def take(self, which: NDArray[np.bool_]) -> SparseColumns:
-        """Return the block of some of the columns."""
         return self if which.all() else SparseColumns(self.X[:, np.flatnonzero(which)])
 
     def cells(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the index by which an array of levels gives those of some of the columns."""
         return which[self.owner]
 
-    def blank(self) -> tuple[NDArray[np.uint8], Indices]:
-        """Return room for the levels of all cells, and for their numbers."""
-        return np.empty(len(self.data), dtype=np.uint8), np.empty(self.shape[1], dtype=np.intp)
+    def blank(self) -> NDArray[np.uint8]:
+        return np.empty(len(self.data), dtype=np.uint8)
 
     def cut(self, cuts: Floats) -> NDArray[np.uint8]:
-        """Return how many cuts every stored value reaches, the level of zero moved to the front."""
         levels = np.zeros(len(self.data), dtype=np.uint8)
         for k in range(cuts.shape[1]):
             levels += self.data >= cuts[self.owner, k]
-        zero = (cuts <= 0.0).sum(axis=1)[self.owner]
-        return np.where(levels == zero, 0, levels + (levels < zero)).astype(np.uint8)
+        return zero_first(levels, level_of_zero(cuts)[self.owner])
 
-    def rank(self) -> tuple[NDArray[np.uint8], Indices]:
-        """Return each stored value's place among those of its column, zero being 0."""
-        low, high = self.extremes
-        narrow = self.whole & (low >= 0) & (high < MAX_LEVELS)
-        if narrow.all():
-            return self.compact(self.data.astype(np.uint8))
-        places, counts = self.blank()
-        places[self.cells(narrow)], counts[narrow] = self.take(narrow).rank()
-        rest = self.cells(~narrow)
-        places[rest], counts[~narrow] = self.take(~narrow)._rank_sorted()
-        return places, counts
+    def rank(self, values: Values) -> NDArray[np.uint8]:
+        b, slots = self.shape[1], MAX_LEVELS + 1
+        up = np.clip(np.ceil(values.numbers), 0, MAX_LEVELS).astype(np.intp)
+        there = np.bincount(values.owner * slots + up, minlength=b * slots).reshape(b, slots)
+        table = np.maximum(np.cumsum(there, axis=1) - 1, 0)  # places of 0, ..., 255
+        small = self._is_small
+        places = np.empty(len(self.data), dtype=np.intp)
+        places[small] = table[self.owner[small], self.data[small].astype(np.intp)]
+        places[~small] = values.places(self.owner[~small], self.data[~small])
+        return zero_first(places, table[self.owner, 0])
 
-    def _rank_sorted(self) -> tuple[NDArray[np.uint8], Indices]:
-        order = np.lexsort((self.data, self.owner))
-        value, owner = self.data[order], self.owner[order]
-        first = np.ones(len(order), dtype=bool)
-        first[1:] = (value[1:] != value[:-1]) | (owner[1:] != owner[:-1])
-        counts = np.bincount(owner[first], minlength=self.shape[1])
-        before = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        full = self.filled == self.shape[0]  # the smallest value takes the place that zero left
-        places = np.empty(len(order), dtype=np.intp)
-        places[order] = np.cumsum(first) - before[owner] - full[owner]
-        return places.astype(np.uint8), counts + ~full
-
-    def compact(self, levels: NDArray[np.uint8]) -> tuple[NDArray[np.uint8], Indices]:
-        """Leave out the levels that do not occur; return the others and their number."""
-        width = int(levels.max(initial=0)) + 1
-        places = self.owner * width + levels
-        occurs = np.bincount(places, minlength=self.shape[1] * width) > 0
-        occurs = occurs.reshape(self.shape[1], width)
-        occurs[:, 0] |= self.filled < self.shape[0]
-        new = (np.cumsum(occurs, axis=1) - 1).astype(np.uint8)
-        return new.reshape(-1)[places], occurs.sum(axis=1)
-
-    def written(self, levels: NDArray[np.uint8]) -> tuple[Indices, NDArray, NDArray[np.uint8]]:
-        """Return rows written in each column, their indices and levels, without level 0."""
-        keep = levels != 0
-        if keep.all():
-            return self.filled, self.X.indices, levels
-        filled = np.bincount(self.owner[keep], minlength=self.shape[1])
-        return filled, self.X.indices[keep], levels[keep]
+    def written_out(self, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        out = np.zeros(self.shape[0], dtype=np.uint8)
+        out[self.X.indices] = levels
+        return out
 
 
-def _scale(low: Floats, high: Floats) -> Floats:
+def level_of_zero(cuts: Floats) -> Indices:
+    """Return the level that zero falls into, (b,)."""
+    return (cuts <= 0.0).sum(axis=1)
+
+
+def zero_first(levels: NDArray, zero: NDArray) -> NDArray[np.uint8]:
+    """Call the level of zero 0, and those below it one higher."""
+    return np.where(levels == zero, 0, levels + (levels < zero)).astype(np.uint8)
+
+
+def scale_near_one(low: Floats, high: Floats) -> Floats:
     """Return powers of two that bring columns near 1: squares stay in range, nothing is rounded."""
     exponents = np.frexp(np.maximum(np.abs(low), np.abs(high)))[1]
     return np.ldexp(1.0, -np.clip(exponents, -1000, 1000))
 
 
-def mean_std_cuts(columns: Any, n_levels: int, weights: Floats | None = None) -> Floats:
-    """Return cuts at one standard deviation s about the mean m, (b, n_levels - 1).
+def canonical(X: Any) -> Any:
+    """Return sparse columns in order, without written zeros; what was given is only read."""
+    given, X = X, sp.csc_array(X)
+    if not X.has_canonical_format or (X.data == 0).any():
+        X = X.copy() if np.shares_memory(X.data, given.data) else X
+        X.sum_duplicates()
+        X.eliminate_zeros()
+    return X
 
-    The standard deviation is that of the population (ddof=0).
+
+def column_blocks(X: Any, at: Indices | None = None) -> ColumnBlocks:
+    """Yield columns of X by blocks that take little memory: which part of `at`, and the block.
 
     Parameters
     ----------
-    columns : Columns, or what else has their `moments` and `extremes`
-    n_levels : {3, 4}
-        3: below m - s, from there to below m + s, the rest. 4: the middle one cut at m.
-    weights : array of shape (N,), optional
-        Row weights.
-
-    Notes
-    -----
-    A value equal to a cut lies above it, and equal means up to the rounding of m and s. Hence a
-    column of two values never loses one of them, although they lie on the cuts if they are equally
-    frequent. Where s itself is lost in the rounding of m, as rows of hardly any weight leave it,
-    the mean and what equals it lie between the cuts, and all other values beyond them.
-
-    Examples
-    --------
-    >>> columns = DenseColumns(np.array([[0.0, 1.0, 2.0, 3.0, 14.0]]))  # m = 4, s = 5.1
-    >>> mean_std_cuts(columns, 3).round(1)
-    array([[-1.1,  9.1]])
-    >>> columns.cut(mean_std_cuts(columns, 4))
-    array([[1, 1, 1, 1, 3]], dtype=uint8)
+    X : array or CSC array of shape (N, n)
+        Sparse ones as `canonical` makes them.
+    at : integer array, optional
+        The columns; all by default.
     """
-    mean, std = columns.moments(weights)
-    offsets = np.array([-1.0, 1.0] if n_levels == 3 else [-1.0, 0.0, 1.0])
-    cuts = mean[:, None] + std[:, None] * offsets
-    rounding = _CUT_ROUNDINGS * EPS * (np.abs(mean) + std)
-    cuts -= rounding[:, None]
-    lost = 2 * std <= rounding
-    cuts[lost, -1] = np.nextafter(mean + rounding, np.inf)[lost]
-    return _unreached(columns, cuts)
-
-
-def equal_width_cuts(columns: Any, n_levels: int) -> Floats:
-    """Return cuts that split the range of each column into equal parts, (b, n_levels - 1).
-
-    They are those of scikit-learn's ``KBinsDiscretizer(strategy="uniform")``.
-
-    Examples
-    --------
-    >>> columns = DenseColumns(np.array([[0.0, 1.0, 2.0, 4.0]]))
-    >>> equal_width_cuts(columns, 4)
-    array([[1., 2., 3.]])
-    >>> columns.cut(equal_width_cuts(columns, 4))
-    array([[0, 1, 2, 3]], dtype=uint8)
-    """
-    low, high = columns.extremes
-    scale = _scale(low, high)  # the width of a range might be beyond 1.8e308
-    # A width of zero in one column would change how NumPy rounds the others.
-    ends = np.where(high > low, high * scale, low * scale + 1.0)
-    edges = np.linspace(low * scale, ends, n_levels + 1, axis=1) / scale[:, None]
-    return _unreached(columns, edges[:, 1:-1])
-
-
-def _unreached(columns: Any, cuts: Floats) -> Floats:
-    """Give constant columns cuts that no value reaches."""
-    low, high = columns.extremes
-    return np.where((low == high)[:, None], np.inf, cuts)
-
-
-def dense_blocks(X: NDArray, at: Indices) -> Iterator[slice]:
-    """Cut the columns `at` of X, (N, n), into slices of `at` that take little memory."""
+    at = np.arange(X.shape[1]) if at is None else at
+    if sp.issparse(X):
+        X = X if len(at) == X.shape[1] else X[:, at]
+        for part in sparse_blocks(X):
+            yield part, sparse_block(X, part)
+        return
     itemsize = X.dtype.itemsize
     width = max(_CACHE_LINE // itemsize, _BLOCK_BYTES // (itemsize * max(X.shape[0], 1)))
-    return (slice(start, start + width) for start in range(0, len(at), width))
+    for start in range(0, len(at), width):
+        part = slice(start, min(start + width, len(at)))
+        yield part, _dense_block(X, as_slice(at[part]))
+
+
+def as_slice(at: Indices) -> Indices | slice:
+    """Return neighboring columns as a slice, which needs no copy."""
+    if len(at) and at[-1] - at[0] == len(at) - 1 and (np.diff(at) == 1).all():
+        return slice(int(at[0]), int(at[-1]) + 1)
+    return at
 
 
 def sparse_blocks(X: Any) -> Iterator[slice]:
@@ -426,7 +471,7 @@ def sparse_blocks(X: Any) -> Iterator[slice]:
         start = stop
 
 
-def dense_block(X: NDArray, at: Any) -> DenseColumns:
+def _dense_block(X: NDArray, at: Any) -> DenseColumns:
     """Return columns of X, (N, n), as a block."""
     if X.flags.f_contiguous and isinstance(at, slice):
         A = X.T[at]

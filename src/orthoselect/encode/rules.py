@@ -1,53 +1,253 @@
-"""Cutting numeric columns that come in blocks of rows: rules learned in a first pass.
+"""How numeric columns become levels: rules, learned from one block of rows or from many.
 
-A rule is a column's cuts, and the level of a value is how many cuts it reaches (`bins.py`). Values
-that are taken as they are have a rule too: a cut at each distinct value but the lowest. So every
-block can be coded by itself, and alike.
+A rule takes the values of a column as they are, each a level, or cuts the column. A table in memory
+is one block; of a table in blocks, each is summed up, and the summaries are merged.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import partial
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.encode.bins import MAX_LEVELS, Columns, equal_width_cuts, mean_std_cuts
+from orthoselect.encode.bins import (
+    MAX_LEVELS,
+    Columns,
+    Values,
+    canonical,
+    column_blocks,
+    scale_near_one,
+)
 from orthoselect.encode.blocks import BlockTable
-from orthoselect.encode.coded import Bins, store_of
 from orthoselect.encode.design import has_many_levels
 from orthoselect.encode.table import Table
 from orthoselect.errors import InputError, NonFiniteError, UncutNumbersWarning, warn
-from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.rows import Rows, live_rows
+from orthoselect.matrix.base import EPS, Floats, Indices
+from orthoselect.matrix.rows import Rows
 
-Rules = dict[int, Floats]  # input column -> its cuts, rising
+Bins = Any  # "auto", "from_data", "mean_std_3", "mean_std_4", a number, or a discretizer
+
+_NAMED = ("auto", "from_data", "mean_std_3", "mean_std_4")
+_CUT_ROUNDINGS = 8.0
+
+
+def check_bins(bins: Bins) -> None:
+    """Raise unless it is a rule for cutting numbers; see `build_codes`."""
+    number = isinstance(bins, (int, np.integer)) and not isinstance(bins, bool)
+    if number and 2 <= bins <= MAX_LEVELS:
+        return
+    if (isinstance(bins, str) and bins in _NAMED) or is_discretizer(bins):
+        return
+    raise InputError(
+        f"`bins` should be 'auto', 'from_data', 'mean_std_3', 'mean_std_4', a number of bins from "
+        f"2 to {MAX_LEVELS}, or a discretizer with `fit` and `transform`; got {bins!r}."
+    )
+
+
+def is_discretizer(bins: Bins) -> bool:
+    """Whether it is an object that makes codes by itself."""
+    plain = isinstance(bins, (str, int, np.integer, type))
+    return not plain and hasattr(bins, "fit") and hasattr(bins, "transform")
+
+
+@dataclass(frozen=True)
+class Rules:
+    """How b columns become levels.
+
+    Attributes
+    ----------
+    as_is : boolean array of shape (b,)
+        Whose values are taken as they are.
+    values : Values
+        Those of these columns.
+    cuts : array of shape (number of other columns, L - 1)
+    """
+
+    as_is: NDArray[np.bool_]
+    values: Values
+    cuts: Floats
+
+    @property
+    def n_levels(self) -> Indices:
+        """How many levels each column has, (b,); not all of those that are cut need occur."""
+        n_levels = np.empty(len(self.as_is), dtype=np.intp)
+        n_levels[self.as_is] = self.values.counts
+        n_levels[~self.as_is] = 1 + np.isfinite(self.cuts).sum(axis=1)
+        return n_levels
+
+    def take(self, at: Any) -> Rules:
+        """Return the rules of some columns, by a slice or by their places, rising."""
+        chosen = np.zeros(len(self.as_is), dtype=bool)
+        chosen[at] = True
+        values = self.values.take(chosen[self.as_is])
+        return Rules(self.as_is[chosen], values, self.cuts[chosen[~self.as_is]])
+
+    def levels(self, columns: Columns) -> NDArray[np.uint8]:
+        """Return the levels of a block of these columns."""
+        if self.as_is.all():
+            return columns.rank(self.values)
+        if not self.as_is.any():
+            return columns.cut(self.cuts)
+        levels = columns.blank()
+        levels[columns.cells(self.as_is)] = columns.take(self.as_is).rank(self.values)
+        levels[columns.cells(~self.as_is)] = columns.take(~self.as_is).cut(self.cuts)
+        return levels
+
+
+def find_rules(columns: Columns | Summary, bins: Bins, weights: Floats | None = None) -> Rules:
+    """Find the rules of columns, given themselves or what is known of them.
+
+    Parameters
+    ----------
+    columns : Columns or Summary
+        All values are finite.
+    bins : {"auto", "from_data", "mean_std_3", "mean_std_4"} or int
+        See `build_codes`. Columns of too many values for "from_data" are cut, as by "auto".
+    weights : array of shape (N,), optional
+        Row weights, unless the summary knows them.
+    """
+    as_is = _may_be_as_is(columns, bins)
+    values = columns.take(as_is).distinct()
+    few = values.counts <= MAX_LEVELS
+    as_is[as_is] = few
+    rest = columns.take(~as_is)
+    if as_is.all():
+        cuts = np.zeros((0, 2))
+    elif isinstance(bins, str):
+        cuts = mean_std_cuts(rest, 4 if bins == "mean_std_4" else 3, weights)
+    else:
+        cuts = equal_width_cuts(rest, int(bins))
+    return Rules(as_is, values.take(few), cuts)
+
+
+def _may_be_as_is(columns: Columns | Summary, bins: Bins) -> NDArray[np.bool_]:
+    """Return whose values may be levels, unless they are too many, (b,)."""
+    if bins == "auto":
+        return columns.whole.copy()
+    return np.full(columns.shape[1], bins == "from_data")
+
+
+def mean_std_cuts(columns: Any, n_levels: int, weights: Floats | None = None) -> Floats:
+    """Return cuts at one standard deviation s about the mean m, (b, n_levels - 1).
+
+    The standard deviation is that of the population (ddof=0).
+
+    Parameters
+    ----------
+    columns : Columns, or what else has their `moments` and `extremes`
+    n_levels : {3, 4}
+        3: below m - s, from there to below m + s, the rest. 4: the middle one cut at m.
+    weights : array of shape (N,), optional
+        Row weights.
+
+    Notes
+    -----
+    A value equal to a cut lies above it, and equal means up to the rounding of m and s. Hence a
+    column of two values never loses one of them, although they lie on the cuts if they are equally
+    frequent. Where s itself is lost in the rounding of m, as rows of hardly any weight leave it,
+    the mean and what equals it lie between the cuts, and all other values beyond them.
+
+    Examples
+    --------
+    >>> columns = DenseColumns(np.array([[0.0, 1.0, 2.0, 3.0, 14.0]]))  # m = 4, s = 5.1
+    >>> mean_std_cuts(columns, 3).round(1)
+    array([[-1.1,  9.1]])
+    >>> columns.cut(mean_std_cuts(columns, 4))
+    array([[1, 1, 1, 1, 3]], dtype=uint8)
+    """
+    mean, std = columns.moments(weights)
+    offsets = np.array([-1.0, 1.0] if n_levels == 3 else [-1.0, 0.0, 1.0])
+    cuts = mean[:, None] + std[:, None] * offsets
+    rounding = _CUT_ROUNDINGS * EPS * (np.abs(mean) + std)
+    cuts -= rounding[:, None]
+    lost = 2 * std <= rounding
+    cuts[lost, -1] = np.nextafter(mean + rounding, np.inf)[lost]
+    return _unreached(columns, cuts)
+
+
+def equal_width_cuts(columns: Any, n_levels: int) -> Floats:
+    """Return cuts that split the range of each column into equal parts, (b, n_levels - 1).
+
+    They are those of scikit-learn's ``KBinsDiscretizer(strategy="uniform")``.
+
+    Examples
+    --------
+    >>> columns = DenseColumns(np.array([[0.0, 1.0, 2.0, 4.0]]))
+    >>> equal_width_cuts(columns, 4)
+    array([[1., 2., 3.]])
+    >>> columns.cut(equal_width_cuts(columns, 4))
+    array([[0, 1, 2, 3]], dtype=uint8)
+    """
+    low, high = columns.extremes
+    scale = scale_near_one(low, high)  # the width of a range might be beyond 1.8e308
+    # A width of zero in one column would change how NumPy rounds the others.
+    ends = np.where(high > low, high * scale, low * scale + 1.0)
+    edges = np.linspace(low * scale, ends, n_levels + 1, axis=1) / scale[:, None]
+    return _unreached(columns, edges[:, 1:-1])
+
+
+def _unreached(columns: Any, cuts: Floats) -> Floats:
+    """Give constant columns cuts that no value reaches."""
+    low, high = columns.extremes
+    return np.where((low == high)[:, None], np.inf, cuts)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a rule is made from, for b columns; two of them merge into that of all rows.
+    """What rules are made from, for b columns; two of them merge into that of all rows.
 
     Attributes
     ----------
-    weight : float
+    weight : array of shape (b,)
         Sum of the row weights.
     low, high, mean, std : arrays of shape (b,)
     whole : boolean array of shape (b,)
         Whether all numbers are whole.
-    distinct : list of arrays, or None
-        The distinct values of each column; None for more than 256, or if nobody wants them.
+    values : Values
+        The distinct values; "too many" where nobody wants them.
+    n_stored : array of shape (b,)
+        How many cells are written down.
     """
 
-    weight: float
+    weight: Floats
     low: Floats
     high: Floats
     mean: Floats
     std: Floats
     whole: NDArray[np.bool_]
-    distinct: list[Floats | None]
+    values: Values
+    n_stored: Indices
+
+    @staticmethod
+    def of(columns: Columns, bins: Bins, weights: Floats | None) -> Summary:
+        """Sum up a block of columns."""
+        N, b = columns.shape
+        mean = std = np.zeros(b)
+        if bins in ("auto", "mean_std_3", "mean_std_4"):
+            mean, std = columns.moments(weights)
+        wanted = _may_be_as_is(columns, bins)
+        found = columns.take(wanted).distinct()
+        counts = np.full(b, MAX_LEVELS + 1)
+        counts[wanted] = found.counts
+        return Summary(
+            np.full(b, N if weights is None else weights.sum(), dtype=np.float64),
+            *columns.extremes,
+            mean,
+            std,
+            columns.whole,
+            Values(found.numbers, counts),
+            columns.n_stored,
+        )
+
+    @property
+    def shape(self) -> tuple[None, int]:
+        """Rows, which nobody counts here, and columns."""
+        return None, len(self.low)
 
     @property
     def extremes(self) -> tuple[Floats, Floats]:
@@ -58,6 +258,28 @@ class Summary:
         """Return mean and standard deviation of each column; weights have had their part."""
         return self.mean, self.std
 
+    def distinct(self) -> Values:
+        """Return the distinct values of each column."""
+        return self.values
+
+    def take(self, which: NDArray[np.bool_]) -> Summary:
+        """Return the summary of some of the columns."""
+        parts: dict[str, Any] = {field.name: getattr(self, field.name) for field in fields(self)}
+        values = parts.pop("values").take(which)
+        return Summary(**{name: part[which] for name, part in parts.items()}, values=values)
+
+    @staticmethod
+    def side_by_side(parts: Sequence[Summary]) -> Summary:
+        """Return the summary of the columns of all parts."""
+        joined = {
+            field.name: np.concatenate([getattr(part, field.name) for part in parts])
+            for field in fields(Summary)
+            if field.name != "values"
+        }
+        numbers = np.concatenate([part.values.numbers for part in parts])
+        counts = np.concatenate([part.values.counts for part in parts])
+        return Summary(**joined, values=Values(numbers, counts))
+
     def merge(self, other: Summary) -> Summary:
         """Return the summary of both blocks of rows."""
         total = self.weight + other.weight
@@ -65,7 +287,6 @@ class Summary:
         step = b * other.mean - b * self.mean  # halves of a range that may be beyond 1.8e308
         within = np.hypot(self.std * a**0.5, other.std * b**0.5)
         between = (other.mean / 2 - self.mean / 2) * (2 * (a * b) ** 0.5)
-        pairs = zip(self.distinct, other.distinct)
         return Summary(
             total,
             np.minimum(self.low, other.low),
@@ -73,182 +294,95 @@ class Summary:
             self.mean + step,
             np.hypot(within, between),
             self.whole & other.whole,
-            [_union(x, y) for x, y in pairs],
+            self.values.merge(other.values),
+            self.n_stored + other.n_stored,
         )
 
 
-def _union(x: Floats | None, y: Floats | None) -> Floats | None:
-    if x is None or y is None:
-        return None
-    return _at_most(np.union1d(x, y))
-
-
-def _at_most(values: Floats) -> Floats | None:
-    return values if len(values) <= MAX_LEVELS else None
-
-
-def learn_rules(table: BlockTable, columns: Indices, bins: Bins, weights: Rows | None) -> Rules:
-    """Find the cuts of numeric input columns, in one pass over them.
+def sum_up(
+    table: BlockTable, columns: Indices, bins: Bins, weights: Rows | None
+) -> tuple[Rules, int]:
+    """Learn the rules of numeric input columns in one pass; say how many cells they write down.
 
     Parameters
     ----------
     table : BlockTable
     columns : input columns
-        Those of `table.numeric_at` that are wanted, in that order.
+        Those of `table.numeric_at` that are wanted, rising.
     bins : {"auto", "from_data", "mean_std_3", "mean_std_4"} or int
         See `build_codes`.
     weights : array of shape (N,), optional
-        Row weights; rows without weight have no part in the cuts.
+        Row weights; rows without weight have no part in the rules.
     """
-    if not isinstance(bins, (str, int, np.integer)):
-        raise InputError(
-            f"`bins` should name a rule, or be a number of bins, for a table that comes in blocks; "
-            f"a discretizer ({type(bins).__name__}) would have to see it whole."
-        )
     if not len(columns):
-        return {}
+        return Rules(np.zeros(0, bool), Values(np.zeros(0), columns), np.zeros((0, 2))), 0
     work = partial(_summarize, bins)
     summary = table.passes.reduce(work, _merge_summaries, **table.how(columns, [weights]))
     assert summary is not None  # some row has weight
-    rules = dict(zip(columns.tolist(), _cuts(summary, bins)))
-    names = [str(table.names[c]) for c in columns]
-    n_rows = live_rows(weights, table.n_rows)
-    if bins == "from_data":
-        _check_distinct(names, summary)
-    if bins == "auto":
-        _warn_of_many(names, summary, n_rows)
-    return rules
+    return find_rules(summary, bins), int(summary.n_stored.sum())
 
 
 def _summarize(bins: Bins, block: Table, weights: Floats | None) -> Summary | None:
     """Return what a block tells; None if none of its rows has weight."""
     if weights is not None and not weights.any():
         return None
-    keep = None if weights is None else weights > 0
-    found = _summary(block, keep, None if weights is None else weights[keep], bins)
-    _check_finite(block, found)
-    return found
+    X, weights = readable(block.numeric, weights)
+    names = [str(block.names[c]) for c in block.numeric_at]
+    parts = []
+    for _, columns in column_blocks(X):
+        check_finite(columns, X, dict(enumerate(names)))
+        parts.append(Summary.of(columns, bins, weights))
+    return Summary.side_by_side(parts)
 
 
 def _merge_summaries(a: Summary | None, b: Summary | None) -> Summary | None:
     return (a or b) if a is None or b is None else a.merge(b)
 
 
-def _summary(
-    block: Table, keep: NDArray[np.bool_] | None, weights: Floats | None, bins: Bins
-) -> Summary:
-    store = store_of(block.numeric, keep)
-    b = block.numeric.shape[1]
-    low, high, mean, std = np.zeros(b), np.zeros(b), np.zeros(b), np.zeros(b)
-    whole = np.ones(b, dtype=bool)
-    distinct: list[Floats | None] = [None] * b
-    for part, columns in store.blocks(np.arange(b)):
-        low[part], high[part] = columns.extremes
-        if not (np.isfinite(low[part]).all() and np.isfinite(high[part]).all()):
-            continue  # it is an error, once it has been said where
-        whole[part] = columns.whole
-        if bins in ("auto", "mean_std_3", "mean_std_4"):
-            mean[part], std[part] = columns.moments(weights)
-        if bins in ("auto", "from_data"):
-            distinct[part] = _distinct(columns, wanted=whole[part] | (bins == "from_data"))
-    n_rows = store.X.shape[0]
-    total = float(n_rows) if weights is None else float(weights.sum())
-    return Summary(total, low, high, mean, std, whole, distinct)
+def readable(X: Any, weights: Floats | None) -> tuple[Any, Floats | None]:
+    """Return numbers as `column_blocks` takes them, and weights, of the rows that have some."""
+    live = None if weights is None or (weights > 0).all() else np.flatnonzero(weights)
+    if live is not None and weights is not None:
+        X, weights = X.tocsr()[live] if sp.issparse(X) else X[live], weights[live]
+    return (canonical(X) if sp.issparse(X) else X), weights
 
 
-def _distinct(columns: Columns, wanted: NDArray[np.bool_]) -> list[Floats | None]:
-    """Return the distinct values of columns, None for those that are too many."""
-    found: list[Floats | None] = []
-    for k, is_wanted in enumerate(wanted.tolist()):
-        found.append(_at_most(columns.distinct(k)) if is_wanted else None)
-    return found
+def check_finite(columns: Columns, X: Any, names: Mapping[int, str]) -> None:
+    """Raise for NaN or infinity in a block of columns, and tell of all of X that are in use.
 
-
-def _cuts(summary: Summary, bins: Bins) -> list[Floats]:
-    """Return the cuts of each column."""
-    if bins == "from_data":
-        return [np.zeros(0) if values is None else values[1:] for values in summary.distinct]
-    if not isinstance(bins, str):
-        cuts = equal_width_cuts(summary, int(bins))
-    else:
-        cuts = mean_std_cuts(summary, 4 if bins == "mean_std_4" else 3)
-    made = [row[np.isfinite(row)] for row in cuts]
-    if bins != "auto":
-        return made
-    as_they_are = zip(made, summary.whole.tolist(), summary.distinct)
-    return [v[1:] if whole and v is not None else row for row, whole, v in as_they_are]
-
-
-def _check_finite(block: Table, found: Summary) -> None:
-    bad = np.flatnonzero(~(np.isfinite(found.low) & np.isfinite(found.high)))
-    if not bad.size:
+    Parameters
+    ----------
+    names : mapping of int to str
+        The columns of X in use.
+    """
+    if all(np.isfinite(ends).all() for ends in columns.extremes):
         return
-    X = sp.csc_array(block.numeric) if sp.issparse(block.numeric) else block.numeric
-    counts = {}
-    for k in bad.tolist():
-        values = X[:, [k]].data if sp.issparse(X) else X[:, k]
-        name = str(block.names[block.numeric_at[k]])
-        counts[name] = (int(np.isnan(values).sum()), int(np.isinf(values).sum()))
+    counts: dict[str, tuple[int, int]] = {}
+    for k, name in names.items():
+        values = written(X, k)
+        found = int(np.isnan(values).sum()), int(np.isinf(values).sum())
+        if any(found):
+            counts[name] = found
     raise NonFiniteError(counts)
 
 
-def _check_distinct(names: list[str], summary: Summary) -> None:
-    many = [name for name, values in zip(names, summary.distinct) if values is None]
-    if many:
-        raise InputError(
-            f"column `{many[0]}` should have at most {MAX_LEVELS} distinct values to be taken as "
-            f"it is; it has more. Cut it into bins (`bins='auto'`, 'mean_std_3' or a number of "
-            f"bins), or name it in `exclude`."
-        )
+def written(X: Any, k: int) -> NDArray:
+    """Return the values that are written down in column k; the others are zero."""
+    return X.data[X.indptr[k] : X.indptr[k + 1]] if sp.issparse(X) else X[:, k]
 
 
-def _warn_of_many(names: list[str], summary: Summary, n_rows: int) -> None:
-    taken = zip(names, summary.whole.tolist(), summary.distinct)
-    counts = {name: len(v) for name, whole, v in taken if whole and v is not None}
-    many = [name for name, count in counts.items() if has_many_levels(count, n_rows)]
-    if many:
-        warn(UncutNumbersWarning(many[0], counts[many[0]], n_rows, len(many) - 1))
+def raise_too_many(name: str, n_distinct: str = "more") -> NoReturn:
+    """Raise for a column of too many values to be taken as it is."""
+    raise InputError(
+        f"column `{name}` should have at most {MAX_LEVELS} distinct values to be taken as it is; "
+        f"it has {n_distinct}. Cut it into bins (`bins='auto'`, 'mean_std_3' or a number of "
+        f"bins), or name it in `exclude`."
+    )
 
 
-def as_array(rules: list[Floats]) -> Floats:
-    """Return the cuts of some columns side by side, (b, most cuts); missing ones are infinite."""
-    cuts = np.full((len(rules), max(map(len, rules), default=0)), np.inf)
-    for row, rule in zip(cuts, rules):
-        row[: len(rule)] = rule
-    return cuts
-
-
-def levels_in_order(block: Table, k: int, cuts: Floats) -> NDArray[np.intp]:
-    """Return the levels of numeric column k of a block, from low to high, (N,)."""
-    X = block.numeric[:, [k]]
-    values = X.toarray()[:, 0] if sp.issparse(X) else X[:, 0]
-    return np.searchsorted(cuts, values.astype(np.float64), side="right")
-
-
-def count_levels(table: BlockTable, rules: Rules, weights: Rows | None) -> dict[int, int]:
-    """Find the most frequent level of each column in a pass, and forget cuts without use.
-
-    A cut between two levels of which one has no rows is taken out of the rules.
-    """
-    columns = np.array(list(rules), dtype=np.intp)
-    if not len(columns):
-        return {}
-    how = table.how(columns, [weights])
-    counts = dict(zip(rules, table.passes.total(partial(_count_levels, rules), **how)))
-    usual = {}
-    for c, found in counts.items():
-        there = np.flatnonzero(found)
-        rules[c] = rules[c][there[1:] - 1]
-        usual[c] = int(found[there].argmax())
-    return usual
-
-
-def _count_levels(rules: Rules, block: Table, weights: Floats | None) -> list[Floats]:
-    """Count the rows of a block at each level of each column that has rules."""
-    keep = slice(None) if weights is None else weights > 0
-    place = {c: k for k, c in enumerate(block.numeric_at.tolist())}
-    counts = []
-    for c, cuts in rules.items():
-        levels = levels_in_order(block, place[c], cuts)[keep]
-        counts.append(np.bincount(levels, minlength=len(cuts) + 1).astype(np.float64))
-    return counts
+def warn_of_many(names: Sequence[str], n_levels: Indices, n_rows: int) -> None:
+    """Warn of numbers that were taken as they are and hardly repeat."""
+    many = np.flatnonzero(has_many_levels(n_levels, n_rows))
+    if many.size:
+        first = int(many[0])
+        warn(UncutNumbersWarning(names[first], int(n_levels[first]), n_rows, len(many) - 1))

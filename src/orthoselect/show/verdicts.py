@@ -27,7 +27,7 @@ from scipy.special import betaincinv, chdtri
 
 from orthoselect.criteria import SquaredCanonicalCorrelations
 from orthoselect.encode import CodedDesign, Design, Labels
-from orthoselect.encode.coded import joint_codes
+from orthoselect.encode.coding import joint_codes
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.methods import METHODS
 from orthoselect.roles import Problem
