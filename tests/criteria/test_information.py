@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import naive
 from coded_problems import CRITERIA, coded_problem
+from conftest import _feed_in_blocks
 from orthoselect import native, select
 from orthoselect.counts import Logarithms
 from orthoselect.criteria.information import InformationCriterion
@@ -22,6 +23,16 @@ from orthoselect.errors import InputError, SearchStoppedWarning, SelectionWarnin
 from orthoselect.read import read_target
 
 pytestmark = pytest.mark.usefixtures("rows_come")
+
+
+@pytest.fixture(params=["in memory", "in blocks", "in blocks, coded in every pass"])
+def rows_come(request, monkeypatch):
+    """Tables as they are, and in blocks of rows whose codes are kept, or made in every pass."""
+    if request.param != "in memory":
+        _feed_in_blocks(monkeypatch)
+    if "every pass" in request.param:
+        monkeypatch.setattr("orthoselect.encode.coding._codes_fit", lambda *_: False)
+    return request.param
 
 
 def run(X, y, t, method, **options):
@@ -75,7 +86,7 @@ def test_strategies_are_really_different(rows_come):
         run(coded_problem(0).stored("sparse"), coded_problem(0).y, 1, "jmi").stats["strategy"],
         select(X, y, 2, "jmi", sample_weight=1 + y).stats["strategy"],
     }
-    assert len(kinds) == (4 if rows_come == "in memory" else 1)
+    assert len(kinds) == (1 if "every pass" in rows_come else 4)
 
 
 def test_uncapped_cmim_equals_the_definition(numbers):

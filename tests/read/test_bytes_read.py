@@ -57,13 +57,15 @@ def test_every_method_counts_every_pass(method):
         agrees(select(counting, "f", 4, method), counting)
 
 
-def test_methods_of_information_read_the_table_once_for_each_step():
+@pytest.mark.parametrize(("memory", "passes"), [(None, 3), (20_000, 6)])
+def test_methods_of_information_read_once_for_each_step_where_codes_do_not_fit(memory, passes):
     counting = Counting(dense(np.float64))
-    path = select(counting, table()[:, 5].astype(int), 4, "jmi", exclude=["f"])
+    y = table()[:, 5].astype(int)
+    path = select(counting, y, 4, "jmi", exclude=["f"], memory=memory)
     features = N * 5 * 8
     survey, look = N * 8, 100 * 6 * 8
-    assert path.stats["passes"] == 6
-    assert path.stats["bytes_read"] == look + survey + 5 * features == counting.bytes
+    assert path.stats["passes"] == passes
+    assert path.stats["bytes_read"] == look + survey + (passes - 1) * features == counting.bytes
 
 
 @pytest.mark.parametrize("method", ["socc", "jmi", "socc_discretized"])

@@ -389,13 +389,14 @@ class SparseColumns(Columns):
         return zero_first(levels, level_of_zero(cuts)[self.owner])
 
     def rank(self, values: Values) -> NDArray[np.uint8]:
-        b, slots = self.shape[1], MAX_LEVELS + 1
-        up = np.clip(np.ceil(values.numbers), 0, MAX_LEVELS).astype(np.intp)
-        there = np.bincount(values.owner * slots + up, minlength=b * slots).reshape(b, slots)
-        table = np.maximum(np.cumsum(there, axis=1) - 1, 0)  # places of 0, ..., 255
         small = self._is_small
+        numbers = self.data[small].astype(np.intp)
+        b, slots = self.shape[1], int(numbers.max(initial=0)) + 2
+        up = np.clip(np.ceil(values.numbers), 0, slots - 1).astype(np.intp)
+        there = np.bincount(values.owner * slots + up, minlength=b * slots).reshape(b, slots)
+        table = np.maximum(np.cumsum(there, axis=1) - 1, 0)  # places of small whole numbers
         places = np.empty(len(self.data), dtype=np.intp)
-        places[small] = table[self.owner[small], self.data[small].astype(np.intp)]
+        places[small] = table[self.owner[small], numbers]
         places[~small] = values.places(self.owner[~small], self.data[~small])
         return zero_first(places, table[self.owner, 0])
 

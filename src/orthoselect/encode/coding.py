@@ -12,7 +12,7 @@ Where the codes of all blocks fit into memory, a byte a cell, they are made once
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -230,7 +230,7 @@ def learn(table: BlockTable, features: Features, bins: Bins, weights: Rows | Non
     if bins == "from_data" and not rules.as_is.all():
         raise_too_many(names[int(rules.as_is.argmin())])
     if bins == "auto":
-        warn_of_many(names, rules.n_levels, live_rows(weights, table.n_rows))
+        warn_of_many(names.__getitem__, rules.n_levels, live_rows(weights, table.n_rows))
     learned = Learned(numeric, rules, sp.issparse(table.numeric), n_stored)
     learned = replace(learned, joint=_learn_joint(table, features, learned, weights))
     of_column = dict(zip(numeric.tolist(), rules.n_levels.tolist()))
@@ -421,12 +421,9 @@ class Coder:
         self._place = np.full(len(table.names), -1, dtype=np.intp)  # of input columns in X
         self._place[table.numeric_at] = np.arange(len(table.numeric_at))
         self._place[list(table.labels)] = -1
-        used = [c for feature in features for c in feature.columns if self._place[c] >= 0]
         self._bins = bins
-        if learned is None:
-            self._names = {int(self._place[c]): str(table.names[c]) for c in used}
-            if is_discretizer(bins):
-                self._discretize(bins, used)
+        if is_discretizer(bins):
+            self._discretize(bins)
 
     def codes(self) -> Codes:
         """Return the codes of all features."""
@@ -448,24 +445,31 @@ class Coder:
         if self._learned is not None:
             return made
         if self._bins == "auto":
-            warn_of_many([self._features[int(k)].name for k in f], n_levels[f], N)
+            warn_of_many(lambda k: self._features[int(f[k])].name, n_levels[f], N)
         return made.without_gaps(np.flatnonzero(gaps))
 
     def _special_features(self) -> list[int]:
         return special_features(self._features, set(self._table.labels))
+
+    def _in_use(self) -> Iterator[tuple[int, str]]:
+        """Yield the columns of X that features own, and their names."""
+        for feature in self._features:
+            for c in feature.columns:
+                if self._place[c] >= 0:
+                    yield int(self._place[c]), str(self._table.names[c])
 
     def _rules(self, columns: Columns, at: Indices) -> Rules:
         """Return the rules of a block of columns of X."""
         if self._learned is not None:
             known = self._learned
             return known.rules.take(np.searchsorted(known.columns, self._table.numeric_at[at]))
-        check_finite(columns, self._X, self._names)
+        check_finite(columns, self._X, self._in_use)
         rules = find_rules(columns, self._bins, self._weights)
         if self._bins == "from_data" and not rules.as_is.all():
             k = int(at[rules.as_is.argmin()])
             values = written(self._X, k)
             n_distinct = len(np.unique(values)) + (len(values) < self._X.shape[0])
-            raise_too_many(self._names[k], str(n_distinct))
+            raise_too_many(dict(self._in_use())[k], str(n_distinct))
         return rules
 
     def _special(self, f: int) -> tuple[NDArray, int]:
@@ -524,11 +528,12 @@ class Coder:
             return self._learned.joint[f][1]
         return self._table.labels[self._features[f].columns[0]].most_frequent
 
-    def _discretize(self, discretizer: Any, used: Sequence[int]) -> None:
+    def _discretize(self, discretizer: Any) -> None:
         """Let the discretizer code the numeric columns in use; its codes are then taken."""
-        at = self._place[list(used)]
+        used = [c for feature in self._features for c in feature.columns if self._place[c] >= 0]
+        at = self._place[used]
         for _, columns in column_blocks(self._X, at):
-            check_finite(columns, self._X, self._names)
+            check_finite(columns, self._X, self._in_use)
         numbers = self._X[:, as_slice(at)]
         coded = numbers
         if used:
@@ -542,7 +547,6 @@ class Coder:
             )
         self._X = canonical(coded) if sp.issparse(coded) else coded
         self._place[used] = np.arange(len(used))
-        self._names = {k: str(self._table.names[c]) for k, c in enumerate(used)}
         self._bins = "from_data"
 
 

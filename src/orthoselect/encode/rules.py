@@ -6,7 +6,7 @@ is one block; of a table in blocks, each is summed up, and the summaries are mer
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, NoReturn
@@ -330,7 +330,7 @@ def _summarize(bins: Bins, block: Table, weights: Floats | None) -> Summary | No
     names = [str(block.names[c]) for c in block.numeric_at]
     parts = []
     for _, columns in column_blocks(X):
-        check_finite(columns, X, dict(enumerate(names)))
+        check_finite(columns, X, partial(enumerate, names))
         parts.append(Summary.of(columns, bins, weights))
     return Summary.side_by_side(parts)
 
@@ -347,18 +347,18 @@ def readable(X: Any, weights: Floats | None) -> tuple[Any, Floats | None]:
     return (canonical(X) if sp.issparse(X) else X), weights
 
 
-def check_finite(columns: Columns, X: Any, names: Mapping[int, str]) -> None:
+def check_finite(columns: Columns, X: Any, in_use: Callable[[], Iterable[tuple[int, str]]]) -> None:
     """Raise for NaN or infinity in a block of columns, and tell of all of X that are in use.
 
     Parameters
     ----------
-    names : mapping of int to str
-        The columns of X in use.
+    in_use : callable
+        Gives the columns of X that are in use, and their names.
     """
     if all(np.isfinite(ends).all() for ends in columns.extremes):
         return
     counts: dict[str, tuple[int, int]] = {}
-    for k, name in names.items():
+    for k, name in in_use():
         values = written(X, k)
         found = int(np.isnan(values).sum()), int(np.isinf(values).sum())
         if any(found):
@@ -380,9 +380,9 @@ def raise_too_many(name: str, n_distinct: str = "more") -> NoReturn:
     )
 
 
-def warn_of_many(names: Sequence[str], n_levels: Indices, n_rows: int) -> None:
+def warn_of_many(name_of: Callable[[int], str], n_levels: Indices, n_rows: int) -> None:
     """Warn of numbers that were taken as they are and hardly repeat."""
     many = np.flatnonzero(has_many_levels(n_levels, n_rows))
     if many.size:
         first = int(many[0])
-        warn(UncutNumbersWarning(names[first], int(n_levels[first]), n_rows, len(many) - 1))
+        warn(UncutNumbersWarning(name_of(first), int(n_levels[first]), n_rows, len(many) - 1))
