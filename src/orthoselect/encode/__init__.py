@@ -1,6 +1,6 @@
 """Columns and responses of any kind -> numbers that a matrix can hold."""
 
-from orthoselect.encode.coding import BlockCodedDesign, CodedDesign, build_codes
+from orthoselect.encode.coded_design import BlockCodedDesign, CodedDesign, build_codes
 from orthoselect.encode.design import Design, Feature, Features, build_design
 from orthoselect.encode.labels import Labels, find_labels
 from orthoselect.encode.levels import build_level_design

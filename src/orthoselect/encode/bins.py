@@ -111,9 +111,8 @@ class Values:
         if not len(self.numbers):
             return np.zeros(len(owner), dtype=np.intp)
         first, counts = (np.cumsum(self._kept) - self._kept)[owner], self.counts[owner]
-        place, step = np.zeros(len(owner), dtype=np.intp), MAX_LEVELS
-        while step > 1:
-            step //= 2
+        place = np.zeros(len(owner), dtype=np.intp)
+        for step in 2 ** np.arange(int(self._kept.max()).bit_length())[::-1]:
             ahead = place + step
             at = np.minimum(first + ahead, len(self.numbers) - 1)
             place[(ahead < counts) & (self.numbers[at] <= numbers)] += step
@@ -359,17 +358,22 @@ class SparseColumns(Columns):
         return np.bincount(fractional, minlength=self.shape[1]) == 0
 
     @lazy
-    def _is_small(self) -> NDArray[np.bool_]:
-        """Which stored values are of columns of whole numbers from 0 to 255."""
+    def _parts(self) -> tuple[Any, Any]:
+        """Which stored values are of columns of whole numbers from 0 to 255, and which are not."""
         low, high = self.extremes
-        return (self.whole & (low >= 0) & (high < MAX_LEVELS))[self.owner]
+        small = self.whole & (low >= 0) & (high < MAX_LEVELS)
+        if small.all():
+            return slice(None), slice(0)
+        return small[self.owner], ~small[self.owner]
 
     def distinct(self) -> Values:
-        small, gaps = self._is_small, np.flatnonzero(self.n_stored < self.shape[0])
+        small, others = self._parts
+        gaps = np.flatnonzero(self.n_stored < self.shape[0])
         numbers = self.data[small].astype(np.intp)
-        seen = np.flatnonzero(np.bincount(self.owner[small] * MAX_LEVELS + numbers))
-        owner = np.concatenate([gaps, seen // MAX_LEVELS, self.owner[~small]])
-        found = [np.zeros(len(gaps)), seen % MAX_LEVELS, self.data[~small]]
+        width = int(numbers.max(initial=0)) + 1
+        seen = np.flatnonzero(np.bincount(self.owner[small] * width + numbers))
+        owner = np.concatenate([gaps, seen // width, self.owner[others]])
+        found = [np.zeros(len(gaps)), seen % width, self.data[others]]
         dtype = self.data.dtype
         return Values.of(owner, np.concatenate([x.astype(dtype) for x in found]), self.shape[1])
 
@@ -389,7 +393,7 @@ class SparseColumns(Columns):
         return zero_first(levels, level_of_zero(cuts)[self.owner])
 
     def rank(self, values: Values) -> NDArray[np.uint8]:
-        small = self._is_small
+        small, others = self._parts
         numbers = self.data[small].astype(np.intp)
         b, slots = self.shape[1], int(numbers.max(initial=0)) + 2
         up = np.clip(np.ceil(values.numbers), 0, slots - 1).astype(np.intp)
@@ -397,7 +401,7 @@ class SparseColumns(Columns):
         table = np.maximum(np.cumsum(there, axis=1) - 1, 0)  # places of small whole numbers
         places = np.empty(len(self.data), dtype=np.intp)
         places[small] = table[self.owner[small], numbers]
-        places[~small] = values.places(self.owner[~small], self.data[~small])
+        places[others] = values.places(self.owner[others], self.data[others])
         return zero_first(places, table[self.owner, 0])
 
     def written_out(self, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:

@@ -13,7 +13,8 @@ import scipy.sparse as sp
 
 from orthoselect.counts import Codes, DenseCodes
 from orthoselect.encode.blocks import BlockTable
-from orthoselect.encode.coding import Coder, Learned, codes_of_block, how_to_code, learn
+from orthoselect.encode.coded_design import codes_of_block, how_to_code, learn
+from orthoselect.encode.coding import Coder, Learned
 from orthoselect.encode.design import (
     Design,
     Features,
