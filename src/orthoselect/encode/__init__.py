@@ -1,4 +1,21 @@
-"""Columns and responses of any kind -> numbers that a matrix can hold."""
+"""Columns and responses of any kind -> numbers that a matrix can hold, or codes to be counted.
+
+What comes in is a `Table`, in memory or in blocks of rows, and the columns of the response; what
+goes out is a `Design` or a `CodedDesign`, and a `Response`. The one class to know is `Table`.
+
+    table         numeric columns and labels, as they were read
+    blocks        the same in blocks of rows, which come in passes
+    labels        labels of any kind as codes and levels
+    design        numbers and indicators side by side, and which feature owns what
+    bins          numeric columns by blocks, and the levels of their cells
+    rules         how numbers become levels, learned from one block of rows or from many
+    coding        one block of rows -> codes
+    coded_design  all rows -> codes, in memory or in every pass
+    levels        levels as indicators
+    target        columns of the response, and what kind they are
+    response      the response as a matrix
+    spread        the response of a Dask table, where its rows are
+"""
 
 from orthoselect.encode.coded_design import BlockCodedDesign, CodedDesign, build_codes
 from orthoselect.encode.design import Design, Feature, Features, build_design
