@@ -181,6 +181,9 @@ class Columns(ABC):
         """Return the levels of a block of one column, row by row, (N,)."""
 
 
+_Ranked = tuple[NDArray, NDArray[np.uint8]]  # distinct values, the place of each value
+
+
 class DenseColumns(Columns):
     """A block of columns, each written out.
 
@@ -194,6 +197,7 @@ class DenseColumns(Columns):
         self.A = A.view(np.uint8) if A.dtype == bool else A
         self.shape = (A.shape[1], A.shape[0])
         self.n_stored = np.full(A.shape[0], A.shape[1])
+        self._ranked: dict[int, _Ranked | None] = {}  # columns whose values were sorted already
 
     @lazy
     def extremes(self) -> tuple[Floats, Floats]:
@@ -229,10 +233,23 @@ class DenseColumns(Columns):
         found = list(np.hstack([low, high]))
         for k in np.flatnonzero(low == high):
             found[k] = low[k]
-        narrow = self._narrow()
-        for k in np.flatnonzero(~self._only(low, high)):
-            found[k] = _in_range(self.A[k], low[k]) if narrow[k] else _unique(self.A[k])
+        place, above = self._above
+        for k in np.flatnonzero(~self._only(low, high)).tolist():
+            if place[k] < 0:
+                found[k], self._ranked[k] = _unique(self.A[k])
+            else:
+                occurring = np.flatnonzero(np.bincount(above[place[k]]))
+                found[k] = (occurring + low[k].astype(np.int64)).astype(self.A.dtype)
         return Values.of_columns(found, self.A.dtype)
+
+    @lazy
+    def _above(self) -> tuple[Indices, NDArray[np.uint8]]:
+        """Where each column stands among the narrow ones, or -1; these above their smallest."""
+        narrow = self._narrow()
+        place = np.where(narrow, np.cumsum(narrow) - 1, -1)
+        low = self._ends[0]
+        A, low = (self.A, low) if narrow.all() else (self.A[narrow], low[narrow])
+        return place, (A - low).astype(np.uint8)  # integers may wrap, and are right modulo 256
 
     def _only(self, low: NDArray, high: NDArray) -> NDArray[np.bool_]:
         """Return which columns hold these two values only, (b,)."""
@@ -273,25 +290,39 @@ class DenseColumns(Columns):
         if len(self.A) and (values.counts == 2).all():
             return (values.numbers[1::2, None] <= self.A).view(np.uint8)
         levels = self.blank()
-        for row, own, column in zip(levels, values.columns(), self.A):
-            row[:] = _places(own[1:], column)
+        place, above = self._above
+        low, high = self.extremes
+        for k, own in enumerate(values.columns()):
+            if place[k] < 0:
+                ranked = self._ranked.get(k)
+                if ranked is not None and np.array_equal(own, ranked[0]):
+                    levels[k] = ranked[1]
+                else:
+                    levels[k] = _places(own[1:], self.A[k])
+                continue
+            by_value = np.searchsorted(own[1:], np.arange(low[k], high[k] + 1), side="right")
+            if (by_value == np.arange(len(by_value))).all():
+                levels[k] = above[place[k]]
+            else:
+                levels[k] = by_value.astype(np.uint8).take(above[place[k]])
         return levels
 
     def written_out(self, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         return levels[0]
 
 
-def _in_range(column: NDArray, low: NDArray) -> NDArray:
-    """Return the distinct values of whole numbers from `low` on, at most 255 above it."""
-    above = (column - low).astype(np.uint8)  # integers may wrap, and are right modulo 256
-    found = np.flatnonzero(np.bincount(above))
-    return (found + low.astype(np.int64)).astype(column.dtype)
+def _unique(column: NDArray) -> tuple[NDArray, _Ranked | None]:
+    """Return the distinct values, and the place of each value among them.
 
-
-def _unique(column: NDArray) -> NDArray:
-    """Return the distinct values, 257 or more of them if there are more than 256."""
+    Of more than 256 values, 257 or more are returned, and no places.
+    """
     few = np.unique(column[: 4 * MAX_LEVELS])  # mostly decides
-    return few if len(few) > MAX_LEVELS else np.unique(column)
+    if len(few) > MAX_LEVELS:
+        return few, None
+    distinct, places = np.unique(column, return_inverse=True)
+    if len(distinct) > MAX_LEVELS:
+        return distinct, None
+    return distinct, (distinct, places.reshape(-1).astype(np.uint8))
 
 
 def _places(cuts: NDArray, column: NDArray) -> NDArray:
