@@ -231,7 +231,7 @@ class DenseColumns(Columns):
     def distinct(self) -> Values:
         low, high = self._ends
         found = list(np.hstack([low, high]))
-        for k in np.flatnonzero(low == high):
+        for k in np.flatnonzero(low == high).tolist():
             found[k] = low[k]
         place, above = self._above
         for k in np.flatnonzero(~self._only(low, high)).tolist():
