@@ -19,7 +19,7 @@ from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
 from orthoselect.gram import GramStatistics
 from orthoselect.gram.intake import check_block
-from orthoselect.gram.streaming import check_settled, features_of, start_statistics
+from orthoselect.gram.statistics import check_settled, features_of, start_statistics
 from orthoselect.read import is_kept_elsewhere, is_named
 from orthoselect.result import SelectionPath
 from orthoselect.roles import Fitted, as_values, check_has_rows

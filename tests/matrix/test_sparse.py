@@ -11,7 +11,7 @@ from orthoselect import native
 from orthoselect.errors import InputError
 from orthoselect.matrix import SparseMatrix
 from orthoselect.matrix.basis import Basis
-from orthoselect.matrix.compressed import CompressedRows, compressed_columns
+from orthoselect.matrix.sparse import CompressedRows, compressed_columns
 
 needs_kernels = pytest.mark.skipif(not native.available(), reason="there are no kernels")
 DTYPES = [np.float64, np.float32, np.int8, np.uint8, bool, np.int16, np.int32, np.int64]

@@ -7,8 +7,7 @@ from typing import Any
 
 from orthoselect.encode.target import check_finite
 from orthoselect.errors import InputError
-from orthoselect.gram.alike import check_layouts, check_settings
-from orthoselect.gram.layout import Layout
+from orthoselect.gram.layout import Layout, check_layouts, check_settings
 from orthoselect.gram.look import first_look, look_again
 from orthoselect.gram.rows import ReadTarget, ReadWeights
 from orthoselect.matrix.memory import free_memory

@@ -14,7 +14,7 @@ from orthoselect.errors import InputError, listing
 from orthoselect.gram.layout import Layout, ResponseColumn
 from orthoselect.gram.rows import ReadTarget, ReadWeights
 from orthoselect.read import Block
-from orthoselect.read.blocks import check_names
+from orthoselect.read.names import check_block_names
 
 
 def first_look(
@@ -90,7 +90,7 @@ def look_again(
     layout: Layout, source: Block, target: ReadTarget, weights: ReadWeights, number: int
 ) -> None:
     """Raise unless a block has the columns of those before; the source gets their names."""
-    check_names(layout.names, source.names, number)
+    check_block_names(layout.names, source.names, number)
     source.names = layout.names
     _check_responses(layout, target)
     _check_weights(layout, weights)

@@ -15,10 +15,15 @@ from orthoselect.matrix.base import (
     Scan,
     storage_precision,
 )
-from orthoselect.matrix.classes import MOST_CLASSES, add_class_sums
-from orthoselect.matrix.exact import add_inner_products
+from orthoselect.matrix.kernels import (
+    MOST_CLASSES,
+    add_class_sums,
+    add_cross,
+    add_gram,
+    add_inner_products,
+    stands_by_rows,
+)
 from orthoselect.matrix.rows import CodedRows, Rows, cut
-from orthoselect.matrix.thin import add_cross, add_gram, stands_by_rows
 from orthoselect.matrix.threads import BUNDLES, Shared, Total, Totals, run_tasks
 from orthoselect.native import kernels
 

@@ -38,10 +38,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode import NumberedNames
-from orthoselect.errors import InputError, listing
+from orthoselect.errors import InputError
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.matrix.reading import ReadingProgress
 from orthoselect.read.arrow import bytes_of_arrow
+from orthoselect.read.names import check_block_names
 
 
 class RowBlocks:
@@ -102,7 +103,7 @@ class RowBlocks:
         for number, block in enumerate(self._made()):
             names = _names_of(block)
             self._first = names if self._first is None else self._first
-            check_names(self._first, names, number)
+            check_block_names(self._first, names, number)
             yield block if columns is None else part_of(block, slice(None), list(columns))
 
     def _made(self) -> Iterable[Any]:
@@ -270,18 +271,17 @@ def is_block_source(data: Any) -> bool:
     return callable(getattr(type(data), "blocks", None)) and hasattr(data, "names")
 
 
-def check_names(expected: Sequence[str], found: Sequence[str], number: int) -> None:
-    """Raise unless a block has the columns expected; a block without names may call them x0."""
-    if len(found) != len(expected):
-        raise InputError(
-            f"all blocks should have the same columns; block {number} has {len(found)}, where "
-            f"{len(expected)} were expected: {listing(expected)}."
-        )
-    if isinstance(found, NumberedNames):
-        return
-    for a, b in zip(expected, found):
-        if a != b:
-            raise InputError(
-                f"all blocks should have the same columns in the same order; block {number} has "
-                f"`{b}` where `{a}` was expected."
-            )
+def is_dask(data: Any) -> bool:
+    """Whether data is a Dask collection; Dask is not imported for it.
+
+    Examples
+    --------
+    >>> is_dask([1, 2])
+    False
+    """
+    return type(data).__module__.split(".")[0] in ("dask", "dask_expr")
+
+
+def gathered(values: Any) -> Any:
+    """Return a Dask collection as what it holds, and anything else as it is."""
+    return values.compute() if is_dask(values) else values

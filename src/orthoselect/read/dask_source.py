@@ -25,9 +25,9 @@ from orthoselect.matrix.checksums import Folded, folded, period_of
 from orthoselect.matrix.passes import rows_of
 from orthoselect.matrix.rows import Rows, SpreadRows, written_out
 from orthoselect.read.block import block_of
-from orthoselect.read.blocks import bytes_of
+from orthoselect.read.blocks import bytes_of, is_dask
 from orthoselect.read.dask_passes import DaskPasses
-from orthoselect.read.dask_table import PartitionedTable, PartOfSource, is_dask
+from orthoselect.read.dask_table import PartitionedTable, PartOfSource
 from orthoselect.read.source import BlockSource, checksums_of, first_rows
 from orthoselect.read.survey import MergedColumn
 from orthoselect.read.target import numbers_of

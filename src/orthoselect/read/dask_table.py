@@ -13,22 +13,6 @@ from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.reading import ReadingProgress
 
 
-def is_dask(data: Any) -> bool:
-    """Whether data is a Dask collection; Dask is not imported for it.
-
-    Examples
-    --------
-    >>> is_dask([1, 2])
-    False
-    """
-    return type(data).__module__.split(".")[0] in ("dask", "dask_expr")
-
-
-def gathered(values: Any) -> Any:
-    """Return a Dask collection as what it holds, and anything else as it is."""
-    return values.compute() if is_dask(values) else values
-
-
 class PartitionedTable(ABC):
     """A table in partitions of rows, each of which is worked on by a task of Dask.
 

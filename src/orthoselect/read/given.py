@@ -11,9 +11,9 @@ from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.read.block import open_whole
-from orthoselect.read.blocks import WithMemory, is_block_source
+from orthoselect.read.blocks import WithMemory, is_block_source, is_dask
 from orthoselect.read.dask_source import DaskSource
-from orthoselect.read.dask_table import DaskTable, OnDask, is_dask
+from orthoselect.read.dask_table import DaskTable, OnDask
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.names import response_columns
 from orthoselect.read.numpy_files import NpyBlocks

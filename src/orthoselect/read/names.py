@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
+from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError, UnknownColumnError, listing
 
 
@@ -101,4 +102,21 @@ def check_same_names(first: Path, names: Sequence[str], path: Path, found: Seque
             raise InputError(
                 f"all files should have the same columns; `{has}` has {listing(more)}, `{lacks}` "
                 f"has not. Name the files that belong together, or write them alike."
+            )
+
+
+def check_block_names(expected: Sequence[str], found: Sequence[str], number: int) -> None:
+    """Raise unless a block has the columns expected; a block without names may call them x0."""
+    if len(found) != len(expected):
+        raise InputError(
+            f"all blocks should have the same columns; block {number} has {len(found)}, where "
+            f"{len(expected)} were expected: {listing(expected)}."
+        )
+    if isinstance(found, NumberedNames):
+        return
+    for a, b in zip(expected, found):
+        if a != b:
+            raise InputError(
+                f"all blocks should have the same columns in the same order; block {number} has "
+                f"`{b}` where `{a}` was expected."
             )

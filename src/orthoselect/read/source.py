@@ -32,8 +32,8 @@ from orthoselect.matrix.reading import Reading
 from orthoselect.matrix.rows import Rows
 from orthoselect.read.block import Block, block_of
 from orthoselect.read.block_columns import ColumnsOf
-from orthoselect.read.blocks import as_asked, bytes_of, check_names, part_of, stored_at
-from orthoselect.read.dask_table import gathered
+from orthoselect.read.blocks import as_asked, bytes_of, gathered, part_of, stored_at
+from orthoselect.read.names import check_block_names
 from orthoselect.read.survey import OpenedBlock, Survey, TableCoder
 from orthoselect.read.target import numbers_of, read_target
 
@@ -212,7 +212,7 @@ class BlockSource(Source):
         self.first = block_of(self._rows)
         given = self.first.names if data.names is None else data.names
         given = given if isinstance(given, NumberedNames) else [str(name) for name in given]
-        check_names(given, self.first.names, 0)
+        check_block_names(given, self.first.names, 0)
         self.names: Sequence[str] = given
         self.n_rows: int = getattr(data, "n_rows", None) or 0
         self._passes = self._walker()
@@ -403,6 +403,6 @@ def open_block(stored: Any, number: int, place: str, names: Sequence[str]) -> Op
     """Look at a block; it should have the columns of these names."""
     with naming(place):
         block = block_of(stored)
-    check_names(names, block.names, number)
+    check_block_names(names, block.names, number)
     block.names = names
     return OpenedBlock(block, place, bytes_of(stored))

@@ -1,4 +1,7 @@
-"""Products of a block of rows with a few columns, the ones that selection spends its time on.
+"""Products and sums that selection spends its time on, each by a kernel and by NumPy without it.
+
+Products of a block of rows with a few columns, sums of its columns class by class, and inner
+products of a few columns in float64, whatever the type of the block.
 
 Notation: B (rows, n) a block of the table in float64 or float32, Z (rows, b) the columns it is
 multiplied with. Totals are float64, and are added to.
@@ -14,6 +17,9 @@ from orthoselect.native import aligned, kernels
 
 # With more columns BLAS, which copies the block into an order of its own first, is as quick.
 _THIN = 24
+_NUMBERS = 1 << 17  # converted or copied at a time
+# With more products BLAS is quicker, though it needs the columns copied.
+_FEW = 256
 
 
 def add_cross(Z: NDArray, B: NDArray, ZtB: Floats, squares: Floats | None = None) -> None:
@@ -96,3 +102,77 @@ def stands_by_rows(B: NDArray) -> bool:
     """Whether the rows of a block stand in one piece each, one behind the other."""
     steps = B.strides
     return steps[1] == B.itemsize and steps[0] >= 0 and steps[0] % B.itemsize == 0
+
+
+# Sums of more classes leave the nearest cache, and then products are as quick.
+MOST_CLASSES = 64
+
+
+def add_class_sums(
+    B: NDArray, codes: NDArray, w: Floats | None, sums: Floats, squares: Floats
+) -> None:
+    """Add the sums of B's rows, weighted by w, over each class, and those of their squares.
+
+    Parameters
+    ----------
+    B : array of shape (rows, n), float32 or float64
+    codes : array of shape (rows,)
+        The class of each row.
+    w : array of shape (rows,) or None
+    sums : array of shape (classes, n)
+    squares : array of shape (n,)
+    """
+    if kernels() is not None and stands_by_rows(B):
+        w = None if w is None else aligned(np.ascontiguousarray(w))
+        codes = np.ascontiguousarray(codes, dtype=np.uint8)
+        kernels().class_sums(aligned(B), codes, w, sums, squares)
+        return
+    indicators = np.eye(len(sums))
+    height = max(16, _NUMBERS // max(B.shape[1], 1))
+    for start in range(0, len(B), height):
+        rows = slice(start, start + height)
+        A = B[rows].astype(np.float64)
+        Z = indicators[codes[rows]]
+        if w is not None:
+            Z *= w[rows, None]
+        sums += Z.T @ A
+        squares += np.einsum("ij,ij->j", A, A if w is None else A * w[rows, None])
+
+
+def add_inner_products(
+    B: NDArray,
+    J: Indices,
+    shift: Floats | None,
+    scale: Floats | None,
+    root: Floats | None,
+    out: Floats,
+) -> None:
+    """Add A'A, where A = root * (B[:, J] - shift) * scale.
+
+    Parameters
+    ----------
+    B : array of shape (rows, n)
+        Of any numeric dtype.
+    J : indices
+        t columns.
+    shift, scale : arrays of shape (t,) or None
+    root : array of shape (rows,) or None for ones
+    out : array of shape (t, t)
+    """
+    few = len(out) <= _FEW and B.dtype in (np.float32, np.float64)
+    if few and stands_by_rows(B) and kernels() is not None:
+        given = (shift, scale, root)
+        others = (None if a is None else aligned(np.ascontiguousarray(a)) for a in given)
+        kernels().inner_products(aligned(B), aligned(J), *others, out)
+        return
+    height = max(16, _NUMBERS // max(len(J), 1))
+    for start in range(0, len(B), height):
+        rows = slice(start, start + height)
+        A = take_columns(B[rows], J)
+        if shift is not None:
+            A -= shift
+        if scale is not None:
+            A *= scale
+        if root is not None:
+            A *= root[rows, None]
+        out += A.T @ A
