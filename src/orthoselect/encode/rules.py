@@ -154,6 +154,7 @@ def mean_std_cuts(columns: Any, n_levels: int, weights: Floats | None = None) ->
 
     Examples
     --------
+    >>> from orthoselect.encode.bins import DenseColumns
     >>> columns = DenseColumns(np.array([[0.0, 1.0, 2.0, 3.0, 14.0]]))  # m = 4, s = 5.1
     >>> mean_std_cuts(columns, 3).round(1)
     array([[-1.1,  9.1]])
@@ -177,6 +178,7 @@ def equal_width_cuts(columns: Any, n_levels: int) -> Floats:
 
     Examples
     --------
+    >>> from orthoselect.encode.bins import DenseColumns
     >>> columns = DenseColumns(np.array([[0.0, 1.0, 2.0, 4.0]]))
     >>> equal_width_cuts(columns, 4)
     array([[1., 2., 3.]])

@@ -198,28 +198,29 @@ def orthonormalize(A: Floats, sizes: Floats) -> tuple[Floats, NDArray[np.bool_]]
     return basis.Q, kept
 
 
-def independent_columns(A: Floats, sizes: Floats) -> Indices:
-    """Return columns that all of A are combinations of, those that are known best first.
+def take_best_first(basis: Basis, A: Floats, sizes: Floats) -> list[int]:
+    """Take columns into a basis, those that are known best first; return those that were taken.
 
-    Next is always the column whose rest stands out most from its rounding. So a direction that
-    several columns share is told by the one that tells it best, whatever their order: others may
-    depend on what is known of it, if that is little.
+    Next is always the column whose rest, given those in the basis, stands out most from its
+    rounding. So a direction that several columns share is told by the one that tells it best,
+    whatever their order: others may depend on what is known of it, if that is little.
 
     Parameters
     ----------
+    basis : Basis
     A : array of shape (N, p)
         Centered columns.
     sizes : array of shape (p,)
         One rounding of each stored column; see `Basis`.
 
-    Examples
-    --------
-    >>> a, b = np.eye(4)[:2]
-    >>> independent_columns(np.column_stack([a, a + 1e-9 * b, a + b]), np.full(3, 2.2e-16))
-    array([2, 0])
+    Returns
+    -------
+    places : list of int
+        Those that do not depend on others, in the order in which they were taken.
     """
-    basis, found = Basis(A.shape[0]), []
-    W, reach, left = A.copy(), sizes.copy(), np.ones(A.shape[1], dtype=bool)
+    W, H = basis.residual(A)
+    reach, left = sizes + np.abs(H).T @ basis.reaches, np.ones(A.shape[1], dtype=bool)
+    taken: list[int] = []
     while left.any():
         stands_out = np.sqrt(_squares(W)) / np.where(left, reach, np.inf)
         stands_out[~left] = -1.0
@@ -227,9 +228,25 @@ def independent_columns(A: Floats, sizes: Floats) -> Indices:
         left[j] = False
         if not basis.append(A[:, j], sizes[j]):
             continue
-        found.append(j)
+        taken.append(j)
         q = basis.Q[:, -1]
         h = q @ W
         W -= q[:, None] * h
         reach += np.abs(h) * basis.reaches[-1]
-    return np.array(found, dtype=np.intp)
+    return taken
+
+
+def independent_columns(A: Floats, sizes: Floats) -> Indices:
+    """Return columns that all of A are combinations of, those that are known best first.
+
+    Parameters
+    ----------
+    A, sizes : as for `take_best_first`
+
+    Examples
+    --------
+    >>> a, b = np.eye(4)[:2]
+    >>> independent_columns(np.column_stack([a, a + 1e-9 * b, a + b]), np.full(3, 2.2e-16))
+    array([2, 0])
+    """
+    return np.array(take_best_first(Basis(A.shape[0]), A, sizes), dtype=np.intp)

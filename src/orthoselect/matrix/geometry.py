@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from orthoselect.lazy import lazy
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.basis import Basis, independent_columns
+from orthoselect.matrix.basis import Basis, independent_columns, take_best_first
 from orthoselect.matrix.rows import Rows
 
 if TYPE_CHECKING:
@@ -178,9 +178,8 @@ class RowGeometry(Geometry):
         return ((self._V.T @ self._basis.Q) ** 2).sum(axis=0)
 
     def _append(self, J: Indices) -> list[int]:
-        """Take columns into the basis; return those that do not depend on the ones before."""
-        columns, sizes = self._X.columns(J).T, self._X.sizes[J]
-        return [int(j) for j, x, size in zip(J, columns, sizes) if self._basis.append(x, size)]
+        """Take columns into the basis; return those that do not depend on others, as taken."""
+        return J[take_best_first(self._basis, self._X.columns(J), self._X.sizes[J])].tolist()
 
     def _extend(self, S: Sequence[int]) -> None:
         """Bring the basis up to the columns that were taken without it."""

@@ -19,7 +19,13 @@ import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.basis import ROUNDINGS, Basis, dependence_floors, independent_columns
+from orthoselect.matrix.basis import (
+    ROUNDINGS,
+    Basis,
+    dependence_floors,
+    independent_columns,
+    take_best_first,
+)
 from orthoselect.matrix.factor import Factor
 from orthoselect.matrix.geometry import Direction, Geometry, Measured
 from orthoselect.matrix.remade import RemadeBasis
@@ -70,19 +76,23 @@ class StreamedGeometry(Geometry):
         return basis.k - len(S), float((along**2).sum())
 
     def take(self, S: Sequence[int], J: Indices, L: Floats) -> list[Direction]:
-        found = None if len(J) == 1 else self._take_together(S, J, L)
-        if found is not None:
-            return found
+        order = J.tolist()
+        if len(J) > 1:
+            order, basis, _ = self._orthogonalize(S, J, L)
+            together = self._take_together(S, order, L, basis)
+            if together is not None:
+                return together
         S, found = list(S), []
-        for j in J.tolist():
+        for j in order:
             new = self._take_one(S, j, L)
             S, L = S + [j] * len(new), np.concatenate([L, *(one.row[None] for one in new)])
             found += new
         return found
 
-    def _take_together(self, S: Sequence[int], J: Indices, L: Floats) -> list[Direction] | None:
-        """Take several columns with two passes; None if they hardly differ beyond rounding."""
-        kept, basis, _ = self._orthogonalize(S, J, L)
+    def _take_together(
+        self, S: Sequence[int], kept: list[int], L: Floats, basis: Basis
+    ) -> list[Direction] | None:
+        """Take several columns with one pass more; None if they hardly differ beyond rounding."""
         R, k = basis.R, len(S)
         for s in range(k, basis.k):
             self._basis.add(np.append(0.0, R[:s, s]), R[s, s])
@@ -113,7 +123,7 @@ class StreamedGeometry(Geometry):
         basis = Basis(k + p)
         basis.extend(np.concatenate([_triangle(L, S), np.zeros((p, k))]), sizes[list(S)])
         A = np.concatenate([H, factor.R[k + 1 :, k + 1 :]])
-        kept = [int(j) for i, j in enumerate(J) if basis.append(A[:, i], sizes[j])]
+        kept = J[take_best_first(basis, A, sizes[J])].tolist()
         return kept, basis, basis.Q[k:, k:].T @ factor.K[k + 1 :]
 
     def _directions(
