@@ -243,14 +243,14 @@ def test_the_command_writes_its_tables_into_a_page_and_runs_one_problem_again(tm
 
 
 @pytest.mark.parametrize(
-    ("seed", "number"),
+    ("run", "number"),
     [
         (2026, 12259),  # a column that depends on hardly known directions, without a constant
         (2026, 13908),  # which column of a group is the finer one was decided by last digits
         (2027, 5885),  # columns of a group that hardly differ from what is selected came first
     ],
 )
-def test_problems_that_were_wrong_once_are_right(seed, number):
+def test_problems_that_were_wrong_once_are_right(run, number):
     told = []
-    problems.run(5, seed, only=number, tell=told.append)
+    problems.run(5, run, only=number, tell=told.append)
     assert told == []
