@@ -185,7 +185,7 @@ def press_while(tmp_path):
         )
         assert process.stdout.readline() == "importing\n"
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=60)
         assert process.returncode == 130, err
         assert out == ""
         return err
