@@ -30,7 +30,8 @@ def test_paths_are_those_that_were_frozen(method):
             continue
         for part in ("features", "names", "stopped"):
             assert told[part] == frozen[part], name
-        assert told["gains"] == pytest.approx(frozen["gains"], rel=1e-9, abs=1e-12), name
+        roundoff = golden.NEAR_ROUNDOFF if "mixed" in name else 1e-12
+        assert told["gains"] == pytest.approx(frozen["gains"], rel=1e-9, abs=roundoff), name
         for cost in ("passes", "products"):
             if AS_PLANNED and frozen[cost] is not None:
                 assert told[cost] <= frozen[cost], name
