@@ -16,7 +16,7 @@ from orthoselect.read import read_table, read_target
 from orthoselect.read.arrow_files import ArrowPart
 from orthoselect.read.columns import columns_of
 from orthoselect.read.dask_table import DaskTable
-from orthoselect.read.names import check_same_names
+from orthoselect.read.file_blocks import check_same_columns
 from orthoselect.read.text_files import TextOptions, TextPart
 
 pa = pytest.importorskip("pyarrow")
@@ -155,7 +155,9 @@ def stored(kind, n):
 
 
 LOOKS = {
-    "names of two files": lambda names: check_same_names(Path("a"), names, Path("b"), names),
+    "names of two files": lambda names: check_same_columns(
+        [SimpleNamespace(path=Path(file), names=names) for file in "ab"]
+    ),
     "names of Dask": lambda names: DaskTable(SimpleNamespace(columns=[Label(x) for x in names])),
     "columns of an Arrow file": lambda names: list(stored(ArrowPart, len(names)).batches(names, 9)),
     "columns of a CSV file": lambda names: list(stored(TextPart, len(names)).batches(names, 9)),

@@ -19,9 +19,9 @@ from orthoselect.read import (
     read_table,
     read_target,
     sift,
+    split_names,
 )
 from orthoselect.read.columns import columns_of
-from orthoselect.read.names import split_names
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,7 @@ from orthoselect.encode.labels import LevelsSeen
 from orthoselect.errors import InputError, listing
 from orthoselect.gram.layout import Layout, ResponseColumn
 from orthoselect.gram.rows import ReadTarget, ReadWeights
-from orthoselect.read import Block
-from orthoselect.read.names import check_block_names
+from orthoselect.read import Block, check_block_names
 
 
 def first_look(

@@ -8,18 +8,18 @@ been looked at but not read. In memory is one block.
 - `source.py`, `survey.py` read a table whole or in blocks; `dask_*.py` where Dask has the rows.
 - `block.py` and `target.py` know arrays, sparse matrices and dataframes.
 - `dataset.py`, `columns.py`, `sift.py`, `missing.py`: what a file holds besides features.
-- `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds them, `content.py`
-  has the bytes of one, `file_blocks.py` makes many of them one table, `write.py` writes.
+- `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds and opens them,
+  `file_blocks.py` makes many of them one table, `write.py` writes.
 - `arrow_files.py`, `text_files.py` (with `text_format.py`: how they are written, and
   `text_values.py`: rows parsed), `numpy_files.py`, `builtin.py`: the formats.
-- `names.py`: columns as people name them; `arrow.py`: pyarrow's types and columns in plain terms.
+- `arrow.py`: pyarrow's types and columns in plain terms.
 """
 
 from orthoselect.read.block import Block, open_whole
 from orthoselect.read.block_columns import ColumnsOf
-from orthoselect.read.blocks import RowBlocks
+from orthoselect.read.blocks import RowBlocks, check_block_names, response_columns
 from orthoselect.read.builtin import BUILT_IN
-from orthoselect.read.dataset import Dataset, TextFormat
+from orthoselect.read.dataset import Dataset, TextFormat, find_names, split_names
 from orthoselect.read.file_blocks import FileBlocks
 from orthoselect.read.given import (
     find_file,
@@ -31,17 +31,16 @@ from orthoselect.read.given import (
     why_not_whole,
 )
 from orthoselect.read.missing import drop_missing
-from orthoselect.read.names import find_names, response_columns
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import (
     FORMATS,
     SUFFIXES,
     files_of,
-    is_path,
     on_dask,
     read_source,
     read_table,
 )
+from orthoselect.read.paths import is_path
 from orthoselect.read.sift import sift
 from orthoselect.read.source import Source, names_in_errors
 from orthoselect.read.target import numbers_of, read_target
@@ -65,6 +64,7 @@ __all__ = [
     "RowBlocks",
     "Source",
     "TextFormat",
+    "check_block_names",
     "check_block_output",
     "check_output",
     "drop_missing",
@@ -87,6 +87,7 @@ __all__ = [
     "read_target",
     "response_columns",
     "sift",
+    "split_names",
     "why_not_whole",
     "write_blocks",
     "write_columns",

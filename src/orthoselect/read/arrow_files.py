@@ -17,8 +17,8 @@ from orthoselect.read.arrow import (
     plain_table,
     row_bytes,
 )
-from orthoselect.read.content import Content, Part
 from orthoselect.read.dataset import Dataset
+from orthoselect.read.paths import Content, Part
 
 _BLOCKS_AT_ONCE = 4  # rows of a row group that is read whole, in blocks
 _STREAMED = 1 << 18  # bytes of a column that are read at a time from a large row group
@@ -69,6 +69,7 @@ class ParquetPart(Part):
         super().__init__(path)
         with self.reading("parquet"), self._open() as file:
             self.schema = plain_schema(file.schema_arrow)
+            self.names = list(self.schema.names)
             self.n_rows = file.metadata.num_rows
             groups = [file.metadata.row_group(g) for g in range(file.metadata.num_row_groups)]
             stored = sum(group.total_byte_size for group in groups)
@@ -112,10 +113,10 @@ class ArrowPart(Part):
         self._is_file = head == b"ARROW1"
         with self.reading("arrow"):
             reader = self._open(None)
-            self._names = list(reader.schema.names)
             self.schema = plain_schema(reader.schema)
-            self.n_rows = sum(batch.num_rows for batch in self._read([0][: len(self._names)]))
-        self.nbytes = max(self._state[0], self.n_rows * row_bytes(self.schema))
+            self.names = list(self.schema.names)
+            self.n_rows = sum(batch.num_rows for batch in self._read([0][: len(self.names)]))
+        self.nbytes = max(self.stored_bytes, self.n_rows * row_bytes(self.schema))
 
     def _open(self, fields: Sequence[int] | None) -> Any:
         pa, ipc = load_pyarrow(), load_pyarrow("pyarrow.ipc")
@@ -138,7 +139,7 @@ class ArrowPart(Part):
             if not names:
                 yield from _rows_alone(self.n_rows, n_rows)
                 return
-            place = {name: at for at, name in enumerate(self._names)}
+            place = {name: at for at, name in enumerate(self.names)}
             for batch in self._read([place[name] for name in names]):
                 batch.validate(full=True)  # Arrow trusts the offsets it finds
                 yield plain_table(pa.Table.from_batches([batch]), names)

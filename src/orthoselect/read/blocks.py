@@ -38,11 +38,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode import NumberedNames
-from orthoselect.errors import InputError
+from orthoselect.errors import InputError, listing
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.matrix.reading import ReadingProgress
 from orthoselect.read.arrow import bytes_of_arrow
-from orthoselect.read.names import check_block_names
 
 
 class RowBlocks:
@@ -122,6 +121,23 @@ class RowBlocks:
         with suppress(TypeError):  # not all iterators can be referred to weakly
             self._last = weakref.ref(blocks)
         return blocks
+
+
+def check_block_names(expected: Sequence[str], found: Sequence[str], number: int) -> None:
+    """Raise unless a block has the columns expected; a block without names may call them x0."""
+    if len(found) != len(expected):
+        raise InputError(
+            f"all blocks should have the same columns; block {number} has {len(found)}, where "
+            f"{len(expected)} were expected: {listing(expected)}."
+        )
+    if isinstance(found, NumberedNames):
+        return
+    for a, b in zip(expected, found):
+        if a != b:
+            raise InputError(
+                f"all blocks should have the same columns in the same order; block {number} has "
+                f"`{b}` where `{a}` was expected."
+            )
 
 
 def _check_blocks(blocks: Any) -> None:
@@ -285,3 +301,25 @@ def is_dask(data: Any) -> bool:
 def gathered(values: Any) -> Any:
     """Return a Dask collection as what it holds, and anything else as it is."""
     return values.compute() if is_dask(values) else values
+
+
+def response_columns(target: Any, names: Sequence[str]) -> list[str]:
+    """Return the names of the columns that are the response; none where its values are given.
+
+    A list of texts, each once, of which one at least is the name of a column, is taken for names:
+    no classes are so.
+
+    Examples
+    --------
+    >>> response_columns("a", ["a", "b"]), response_columns(["b", "a"], ["a", "b"])
+    (['a'], ['b', 'a'])
+    >>> response_columns(["yes", "no", "yes"], ["a", "b"])
+    []
+    """
+    if isinstance(target, str):
+        return [target]
+    if not isinstance(target, (list, tuple)) or not all(isinstance(one, str) for one in target):
+        return []
+    distinct = set(target)
+    is_names = len(distinct) == len(target) and not distinct.isdisjoint(names)
+    return list(target) if is_names else []

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,8 @@ from numpy.typing import NDArray
 
 from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
 from orthoselect.lazy import lazy
-from orthoselect.read.blocks import is_block_source
+from orthoselect.read.blocks import is_block_source, response_columns
 from orthoselect.read.columns import Columns, columns_of
-from orthoselect.read.names import find_names, response_columns
 
 _USUAL_TARGETS = ("target", "y")
 
@@ -220,3 +220,48 @@ class Dataset:
                 f"{listing(twice)} occurs more than once. {remedy}."
             )
         return self
+
+
+def find_names(given: Iterable[str], names: Sequence[str], option: str) -> list[str]:
+    """Return the columns that are meant, each once, in the order given.
+
+    Parameters
+    ----------
+    given : iterable of str
+        Each a column's name, a pattern with ``*`` or ``?``, or several of either with commas
+        between them. A name that holds a comma or a star stands for itself.
+    names : sequence of str
+        The columns of the table.
+    option : str
+        What to call it in an error.
+
+    Examples
+    --------
+    >>> find_names(["b,a", "x*"], ["a", "b", "x1", "x2"], "--exclude")
+    ['b', 'a', 'x1', 'x2']
+    """
+    known = dict.fromkeys(names)
+    found: dict[str, None] = {}
+    unknown: list[str] = []
+    for item in given:
+        parts = [item] if item in known else split_names(item)
+        for part in parts:
+            matches = [part] if part in known else []
+            if not matches and any(sign in part for sign in "*?"):
+                matches = [name for name in names if fnmatchcase(name, part)]
+            found.update(dict.fromkeys(matches))
+            unknown += [] if matches else [part]
+    if unknown:
+        raise UnknownColumnError(option, unknown, names)
+    return list(found)
+
+
+def split_names(item: str) -> list[str]:
+    """Return the names between commas; nothing between two of them is none.
+
+    Examples
+    --------
+    >>> split_names("a, b,"), split_names("")
+    (['a', 'b'], [''])
+    """
+    return [part.strip() for part in item.split(",") if part.strip()] or [item]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import copy
 from numbers import Integral
@@ -15,9 +16,15 @@ from orthoselect.lazy import lazy
 from orthoselect.matrix.reading import ReadingProgress
 from orthoselect.read.arrow import cast_column, load_pyarrow, row_bytes
 from orthoselect.read.arrow_files import ArrowPart, ParquetPart
-from orthoselect.read.content import Part
-from orthoselect.read.names import check_names, check_same_names
-from orthoselect.read.paths import FoundFile, block_format, find_files, partition_values
+from orthoselect.read.paths import (
+    BLOCK_SUFFIXES,
+    TOLD_SUFFIXES,
+    FoundFile,
+    Part,
+    find_files,
+    partition_values,
+    split_suffix,
+)
 from orthoselect.read.text_files import TextPart
 from orthoselect.read.text_format import TextOptions
 
@@ -108,13 +115,13 @@ class FileBlocks:
         self.format = _format(files[0].path, format)
         self.parts = _parts(files, format, options)
         self._added = self._partitions(files)
-        self.names: list[str] = [*_names_of(self.parts[0]), *self._added]
+        self.names: list[str] = [*self.parts[0].names, *self._added]
         self.memory, self.progress = memory, progress
         self._given_rows = block_rows
 
     def _partitions(self, files: Sequence[FoundFile]) -> dict[str, list[Any]]:
         """Return the values that folders add to each file."""
-        own = set(_names_of(self.parts[0]))
+        own = set(self.parts[0].names)
         return {k: values for k, values in partition_values(files).items() if k not in own}
 
     @lazy
@@ -226,17 +233,20 @@ def _parts(
         )
     several, options = len(files) > 1, options or TextOptions()
     parts = [_part(file.path, formats[0], options, several) for file in files]
-    first = _names_of(parts[0])
-    for part in parts:
-        check_names(part.path, _names_of(part))
-        check_same_names(parts[0].path, first, part.path, _names_of(part))
+    check_same_columns(parts)
     return parts
 
 
 def _format(path: Path, given: str | None) -> str:
     if given is not None:
         return "arrow" if given == "feather" else given
-    return block_format(path)[0]
+    suffix = split_suffix(path)[0]
+    if suffix not in BLOCK_SUFFIXES:
+        raise InputError(
+            f"`{path}` should end in one of {TOLD_SUFFIXES}, to be read with other files or in "
+            f"blocks of rows."
+        )
+    return BLOCK_SUFFIXES[suffix]
 
 
 def _part(path: Path, format: str, options: TextOptions, among_others: bool) -> Part:
@@ -250,8 +260,26 @@ def _part(path: Path, format: str, options: TextOptions, among_others: bool) -> 
     return ParquetPart(path) if format == "parquet" else ArrowPart(path)
 
 
-def _names_of(part: Part) -> list[str]:
-    return part.names if isinstance(part, TextPart) else list(part.schema.names)
+def check_same_columns(parts: Sequence[Part]) -> None:
+    """Raise where a file has two columns of one name, or not the columns that the first has."""
+    first, first_names = parts[0], set(parts[0].names)
+    for part in parts:
+        names = set(part.names)
+        if len(names) < len(part.names):
+            twice = [name for name, count in Counter(part.names).items() if count > 1]
+            raise InputError(
+                f"`{part.path}` should have a name of its own for each column; {listing(twice)} "
+                f"occurs more than once. Rename the columns."
+            )
+        if names == first_names:
+            continue
+        missed = [name for name in first.names if name not in names]
+        more = missed or [name for name in part.names if name not in first_names]
+        has, lacks = (first, part) if missed else (part, first)
+        raise InputError(
+            f"all files should have the same columns; `{has.path}` has {listing(more)}, "
+            f"`{lacks.path}` has not. Name the files that belong together, or write them alike."
+        )
 
 
 def _added_type(values: Sequence[Any]) -> Any:

@@ -11,13 +11,13 @@ from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.read.block import open_whole
-from orthoselect.read.blocks import WithMemory, is_block_source, is_dask
+from orthoselect.read.blocks import WithMemory, is_block_source, is_dask, response_columns
 from orthoselect.read.dask_source import DaskSource
 from orthoselect.read.dask_table import DaskTable, OnDask
 from orthoselect.read.dataset import Dataset
-from orthoselect.read.names import response_columns
 from orthoselect.read.numpy_files import NpyBlocks
-from orthoselect.read.open import is_path, map_blocks, read_table
+from orthoselect.read.open import map_blocks, read_table
+from orthoselect.read.paths import is_path
 from orthoselect.read.source import BlockSource, Source, WholeSource
 
 

@@ -20,9 +20,9 @@ from orthoselect.errors import CutShortWarning, InputError, ShapeError, listing,
 from orthoselect.matrix.reading import ReadingProgress
 from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.arrow_files import table_dataset
-from orthoselect.read.content import Content, WatchedFile, opened_file
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.file_blocks import block_bytes, check_block_rows
+from orthoselect.read.paths import Content, WatchedFile, opened_file
 
 # What a matrix may be called, and its response then.
 _PAIRS = (
@@ -409,10 +409,10 @@ class _NpyFile(WatchedFile):
             self.shape, self._fortran, self.dtype = read(file)
             self._offset = file.tell()
         expected = self._offset + int(np.prod(self.shape)) * self.dtype.itemsize
-        if self._state[0] < expected and not self.dtype.hasobject:
+        if self.stored_bytes < expected and not self.dtype.hasobject:
             raise InputError(
                 f"`{path}` should be a whole npy file; it should have {expected} bytes and has "
-                f"{self._state[0]}."
+                f"{self.stored_bytes}."
             )
 
     def window(self, start: int, stop: int, columns: list[int] | None) -> NDArray:

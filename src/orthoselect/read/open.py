@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import replace
@@ -17,20 +18,21 @@ from orthoselect.matrix.threads import prepare_blas
 from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.arrow_files import ArrowPart, ParquetPart, read_arrow, read_parquet
 from orthoselect.read.builtin import BUILT_IN, read_built_in
-from orthoselect.read.content import (
-    STANDARD_INPUT,
-    Content,
-    UnpacksToMoreError,
-    naming,
-    read_content,
-    split_suffix,
-    standard_input,
-)
 from orthoselect.read.dask_table import OnDask
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.file_blocks import BLOCK_BYTES, FileBlocks
 from orthoselect.read.numpy_files import NpyBlocks, read_archive, read_array, read_libsvm
-from orthoselect.read.paths import BLOCK_SUFFIXES, find_files, is_list_of_paths, is_several
+from orthoselect.read.paths import (
+    BLOCK_SUFFIXES,
+    STANDARD_INPUT,
+    Content,
+    UnpacksToMoreError,
+    find_files,
+    is_several,
+    naming,
+    read_content,
+    split_suffix,
+)
 from orthoselect.read.text_files import expansion_of, read_text
 from orthoselect.read.text_format import TextOptions
 
@@ -62,11 +64,6 @@ _HELD = 10  # blocks at a time: read (a whole row group), converted, and worked 
 _LEAST_ROOM = 1 << 27  # bytes without which Arrow does not read at all
 _PLENTY = 1 << 30  # bytes beside which blocks are small
 _LEAST = 1 << 22  # bytes that are left to a selection, whatever the blocks take
-
-
-def is_path(data: Any) -> bool:
-    """Whether data is a path, or a list of paths."""
-    return isinstance(data, (str, Path)) or is_list_of_paths(data)
 
 
 def read_table(
@@ -113,8 +110,6 @@ def read_table(
     budget = None if memory is None else count_bytes(memory)
     text = TextOptions(delimiter, encoding, header)
     several = is_several(source)
-    if not several:
-        source = source[0] if is_list_of_paths(source) else source
     kind = "several" if several else _block_kind(source, format)
     _check_room(source, kind)
     if kind is None:
@@ -258,9 +253,11 @@ def files_of(source: Any) -> list[Path | int]:
     """
     if is_several(source):
         return [file.path for file in find_files(source)]
-    source = source[0] if isinstance(source, (list, tuple)) else source
     if source == "-":
-        return [*standard_input()]
+        try:
+            return [sys.stdin.fileno()]
+        except (AttributeError, OSError, ValueError):  # none, or what stands in for it is no file
+            return []
     return [] if _is_built_in(source) else [Path(source)]
 
 
@@ -450,6 +447,6 @@ def _name_of(source: Any) -> str:
     >>> _name_of("data/2024"), _name_of(["data/a.csv", "data/b.csv"])
     ('2024', 'a.csv and 1 more')
     """
-    if is_list_of_paths(source):
+    if isinstance(source, (list, tuple)):
         return f"{Path(source[0]).name} and {len(source) - 1} more"
     return Path(source).name or str(source)

@@ -1,24 +1,33 @@
-"""Paths as people give them -> the files that are meant, in an order that stays.
+"""Paths as people give them -> the files that are meant, in an order that stays; and their bytes.
 
 A folder stands for all tables in it and below, a pattern with `*`, `?` or `[...]` for what it
 matches (`**` for folders below), each sorted by name; a list for its files in the order given.
 Folders called ``key=value`` add a column: that is how Hive, Spark and pyarrow write partitions.
+A file may be compressed; "-" is standard input.
 """
 
 from __future__ import annotations
 
+import bz2
+import difflib
 import glob
+import gzip
+import io
+import lzma
 import os
 import re
+import sys
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from urllib.parse import unquote
 
 from orthoselect.errors import InputError, listing
-from orthoselect.read.content import leads_nowhere, split_suffix
+from orthoselect.matrix.memory import is_out_of_memory
 
 BLOCK_SUFFIXES = {
     ".parquet": "parquet",
@@ -28,24 +37,38 @@ BLOCK_SUFFIXES = {
     ".tsv": "tsv",
     ".npy": "npy",
 }
+STANDARD_INPUT = "standard input"
 _WILD = re.compile(r"[*?\[]")
 _WHOLE = re.compile(r"[-+]?\d{1,18}")
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
+_OPENERS: dict[str, Callable[..., Any]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_PACKED = {b"\x1f\x8b": ".gz", b"BZh": ".bz2", b"\xfd7zXZ\x00": ".xz"}
+_PIECE = 1 << 22  # bytes that are unpacked at a time
+_MAGIC = {
+    b"PAR1": "parquet",
+    b"ARROW1": "arrow",
+    b"\xff\xff\xff\xff": "arrow",
+    b"FEA1": "feather",
+    b"PK\x03\x04": "npz",
+}
+
+
+# Which files are meant
 
 
 @dataclass(frozen=True)
 class FoundFile:
-    """A file of a table.
-
-    Attributes
-    ----------
-    path : Path
-    partition : dict of str to str or None
-        What the names of its folders say, ``key=value``.
-    """
+    """A file of a table, and what the names of its folders say, ``key=value``."""
 
     path: Path
     partition: dict[str, str | None]
+
+
+def is_path(data: Any) -> bool:
+    """Whether data is a path, or a list or tuple of nothing but paths."""
+    # A list of lists is a table; a list of strings could be none.
+    items = data if isinstance(data, (list, tuple)) else [data]
+    return len(items) > 0 and all(isinstance(item, (str, Path)) for item in items)
 
 
 def is_several(source: Any) -> bool:
@@ -56,34 +79,18 @@ def is_several(source: Any) -> bool:
     >>> is_several(["a.csv", "b.csv"]), is_several("logs/*.csv"), is_several("a.csv")
     (True, True, False)
     """
-    if is_list_of_paths(source):
-        return True
-    if not isinstance(source, (str, Path)) or source in ("", "-"):
+    if not isinstance(source, (str, Path)):
+        return is_path(source)
+    if source == "-":
         return False
     # os.path: a name too long for the file system is no folder, not an error.
-    is_there = os.path.exists(source)
-    return os.path.isdir(source) or (_is_pattern(source) and not is_there)
-
-
-def is_list_of_paths(source: Any) -> bool:
-    """Whether a source is a list or tuple of nothing but paths."""
-    # A list of lists is a table; a list of strings could be none.
-    is_list = isinstance(source, (list, tuple)) and len(source) > 0
-    return is_list and all(isinstance(item, (str, Path)) for item in source)
-
-
-def _is_pattern(source: str | Path) -> bool:
-    return _WILD.search(str(source)) is not None
+    is_pattern = _WILD.search(str(source)) is not None
+    return os.path.isdir(source) or (is_pattern and not os.path.exists(source))
 
 
 def find_files(source: Any) -> list[FoundFile]:
-    """Return the files that are meant, in order; see above.
-
-    Parameters
-    ----------
-    source : str, Path, or list of these
-    """
-    given = list(source) if is_list_of_paths(source) else [source]
+    """Return the files that a path or a list of paths means, in order; see above."""
+    given = list(source) if isinstance(source, (list, tuple)) else [source]
     found: list[FoundFile] = []
     base = _common_folder(given) if len(given) > 1 else None
     for item in given:
@@ -95,54 +102,15 @@ def find_files(source: Any) -> list[FoundFile]:
             f"each file should be named once; {listing(twice)} is named more than once, and its "
             f"rows would count as often."
         )
-    _check_partitions(found)
+    first = found[0]
+    for file in found[1:]:
+        differing = set(file.partition) ^ set(first.partition)
+        if differing:
+            raise InputError(
+                f"all files should be in folders of the same keys; {listing(sorted(differing))} is "
+                f"a key of `{first.path}` or of `{file.path}`, but not of both."
+            )
     return found
-
-
-def _found_by(item: str | Path, base: Path | None) -> list[FoundFile]:
-    path = Path(item)
-    if path.is_dir():
-        files = _tables_below(path)
-        if not files:
-            raise InputError(
-                f"`{path}` should hold tables; it has no file that ends in one of "
-                f"{listing_of_suffixes()}."
-            )
-        return [_found(file, base or path) for file in files]
-    if _is_pattern(item) and not path.exists():
-        matches = [Path(name) for name in sorted(glob.glob(str(item), recursive=True))]
-        # A link to nothing may stand for rows that are missed; who opens it says so.
-        files = [file for file in matches if file.is_file() or leads_nowhere(file)]
-        if not files:
-            raise InputError(
-                f"`{item}` should match files; it matches none. Look whether the folder is right, "
-                f"and whether the pattern stands in quotes."
-            )
-        return [_found(file, base or _fixed_part(item)) for file in files]
-    return [_found(path, base or path.parent)]
-
-
-def _tables_below(folder: Path) -> list[Path]:
-    """Return the tables in a folder; names with a dot or underscore before them are not data."""
-    files = []
-    for place, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if name[0] not in "._"]
-        plain = (Path(place, name) for name in names if name[0] not in "._")
-        files += [path for path in plain if split_suffix(path)[0] in BLOCK_SUFFIXES]
-    return sorted(files)
-
-
-def _fixed_part(pattern: str | Path) -> Path:
-    """Return the folders before the first that has a wildcard.
-
-    Examples
-    --------
-    >>> _fixed_part("data/year=20*/part-?.parquet").as_posix()
-    'data'
-    """
-    parts = Path(pattern).parts
-    fixed = next(at for at, part in enumerate(parts) if _WILD.search(part))
-    return Path(*parts[:fixed])
 
 
 def _common_folder(paths: Iterable[str | Path]) -> Path:
@@ -155,25 +123,47 @@ def _common_folder(paths: Iterable[str | Path]) -> Path:
         return Path(os.path.sep)
 
 
-def _found(path: Path, base: Path) -> FoundFile:
-    folders = Path(os.path.relpath(path.parent, base)).parts
-    pairs = [part.split("=", 1) for part in folders if "=" in part]
-    return FoundFile(path, {unquote(key): _value(value) for key, value in pairs})
-
-
-def _value(text: str) -> str | None:
-    return None if text == _NO_VALUE else unquote(text)
-
-
-def _check_partitions(files: Sequence[FoundFile]) -> None:
-    first = files[0]
-    for file in files[1:]:
-        if set(file.partition) != set(first.partition):
-            differing = set(file.partition) ^ set(first.partition)
+def _found_by(item: str | Path, base: Path | None) -> list[FoundFile]:
+    """Return the files that one path means; the folders below `base` may be partitions."""
+    path = Path(item)
+    if path.is_dir():
+        files = _tables_below(path)
+        if not files:
             raise InputError(
-                f"all files should be in folders of the same keys; {listing(sorted(differing))} is "
-                f"a key of `{first.path}` or of `{file.path}`, but not of both."
+                f"`{path}` should hold tables; it has no file that ends in one of {TOLD_SUFFIXES}."
             )
+        base = base or path
+    elif _WILD.search(str(item)) and not path.exists():
+        matches = [Path(name) for name in sorted(glob.glob(str(item), recursive=True))]
+        # A link to nothing may stand for rows that are missed; who opens it says so.
+        files = [file for file in matches if file.is_file() or _leads_nowhere(file)]
+        if not files:
+            raise InputError(
+                f"`{item}` should match files; it matches none. Look whether the folder is right, "
+                f"and whether the pattern stands in quotes."
+            )
+        wild = next(at for at, part in enumerate(path.parts) if _WILD.search(part))
+        base = base or Path(*path.parts[:wild])
+    else:
+        files, base = [path], base or path.parent
+    return [FoundFile(file, _partition(file, base)) for file in files]
+
+
+def _tables_below(folder: Path) -> list[Path]:
+    """Return the tables in a folder; names with a dot or underscore before them are not data."""
+    files = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if name[0] not in "._"]
+        plain = (Path(place, name) for name in names if name[0] not in "._")
+        files += [path for path in plain if split_suffix(path)[0] in BLOCK_SUFFIXES]
+    return sorted(files)
+
+
+def _partition(file: Path, base: Path) -> dict[str, str | None]:
+    """Return the keys and values that the folders of a file are called by."""
+    folders = Path(os.path.relpath(file.parent, base)).parts
+    pairs = [part.split("=", 1) for part in folders if "=" in part]
+    return {unquote(key): None if text == _NO_VALUE else unquote(text) for key, text in pairs}
 
 
 def partition_values(files: Sequence[FoundFile]) -> dict[str, list[int | str | None]]:
@@ -194,17 +184,245 @@ def partition_values(files: Sequence[FoundFile]) -> dict[str, list[int | str | N
     return values
 
 
-def block_format(path: Path) -> tuple[str, str]:
-    """Return the format by the suffix of a file, and how it is compressed."""
-    suffix, packed = split_suffix(path)
-    if suffix not in BLOCK_SUFFIXES:
+def split_suffix(path: str | Path) -> tuple[str, str]:
+    """Return what a file name says of the format, and of how it is compressed.
+
+    Examples
+    --------
+    >>> split_suffix("table.CSV.gz")
+    ('.csv', '.gz')
+    """
+    suffixes = [suffix.lower() for suffix in Path(path).suffixes]
+    packed = suffixes.pop() if suffixes and suffixes[-1] in _OPENERS else ""
+    return (suffixes[-1] if suffixes else ""), packed
+
+
+TOLD_SUFFIXES = ", ".join(f"`{suffix}`" for suffix in BLOCK_SUFFIXES)
+
+
+# The bytes of a file
+
+
+@dataclass(frozen=True)
+class Content:
+    """Bytes that are in memory, or in a file.
+
+    Attributes
+    ----------
+    name : str
+        What to call them in an error.
+    stored : bytes or Path
+    packed : {"", ".gz", ".bz2", ".xz"}
+        How the file is compressed.
+    """
+
+    name: str
+    stored: bytes | Path
+    packed: str = ""
+
+    def open(self) -> BinaryIO:
+        """Return a file to read and to seek in."""
+        if isinstance(self.stored, bytes):
+            return io.BytesIO(self.stored)
+        return open_packed(self.stored, self.packed, "rb")
+
+    def buffer(self) -> Any:
+        """Return a pyarrow buffer; of a file, not compressed, only what is looked at is read."""
+        import pyarrow as pa
+
+        if isinstance(self.stored, bytes):
+            return pa.py_buffer(self.stored)
+        with pa.memory_map(str(self.stored)) as file:
+            return file.read_buffer()
+
+    def kind(self) -> str | None:
+        """Return the format that the first bytes tell; None for what may be text."""
+        with self.open() as file:
+            head = file.read(8)
+        return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
+
+
+def open_packed(path: Path, packed: str, mode: str) -> Any:
+    """Open a file for bytes, through its compression if there is any."""
+    return _OPENERS.get(packed, open)(path, mode)
+
+
+class UnpacksToMoreError(Exception):
+    """A compressed file holds more than may be in memory."""
+
+
+def read_content(source: str | Path, near: Iterable[str], most: int | None = None) -> Content:
+    """Find the bytes of a source.
+
+    Parameters
+    ----------
+    source : str or Path
+        A path, or "-" for standard input.
+    near : names that might have been meant, besides those of the files there
+    most : int, optional
+        Bytes that a compressed file may have when it is unpacked; `UnpacksToMoreError` if it has
+        more.
+    """
+    if source == "-":
+        return Content(STANDARD_INPUT, _unpacked(sys.stdin.buffer.read(), STANDARD_INPUT))
+    path = Path(source)
+    with opened_file(path, near):
+        if path.is_dir():
+            raise InputError(f"`{path}` should be a file; it is a folder. Name a file in it.")
+        if split_suffix(path)[1] or not path.is_file():
+            return Content(str(path), _unpacked(path.read_bytes(), str(path), most))
+        path.open("rb").close()
+        return Content(str(path), path if path.stat().st_size else b"")  # nothing to map
+
+
+def _unpacked(stored: bytes, name: str, most: int | None = None) -> bytes:
+    packed = next((kind for magic, kind in _PACKED.items() if stored.startswith(magic)), None)
+    if packed is None:
+        return stored
+    pieces, size = [], 0
+    try:
+        with _OPENERS[packed](io.BytesIO(stored)) as file:
+            while piece := file.read(_PIECE if most is not None else -1):
+                pieces.append(piece)
+                size += len(piece)
+                if most is not None and size > most:
+                    raise UnpacksToMoreError
+    except UnpacksToMoreError:
+        raise
+    except Exception as error:  # each library has errors of its own for broken data
+        if is_out_of_memory(error):
+            raise MemoryError from error
         raise InputError(
-            f"`{path}` should end in one of {listing_of_suffixes()}, to be read with other files "
-            f"or in blocks of rows."
+            f"`{name}` should be a whole {packed} file; it is broken or cut short: {error}"
+        ) from error
+    return b"".join(pieces)
+
+
+# What is wrong with a file
+
+
+@contextmanager
+def opened_file(path: Path, near: Iterable[str] = ()) -> Iterator[None]:
+    """Word what the file system says."""
+    try:
+        yield
+    except InputError:
+        raise
+    except FileNotFoundError:
+        raise InputError(
+            f"there should be a table at `{path}`; {_what_is_missing(path, near)}"
+        ) from None
+    except PermissionError:
+        raise InputError(f"`{path}` should be readable; you have no permission to.") from None
+    except OSError as error:
+        raise InputError(f"`{path}` could not be read: {error.strerror or error}.") from None
+    except ValueError:  # a null in the name
+        raise InputError(f"`{path!s}` should be the name of a file; it cannot be one.") from None
+
+
+@contextmanager
+def naming(name: str, kind: str) -> Iterator[None]:
+    """Name a file in whatever error a library has for it."""
+    try:
+        yield
+    except InputError:
+        raise
+    except PermissionError:
+        raise InputError(f"`{name}` should be readable; you have no permission to.") from None
+    except Exception as error:  # broken files raise whatever their library meets
+        if is_out_of_memory(error):
+            raise MemoryError from error
+        first_line = " ".join(str(error).strip().splitlines()[:1])
+        raise InputError(
+            f"`{name}` should be a whole {kind} file; it could not be read: {first_line}"
+        ) from error
+
+
+def _what_is_missing(path: Path, near: Iterable[str]) -> str:
+    link = next((part for part in (path, *path.parents) if _leads_nowhere(part)), None)
+    if link is None:
+        return f"there is no such file{_did_you_mean(path, near)}"
+    end = link
+    while end.is_symlink():
+        end = end.parent / end.readlink()
+    this = "it" if link == path else f"`{link}`"
+    return f"{this} is a link to nothing: there is no `{end}`. Mend the link, or name another file."
+
+
+def _leads_nowhere(path: Path) -> bool:
+    """Whether a path is a symbolic link to something that is not there."""
+    return os.path.islink(path) and not os.path.exists(path)
+
+
+def _did_you_mean(path: Path, near: Iterable[str]) -> str:
+    folder = path.parent
+    names = []
+    if folder.is_dir():
+        names = [e.name for e in os.scandir(folder) if not _leads_nowhere(Path(e.path))]
+    others = list(near) if folder == Path() else []
+    close = difflib.get_close_matches(path.name, [*names, *others], n=3)
+    if close:
+        return f". Did you mean {listing(n if n in others else folder / n for n in close)}?"
+    return "." if folder.is_dir() else f", nor a folder `{folder}`."
+
+
+class WatchedFile:
+    """A file that should not change while it is read; its `stored_bytes` are those it had."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with opened_file(path):
+            found = os.stat(path)
+        self.stored_bytes, self._written = found.st_size, found.st_mtime_ns
+
+    def check_unchanged(self) -> None:
+        """Raise if the file is no longer what it was when it was first looked at."""
+        was = self.stored_bytes
+        try:
+            found = os.stat(self.path)
+        except OSError:
+            how = "it has vanished, or can no longer be read"
+        else:
+            if (found.st_size, found.st_mtime_ns) == (was, self._written):
+                return
+            how = "it was written to"
+            if found.st_size != was:
+                how = f"it had {was} bytes and has {found.st_size} now"
+        raise InputError(
+            f"`{self.path}` should stay as it is while it is selected from; {how}. Start again "
+            f"when nobody writes to it."
         )
-    return BLOCK_SUFFIXES[suffix], packed
+
+    @contextmanager
+    def reading(self, kind: str) -> Iterator[None]:
+        """Name the file in whatever error a library has for it, unless it has changed."""
+        try:
+            with naming(str(self.path), kind):
+                yield
+        except InputError:
+            self.check_unchanged()
+            raise
 
 
-def listing_of_suffixes() -> str:
-    """Return the suffixes of what can be read in blocks, for an error."""
-    return ", ".join(f"`{suffix}`" for suffix in BLOCK_SUFFIXES)
+class Part(WatchedFile, ABC):
+    """One file of a table.
+
+    Attributes
+    ----------
+    names : list of str
+        Of its columns.
+    schema : pyarrow.Schema
+        Names and types of its columns, of which `batches` gives them.
+    n_rows : int
+    nbytes : int
+        About how many bytes its values take in memory.
+    """
+
+    names: list[str]
+    schema: Any
+    n_rows: int
+    nbytes: int
+
+    @abstractmethod
+    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
+        """Yield tables of these columns, about so many rows each, in the order of the file."""

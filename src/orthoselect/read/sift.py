@@ -16,9 +16,9 @@ from orthoselect.errors import (
     listing,
     warn,
 )
+from orthoselect.read.blocks import response_columns
 from orthoselect.read.columns import columns_of
 from orthoselect.read.dataset import Dataset
-from orthoselect.read.names import response_columns
 
 
 def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:

@@ -32,8 +32,14 @@ from orthoselect.matrix.reading import Reading
 from orthoselect.matrix.rows import Rows
 from orthoselect.read.block import Block, block_of
 from orthoselect.read.block_columns import ColumnsOf
-from orthoselect.read.blocks import as_asked, bytes_of, gathered, part_of, stored_at
-from orthoselect.read.names import check_block_names
+from orthoselect.read.blocks import (
+    as_asked,
+    bytes_of,
+    check_block_names,
+    gathered,
+    part_of,
+    stored_at,
+)
 from orthoselect.read.survey import OpenedBlock, Survey, TableCoder
 from orthoselect.read.target import numbers_of, read_target
 

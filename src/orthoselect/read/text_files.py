@@ -22,8 +22,8 @@ from orthoselect.errors import InputError, ShapeError
 from orthoselect.lazy import lazy
 from orthoselect.matrix.memory import room_in_limits, say_bytes
 from orthoselect.read.arrow import load_pyarrow
-from orthoselect.read.content import Content, Part, split_suffix
 from orthoselect.read.dataset import Dataset, TextFormat
+from orthoselect.read.paths import Content, Part, split_suffix
 from orthoselect.read.text_format import (
     UTF_8,
     TextOptions,
@@ -299,9 +299,9 @@ class TextPart(Part):
         self.names = self._file.names
 
     @property
-    def stored_bytes(self) -> int:
+    def _unpacked_bytes(self) -> int:
         """Bytes of the file, unpacked as far as can be guessed."""
-        return self._state[0] * (6 if self._packed else 1)
+        return self.stored_bytes * (6 if self._packed else 1)
 
     @lazy
     def _learned(self) -> Learned:
@@ -334,10 +334,10 @@ class TextPart(Part):
     @property
     def nbytes(self) -> int:  # type: ignore[override]
         """About how many bytes the values take in memory; the file is not read for that."""
-        return int(self.stored_bytes * expansion_of(self.path))
+        return int(self._unpacked_bytes * expansion_of(self.path))
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
-        per_row = max(1, self.stored_bytes // max(1, self.n_rows))
+        per_row = max(1, self._unpacked_bytes // max(1, self.n_rows))
         place = {name: at for at, name in enumerate(self.names)}
         at = [place[name] for name in names] or [0]
         with self.reading(self._kind):
