@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from fuzz.truth import Bounds
-from orthoselect.counts.weighted import LARGEST_WHOLE
+from orthoselect.counts.base import LARGEST_WHOLE
 
 Long = np.longdouble
 Array = Any

@@ -6,10 +6,8 @@ import numpy as np
 
 from orthoselect.counts import DenseCodes, SparseCodes
 from orthoselect.counts.blocks import BlockCounts
-from orthoselect.counts.counted import CodeCounts
 from orthoselect.counts.packed import PackedCounts
-from orthoselect.counts.sparse import SparseCounts
-from orthoselect.counts.weighted import WeightedCounts
+from orthoselect.counts.tables import CodeCounts, SparseCounts
 from orthoselect.matrix.passes import LocalPasses
 
 
@@ -42,8 +40,8 @@ KINDS = {
     "blocks": in_blocks,
     "sparse blocks": lambda codes, y, c: in_blocks(sparse_of(codes), y, c),
     "blocks in many passes": lambda codes, y, c: in_blocks(codes, y, c, memory=1000),
-    "weighted": lambda codes, y, c: WeightedCounts(codes, y, c, np.ones(len(y))),
-    "weighted sparse": lambda codes, y, c: WeightedCounts(sparse_of(codes), y, c, np.ones(len(y))),
+    "weighted": lambda codes, y, c: CodeCounts(codes, y, c, np.ones(len(y))),
+    "weighted sparse": lambda codes, y, c: SparseCounts(sparse_of(codes), y, c, np.ones(len(y))),
 }
 
 

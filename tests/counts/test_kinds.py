@@ -7,9 +7,9 @@ import naive
 from coded_tables import KINDS, random_problem, sparse_of
 from orthoselect import native
 from orthoselect.counts import DenseCodes, Logarithms, SparseCodes, count
-from orthoselect.counts import kinds as choice
-from orthoselect.counts.packed import common_ones
-from orthoselect.counts.weighted import WeightedCounts, to_units
+from orthoselect.counts.base import Weights
+from orthoselect.counts.packed import common_ones, packing_pays
+from orthoselect.counts.tables import CodeCounts
 from orthoselect.errors import InputError
 from orthoselect.matrix import threads
 
@@ -223,7 +223,7 @@ def test_dense_and_sparse_agree_on_real_weights_to_the_bit(way, rng, numbers):
 def test_very_large_whole_weights_need_no_table(rng):
     codes, y, c = random_problem(3)
     w = rng.integers(1, 10**9, len(y)).astype(float)
-    counts = WeightedCounts(codes, y, c, w)
+    counts = CodeCounts(codes, y, c, w)
     assert counts.logarithms(TERMS).table is None
     assert_agree(counts, codes, y, w)
 
@@ -231,7 +231,7 @@ def test_very_large_whole_weights_need_no_table(rng):
 @pytest.mark.parametrize("scale", [1e-305, 1e-9, 1.0, 1e9, 1e300])
 def test_weights_of_any_size_keep_their_digits(scale, rng):
     w = rng.random(50) * scale
-    made = to_units(w)
+    made = Weights.of(w)
     assert np.allclose(made.counts(made.units), w, rtol=1e-9, atol=0)
 
 
@@ -285,7 +285,7 @@ def test_one_feature_of_many_levels_keeps_all_from_being_packed(rng):
     values[7] = rng.permutation(300)
     codes = DenseCodes(values, values.max(axis=1).astype(np.int64) + 1)
     assert count(codes, rng.integers(0, 2, 300), 2).kind == "counted"
-    assert not choice.packing_pays(codes, rng.integers(0, 2, 300), 2)
+    assert not packing_pays(codes, rng.integers(0, 2, 300), 2)
 
 
 def test_sparse_codes_stay_sparse():

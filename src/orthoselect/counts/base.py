@@ -1,4 +1,4 @@
-"""What a kind of counting has to answer.
+"""What a kind of counting has to answer, and what its rows count for.
 
 Notation: x_k is feature k, of n, with codes from 0; y is the class, of c; #(...) counts rows (adds
 up their weights); T maps a count to c ln c. With N rows, TN = T[N], TY = `classes`, (X, XY) =
@@ -11,23 +11,90 @@ up their weights); T maps a count to c ln c. With N rows, TN = T[N], TY = `class
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.counts.logarithms import AnyLogarithms, Logarithms
+from orthoselect.counts.logarithms import SMALLEST, AnyLogarithms, Logarithms, RealLogarithms
 from orthoselect.errors import InputError
 from orthoselect.matrix.reading import Reading
+from orthoselect.matrix.rows import Rows, SpreadWeights, total_weight
 from orthoselect.matrix.threads import Totals, run_tasks
 
 Integers = NDArray[np.int64]
 Sums = tuple[NDArray, NDArray]
 
+# Whole logarithms of sums of weights up to here are right to 1e-11 nats; beyond, floats are better.
+LARGEST_WHOLE = 10_000
+# Sums over all rows that make up one information. Those over several features are added up in the
+# order in which these were taken, whatever the order of the rows, and may round.
+_TERMS = 8
+_EXACT_BITS = 52  # of sums in float64
 _SLABS = 16  # tasks that the features are cut into
 _WORTH_A_THREAD = 4e5  # nanoseconds below which a second thread does not pay
+
+
+@dataclass(frozen=True)
+class Weights:
+    """What each row counts for, in whole numbers of a small unit, so that sums are exact.
+
+    Attributes
+    ----------
+    units : array of shape (N,), SpreadRows, or None
+        None: each row counts for one.
+    exponent : int
+        A unit is a weight of 2**-exponent; 0 if weights are whole.
+
+    Examples
+    --------
+    >>> Weights.of(np.array([1.0, 3.0])).units
+    array([1, 3])
+    >>> made = Weights.of(np.array([0.1, 0.2]))
+    >>> made.counts(made.units)
+    array([0.1, 0.2])
+    """
+
+    units: Rows | None = None
+    exponent: int = 0
+
+    @staticmethod
+    def of(weights: Rows | None) -> Weights:
+        """Return weights as units whose sums are exact in float64.
+
+        Whole weights are counted as they are; others are rounded to multiples of a power of two
+        that is less than their sum by a factor of about 2**52. No weight but zero becomes zero
+        units. Units of `SpreadWeights` are made where these are.
+        """
+        if weights is None:
+            return Weights()
+        is_spread = isinstance(weights, SpreadWeights)
+        are_whole = weights.whole if is_spread else bool((weights == np.rint(weights)).all())
+        total = total_weight(weights, 0)
+        exponent = 0
+        if total >= 2.0**_EXACT_BITS or not are_whole:
+            exponent = min(_EXACT_BITS - math.frexp(total)[1], SMALLEST)
+        if is_spread:
+            return Weights(weights.then(partial(_units, exponent), width=1), exponent)
+        return Weights(_units(exponent, weights), exponent)
+
+    def counts(self, units: NDArray) -> NDArray:
+        """Return sums of units as sums of weights."""
+        return np.ldexp(units.astype(np.float64), -self.exponent) if self.exponent else units
+
+
+def _units(exponent: int, weights: NDArray) -> Integers:
+    return np.maximum(np.rint(np.ldexp(weights, exponent)), weights > 0).astype(np.int64)
+
+
+def tally(places: NDArray, units: Integers | None, n_places: int) -> Integers:
+    """Add up units, or count rows, by their place; sums of units are exact in float64."""
+    return np.bincount(places, units, n_places).astype(np.int64, copy=False)
 
 
 class Counts(ABC):
@@ -41,6 +108,8 @@ class Counts(ABC):
     y : array of shape (N,)
         Classes, from 0 to n_classes - 1.
     n_classes : int
+    weights : array of shape (N,), optional
+        A count is then the sum of the weights of its rows.
 
     Attributes
     ----------
@@ -55,25 +124,37 @@ class Counts(ABC):
     kind = ""
     reading: Reading | None = None
 
+    def __init__(
+        self,
+        shape: tuple[int, int],
+        levels: NDArray,
+        y: NDArray,
+        n_classes: int,
+        weights: Rows | None = None,
+    ) -> None:
+        self.shape = shape
+        self.levels: Integers = np.asarray(levels, dtype=np.int64)
+        self.n_classes = n_classes
+        self._weights = Weights.of(weights)
+        self._y, self._n_present, units = self._count_classes(y)
+        self._class_counts = self._weights.counts(units)
+        self.total: int | float = self._class_counts.sum().item()
+
+    def _count_classes(self, y: NDArray) -> tuple[NDArray, int, Integers]:
+        """Return y without classes that have no rows, how many are left, and their units."""
+        y, n_present = occurring(y, self.n_classes)
+        n_present = max(1, n_present)
+        return y, n_present, tally(y, self._weights.units, n_present)
+
     def stats(self) -> dict[str, int]:
         """Return what reading has taken so far, if there is anything to be read."""
         return {} if self.reading is None else self.reading.stats()
 
-    def __init__(self, shape: tuple[int, int], levels: NDArray, y: NDArray, n_classes: int) -> None:
-        self.shape = shape
-        self.levels: Integers = np.asarray(levels, dtype=np.int64)
-        self.n_classes = n_classes
-        self.total: int | float = shape[0]
-        self._set_classes(y, n_classes)
-
-    def _set_classes(self, y: NDArray, n_classes: int) -> None:
-        # A class without rows has nothing to be counted.
-        self._y, n_present = occurring(y, n_classes)
-        self._n_present = max(1, n_present)
-        self._class_counts: NDArray = np.bincount(self._y, minlength=self._n_present)
-
     def logarithms(self, terms: int) -> AnyLogarithms:
         """Return the T to be used, with room for `terms` sums of c ln c over all rows."""
+        weights = self._weights
+        if weights.exponent or (weights.units is not None and self.total > LARGEST_WHOLE):
+            return RealLogarithms(float(self.total), _TERMS)
         return Logarithms(int(self.total), terms)
 
     def classes(self, T: AnyLogarithms) -> Any:
@@ -92,14 +173,20 @@ class Counts(ABC):
     def pairs(self, j: int, T: AnyLogarithms) -> Sums:
         """Return XJ and XJY: sums of T[#(x_k = a, x_j = b)], and of T[#(x_k = a, x_j = b, y)]."""
 
-    def _table(self, T: AnyLogarithms) -> Integers:
-        """Return the table of T, which has to reach to the number of rows."""
-        if T.table is None or len(T.table) <= self.shape[0]:
+    def _room(self, T: AnyLogarithms) -> Sums:
+        """Return room for XJ and XJY, having checked that T reaches to the number of rows."""
+        n, dtype = self.shape[1], np.float64 if T.table is None else np.int64
+        if self._weights.units is None and (T.table is None or len(T.table) <= self.shape[0]):
             raise InputError(
                 f"T should be whole logarithms of counts up to {self.shape[0]}; "
                 f"take those of `logarithms`."
             )
-        return T.table
+        return np.empty(n, dtype=dtype), np.empty(n, dtype=dtype)
+
+
+def table_sums(counts: NDArray, T: AnyLogarithms) -> Sums:
+    """Return XJ and XJY, given the counts (feature, level, level of j, class)."""
+    return T.of(counts.sum(axis=3)).sum(axis=(1, 2)), T.of(counts).sum(axis=(1, 2, 3))
 
 
 def occurring(codes: NDArray, levels: int) -> tuple[NDArray, int]:

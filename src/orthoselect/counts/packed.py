@@ -1,7 +1,7 @@
 """Features of few levels as planes of bits, 64 rows to a word, counted by the ones they share.
 
 Rows are sorted by class, and each class begins at a word of its own; what is left of its last word
-is 0 in every plane.
+is 0 in every plane. `count` chooses between this kind and the others.
 """
 
 from __future__ import annotations
@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from orthoselect.counts.base import Counts, Integers, Sums, by_slabs
-from orthoselect.counts.codes import DenseCodes
+from orthoselect.counts.base import Counts, Integers, Sums, by_slabs, table_sums
+from orthoselect.counts.codes import Codes, DenseCodes
 from orthoselect.counts.logarithms import AnyLogarithms
+from orthoselect.counts.tables import CodeCounts, SparseCounts
+from orthoselect.errors import InputError
 from orthoselect.native import kernels
 
 Words = NDArray[np.uint64]
@@ -24,6 +26,93 @@ _NS_A_WORD, _NS_A_WORD_IN_NUMPY, _NS_A_CELL = 0.4, 2.5, 1.0
 _NS_TO_PACK = 0.5  # a row
 _CACHED_BYTES = 1 << 18  # what NumPy works on at a time stays in a core's own cache
 _CACHED_WORDS = _CACHED_BYTES // 8
+_WORDS_A_ROW = 1.5  # a row is counted by its code in the time of so many words of two planes
+_MOST_PACKED_LEVELS = 64
+
+
+def count(codes: Codes, y: ArrayLike, n_classes: int, weights: ArrayLike | None = None) -> Counts:
+    """Make ready to count features against each other and the class.
+
+    Sparse codes are counted as such. Of dense ones, features of few levels are packed into bits:
+    two features of L levels share (L - 1)**2 pairs of planes, and a word of 64 rows costs about as
+    much as one row counted by its code.
+
+    Parameters
+    ----------
+    codes : DenseCodes or SparseCodes
+    y : array of shape (N,)
+        The class of each row, from 0 to n_classes - 1. Not every class need occur.
+    n_classes : int
+    weights : array of shape (N,), optional
+        Not negative. Rows of weight 0 are left out; where all are whole, so are all counts.
+
+    Returns
+    -------
+    Counts
+
+    Raises
+    ------
+    InputError
+        If a code, class or weight is out of its bounds.
+
+    Examples
+    --------
+    >>> codes = DenseCodes(np.array([[0, 0, 1, 1], [0, 1, 0, 1]], dtype=np.uint8), np.array([2, 2]))
+    >>> counts = count(codes, [0, 0, 1, 1], 2)
+    >>> T = counts.logarithms(terms=12)
+    >>> X, XY = counts.margins(T)
+    >>> T.nats(XY - X - counts.classes(T) + T.of(4)).round(6)  # ln 2 and 0
+    array([0.693147, 0.      ])
+    """
+    y = np.asarray(y)
+    _check_classes(y, codes.shape[0], n_classes)
+    codes.check()
+    if weights is not None:
+        weights = np.asarray(weights, dtype=np.float64)
+        _check_weights(weights, len(y))
+        keep = weights > 0
+        if not keep.all():
+            codes, y, weights = codes.rows(keep), y[keep], weights[keep]
+        weights = weights if (weights != 1).any() else None
+    y = y.astype(np.int64, copy=False)
+    if not isinstance(codes, DenseCodes):
+        return SparseCounts(codes, y, n_classes, weights)
+    if weights is None and packing_pays(codes, y, n_classes):
+        return PackedCounts(codes, y, n_classes)
+    return CodeCounts(codes, y, n_classes, weights)
+
+
+def _check_classes(y: NDArray, N: int, n_classes: int) -> None:
+    if y.shape != (N,) or y.dtype.kind not in "iub":
+        raise InputError(
+            f"`y` should hold the class of each of the {N} rows as a whole number; "
+            f"its shape is {y.shape} and its type {y.dtype}."
+        )
+    if N and not 0 <= y.min() <= y.max() < n_classes:
+        raise InputError(
+            f"`y` should be from 0 to {n_classes - 1} for {n_classes} classes; "
+            f"it goes from {y.min()} to {y.max()}."
+        )
+
+
+def _check_weights(weights: NDArray, N: int) -> None:
+    if weights.shape != (N,):
+        raise InputError(f"`weights` should have shape ({N},); it has {weights.shape}.")
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights > 0).any()):
+        raise InputError(
+            "`weights` should be finite, not negative and not all zero; "
+            f"they go from {weights.min(initial=0)} to {weights.max(initial=0)}."
+        )
+
+
+def packing_pays(codes: DenseCodes, y: NDArray, n_classes: int) -> bool:
+    """Whether the slowest step is quicker by planes of bits than by codes."""
+    levels = np.asarray(codes.levels, dtype=np.int64)
+    most = int(levels.max(initial=1))
+    words = int(_segments(np.bincount(y, minlength=n_classes))[-1])
+    by_planes = words * int((levels - 1).sum()) * (most - 1)
+    by_codes = _WORDS_A_ROW * codes.shape[0] * codes.shape[1]
+    return most <= _MOST_PACKED_LEVELS and by_planes <= by_codes
 
 
 class PackedCounts(Counts):
@@ -60,8 +149,7 @@ class PackedCounts(Counts):
         return X, XY
 
     def pairs(self, j: int, T: AnyLogarithms) -> Sums:
-        n, table = self.shape[1], self._table(T)
-        XJ, XJY = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+        XJ, XJY = self._room(T)
         native = kernels()
 
         def work(slab: slice) -> None:
@@ -70,16 +158,14 @@ class PackedCounts(Counts):
             else:
                 native.count_packed(
                     self._planes, self._first, self._segments, self._margins,
-                    j, slab.start, slab.stop, table, XJ, XJY,
+                    j, slab.start, slab.stop, T.table, XJ, XJY,
                 )  # fmt: skip
 
-        by_slabs(n, work, self._nanoseconds(j, with_kernels=native is not None))
-        return XJ, XJY
-
-    def _nanoseconds(self, j: int, *, with_kernels: bool) -> float:
         words = self._planes.size * (self.levels[j] - 1)
         cells = len(self._margins) * self.levels[j] * self._n_present
-        return words * (_NS_A_WORD if with_kernels else _NS_A_WORD_IN_NUMPY) + cells * _NS_A_CELL
+        a_word = _NS_A_WORD_IN_NUMPY if native is None else _NS_A_WORD
+        by_slabs(self.shape[1], work, words * a_word + cells * _NS_A_CELL)
+        return XJ, XJY
 
     def _count_margins(self, slab: slice, planes: slice) -> None:
         ones = np.empty((planes.stop - planes.start, self._n_present), dtype=np.int64)
@@ -98,19 +184,14 @@ class PackedCounts(Counts):
     def _sums(self, slab: slice, j: int, T: AnyLogarithms) -> Sums:
         """Return what the kernel does, for a slab of features."""
         at_once = max(1, _CACHED_WORDS // max(1, int(self._segments[-1])))
-        parts = []
+        XJ, XJY = np.empty((2, slab.stop - slab.start), dtype=np.int64)
         for levels, features in _alike(self.levels, slab, at_once):
             planes = _take(self._planes, self._first[features], levels - 1)
             margins = _take(self._margins, self._starts[features], levels)
             tables = self._tables(planes, margins, j)
-            XJ, XJY = T.of(tables.sum(axis=-1)).sum(axis=(0, 2)), T.of(tables).sum(axis=(0, 2, 3))
-            parts.append((features, XJ, XJY))
-        together = np.concatenate([features for features, _, _ in parts])
-        back = np.argsort(together)
-        return (
-            np.concatenate([XJ for _, XJ, _ in parts])[back],
-            np.concatenate([XJY for _, _, XJY in parts])[back],
-        )
+            own = features - slab.start
+            XJ[own], XJY[own] = table_sums(np.moveaxis(tables, 0, 2), T)
+        return XJ, XJY
 
     def _tables(self, planes: Words, margins: Integers, j: int) -> Integers:
         """Return the counts (level of j, feature, level, class) of features of as many levels."""
@@ -124,11 +205,6 @@ class PackedCounts(Counts):
         of_j = self._margins[self._starts[j] : self._starts[j] + b]
         tables[:, :, 0] = of_j[:, None] - tables[:, :, 1:].sum(axis=2)
         return tables
-
-
-def words_needed(class_counts: NDArray) -> int:
-    """Return the words of a plane."""
-    return int(_segments(class_counts)[-1])
 
 
 def _segments(class_counts: NDArray) -> Integers:
@@ -179,11 +255,6 @@ class Layout:
     ends: Integers
     segments: Integers
 
-    def bits(self) -> Integers:
-        """Return the bit of each row in `order`."""
-        ahead = np.repeat(WORD * self.segments[:-1] - self.ends[:-1], np.diff(self.ends))
-        return np.arange(len(self.order)) + ahead
-
 
 def pack(values: NDArray, levels: Integers, layout: Layout, planes: Words) -> None:
     """Write the planes of features, one for each level but the first.
@@ -201,7 +272,9 @@ def pack(values: NDArray, levels: Integers, layout: Layout, planes: Words) -> No
     if native is not None:
         native.pack_planes(values, levels, layout.order, layout.ends, layout.segments, planes)
         return
-    bits, first = layout.bits(), _steps(levels - 1)
+    first, ends = _steps(levels - 1), layout.ends
+    ahead = np.repeat(WORD * layout.segments[:-1] - ends[:-1], np.diff(ends))
+    bits = np.arange(len(layout.order)) + ahead  # of each row in the order
     width = max(1, _CACHED_BYTES // max(1, WORD * planes.shape[1]))
     for start in range(0, len(values), width):
         few = slice(start, min(start + width, len(values)))

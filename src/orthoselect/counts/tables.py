@@ -1,130 +1,267 @@
-"""Tables of counts in NumPy, with row weights or without, and the sums of T over them.
+"""Features of any number of levels, counted row by row, with row weights or without.
 
 Small tables are written down whole. Of tables with more cells than rows can fill, only the filled
-cells are counted, by sorting.
+cells are counted, by sorting. Of sparse features only the cells that are written down are counted.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.counts.base import Integers, Sums
+from orthoselect.counts.base import (
+    Counts,
+    Integers,
+    Sums,
+    Weights,
+    by_slabs,
+    occurring,
+    table_sums,
+    tally,
+)
+from orthoselect.counts.codes import Codes, DenseCodes, SparseCodes
 from orthoselect.counts.logarithms import AnyLogarithms
-from orthoselect.matrix.rows import Rows
-from orthoselect.native import kernels
+from orthoselect.native import aligned, kernels
 
 Bools = NDArray[np.bool_]
 
 # Tables of more cells than these, or than so many times the rows, are not written down.
 _MANY_CELLS, _CELLS_A_ROW = 1 << 12, 8
 _ROWS_AT_ONCE = 1 << 13  # so many stay in a core's own cache
+_NS_A_ROW, _NS_A_WEIGHTED_ROW, _NS_A_GROUPED_ROW, _NS_A_CELL = 0.5, 2.0, 5.0, 1.0
+_NS_A_FILLED_CELL, _NS_A_FEATURE = 8.0, 10.0
 
 
 @dataclass(frozen=True)
-class Weights:
-    """Row weights as whole numbers of units, so that sums of them are exact.
-
-    Attributes
-    ----------
-    units : array of shape (N,), or SpreadRows
-    exponent : int
-        A unit is a weight of 2**-exponent; 0 if weights are whole.
-    """
-
-    units: Rows
-    exponent: int = 0
-
-    def counts(self, units: NDArray) -> NDArray:
-        """Return sums of units as sums of weights."""
-        return np.ldexp(units.astype(np.float64), -self.exponent) if self.exponent else units
-
-
-@dataclass(frozen=True)
-class Columns:
+class _Against:
     """What tables are made against: feature j and the class of every row.
 
-    Attributes
-    ----------
-    b, z : arrays of shape (N,)
-        The code of feature j, and b * c + class.
-    n_b, c : int
-        How many levels and classes there are.
+    b (N,) is the code of feature j, of n_b; z (N,) is b * c + class, of n_z.
     """
 
     b: NDArray
     n_b: int
     z: NDArray
-    c: int
-
-    @property
-    def n_z(self) -> int:
-        """How many values z may have."""
-        return self.n_b * self.c
+    n_z: int
 
 
-def too_large(levels: Integers, n_z: int, N: int) -> Bools:
+class CodeCounts(Counts):
+    """Counts of codes that stand feature by feature.
+
+    Parameters
+    ----------
+    codes : DenseCodes
+    y, n_classes : see `Counts`
+    weights : array of shape (N,), optional
+        Positive.
+    """
+
+    kind = "counted"
+
+    def __init__(
+        self, codes: Codes, y: NDArray, n_classes: int, weights: NDArray | None = None
+    ) -> None:
+        super().__init__(codes.shape, codes.levels, y, n_classes, weights)
+        self._codes = codes
+        if weights is not None:
+            self.kind = "weighted"
+
+    def varying(self, X: NDArray, T: AnyLogarithms) -> Bools:
+        # Rounding may swallow rows of little weight beside the others.
+        return self._codes.varying() if T.table is None else super().varying(X, T)
+
+    def margins(self, T: AnyLogarithms) -> Sums:
+        return self._sweep(np.zeros(self.shape[0], dtype=np.int64), 1, T)
+
+    def pairs(self, j: int, T: AnyLogarithms) -> Sums:
+        return self._sweep(*occurring(self._codes.column(j), int(self.levels[j])), T)
+
+    def _sweep(self, b: NDArray, n_b: int, T: AnyLogarithms) -> Sums:
+        """Return the sums over the tables of each feature with b, and with b and the class."""
+        assert isinstance(self._codes, DenseCodes)
+        XJ, XJY = self._room(T)
+        codes, c, weights = self._codes.values, self._n_present, self._weights
+        against = _Against(b, n_b, b * c + self._y, n_b * c)
+        is_large = _too_large(self.levels, against.n_z, self.shape[0])
+        native = kernels() if weights.units is None else None
+        groups = None if native is None or not is_large.any() else _groups(against)
+        z = against.z.astype(np.int32)  # of use, and right, where tables are small
+
+        def work(slab: slice) -> None:
+            for some in _runs(is_large, slab):
+                values, levels = codes[some], self.levels[some]
+                if native is None:
+                    XJ[some], XJY[some] = _sum_tables(values, levels, against, T, weights)
+                elif groups is None or not is_large[some.start]:
+                    native.count_codes(values, levels, z, n_b, c, T.table, XJ[some], XJY[some])
+                else:
+                    native.count_grouped(values, levels, *groups, T.table, XJ[some], XJY[some])
+
+        by_slabs(self.shape[1], work, self._nanoseconds(is_large, against.n_z))
+        return XJ, XJY
+
+    def _nanoseconds(self, is_large: Bools, n_z: int) -> float:
+        if kernels() is None:
+            return 0.0  # NumPy counts with the interpreter's lock held: threads would only wait
+        if self._weights.units is not None:
+            return _NS_A_WEIGHTED_ROW * self.shape[0] * self.shape[1]
+        rows = np.where(is_large, _NS_A_GROUPED_ROW, _NS_A_ROW).sum() * self.shape[0]
+        return float(rows + _NS_A_CELL * n_z * self.levels[~is_large].sum())
+
+
+class SparseCounts(CodeCounts):
+    """Counts of sparse codes, in time proportional to the filled cells and the rows.
+
+    Against feature j and the class, z = (x_j, y), a feature without filled cells has the counts of
+    z itself, whose sum of T is known. A filled cell moves one row from (0, z) to (x_k, z).
+
+    Parameters
+    ----------
+    codes : SparseCodes
+    y, n_classes, weights : see `CodeCounts`
+    """
+
+    kind = "sparse"
+
+    def __init__(
+        self, codes: SparseCodes, y: NDArray, n_classes: int, weights: NDArray | None = None
+    ) -> None:
+        super().__init__(codes, y, n_classes, weights)
+        self._indptr: Integers = np.ascontiguousarray(codes.indptr, dtype=np.int64)
+        self._rows: NDArray[np.int32] = np.ascontiguousarray(codes.indices, dtype=np.int32)
+        self._filled = np.ascontiguousarray(codes.codes)
+
+    def _sweep(self, b: NDArray, n_b: int, T: AnyLogarithms) -> Sums:
+        XJ, XJY = self._room(T)
+        units, n = self._weights.units, self.shape[1]
+        z, n_z = b * self._n_present + self._y, n_b * self._n_present
+        with_b, with_z = tally(b, units, n_b), tally(z, units, n_z)
+        native = kernels() if units is None else None
+        if native is None:
+            XJ, XJY = self._change(b, with_b, T), self._change(z, with_z, T)
+        else:
+            b, z = b.astype(np.int32), z.astype(np.int32)
+
+            def work(slab: slice) -> None:
+                native.count_sparse(
+                    self._indptr, self._rows, self._filled, self.levels, slab.start, slab.stop,
+                    z, b, with_z, with_b, T.table, XJ, XJY,
+                )  # fmt: skip
+
+            by_slabs(n, work, _NS_A_FILLED_CELL * len(self._filled) + _NS_A_FEATURE * n)
+        return XJ + self._of(with_b, T).sum(), XJY + self._of(with_z, T).sum()
+
+    def _of(self, units: NDArray, T: AnyLogarithms) -> NDArray:
+        return T.of(self._weights.counts(units))
+
+    def _change(self, places: NDArray, with_place: Integers, T: AnyLogarithms) -> NDArray:
+        """Return by how much filled cells change the sum over places, in NumPy."""
+        n, n_places = self.shape[1], len(with_place)
+        changes = np.zeros(n, dtype=np.float64 if T.table is None else np.int64)
+        if not len(self._filled):
+            return changes
+        place, feature = places[self._rows], np.repeat(np.arange(n), np.diff(self._indptr))
+        # Cells (feature, level, place) are filled ...
+        offsets = np.cumsum(self.levels) - self.levels
+        key, units = self._grouped((offsets[feature] + self._filled) * n_places + place)
+        owner = np.searchsorted(offsets, key // n_places, side="right") - 1
+        _add_by_owner(changes, owner, self._of(units, T))
+        # ... and of (feature, 0, place) as many rows are left.
+        key, units = self._grouped(feature * n_places + place)
+        before = with_place[key % n_places]
+        _add_by_owner(changes, key // n_places, self._of(before - units, T) - self._of(before, T))
+        return changes
+
+    def _grouped(self, keys: Integers) -> tuple[Integers, Integers]:
+        """Return the distinct keys, ascending, and how many rows (units of weight) have each."""
+        if self._weights.units is None:
+            keys = np.sort(keys)
+            units = np.ones(len(keys), dtype=np.int64)
+        else:
+            order = np.argsort(keys)
+            keys, units = keys[order], self._weights.units[self._rows][order]
+        first = np.flatnonzero(np.diff(keys, prepend=-1))
+        return keys[first], np.add.reduceat(units, first)
+
+
+def _add_by_owner(total: NDArray, owner: NDArray, terms: NDArray) -> None:
+    """Add terms to the places of their owners, who come one after the other."""
+    first = np.flatnonzero(np.diff(owner, prepend=-1))
+    total[owner[first]] += np.add.reduceat(terms, first)
+
+
+def _too_large(levels: Integers, n_z: int, N: int) -> Bools:
     """Return whose tables against z are too large to be written down."""
     return levels * n_z > max(_MANY_CELLS, _CELLS_A_ROW * N)
 
 
-def sum_tables(
-    values: NDArray,
-    levels: Integers,
-    against: Columns,
-    T: AnyLogarithms,
-    weights: Weights | None = None,
-) -> Sums:
-    """Return XJ and XJY of a few features.
+def _groups(against: _Against) -> tuple[Integers, Integers, Integers]:
+    """Return rows sorted by b and class, and where groups of b, and of both, begin and end."""
+    order = np.argsort(against.z, kind="stable").astype(np.int64)
+    return order, _ends(against.b[order]), _ends(against.z[order])
 
-    Parameters
-    ----------
-    values : array of shape (m, N)
-    levels : array of shape (m,)
-    """
+
+def _ends(codes: NDArray) -> Integers:
+    """Return where runs of equal codes begin, and the end of the last."""
+    is_first = np.ones(len(codes) + 1, dtype=bool)
+    is_first[1:-1] = codes[1:] != codes[:-1]
+    return np.flatnonzero(is_first).astype(np.int64)
+
+
+def _runs(is_large: Bools, slab: slice) -> Iterator[slice]:
+    """Yield the parts of a slab whose tables are all large or all small."""
+    edges = slab.start + _ends(is_large[slab])
+    for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist()):
+        yield slice(start, stop)
+
+
+def _sum_tables(
+    values: NDArray, levels: Integers, against: _Against, T: AnyLogarithms, weights: Weights
+) -> Sums:
+    """Return XJ and XJY of a few features, given their codes (m, N)."""
     m, N = values.shape
     dtype = np.float64 if T.table is None else np.int64
     XJ, XJY = np.zeros(m, dtype=dtype), np.zeros(m, dtype=dtype)
     width = max(1, _ROWS_AT_ONCE // max(1, N))
     for start in range(0, m if N else 0, width):
         few = slice(start, min(start + width, m))
-        L = int(levels[few].max())
-        if too_large(levels[few], against.n_z, N).any():
+        if _too_large(levels[few], against.n_z, N).any():
             XJ[few] = _sum_sorted(values[few], against.b, against.n_b, T, weights)
             XJY[few] = _sum_sorted(values[few], against.z, against.n_z, T, weights)
         else:
-            counts = _tables(values[few], L, against, weights)
-            XJ[few] = T.of(counts.sum(axis=3)).sum(axis=(1, 2))
-            XJY[few] = T.of(counts).sum(axis=(1, 2, 3))
+            shape = few.stop - start, int(levels[few].max()), against.n_z
+            tables = np.zeros(shape, dtype=np.int64)
+            add_to_tables(values[few], against.z, weights.units, tables)
+            counts = weights.counts(tables).reshape(*shape[:2], against.n_b, -1)
+            XJ[few], XJY[few] = table_sums(counts, T)
     return XJ, XJY
 
 
-def _tables(values: NDArray, L: int, against: Columns, weights: Weights | None) -> NDArray:
-    """Return the counts (feature, level, level of j, class)."""
-    m, Z = len(values), against.n_z
+def add_to_tables(values: NDArray, z: NDArray, units: Integers | None, tables: Integers) -> None:
+    """Add rows with the codes (m, N) of a few features to their tables (feature, level, z)."""
     native = kernels()
-    if weights is not None and native is not None:
-        counts = np.zeros((m, L, Z), dtype=np.int64)
-        native.count_weights(values, against.z.astype(np.int32), weights.units, counts)
-    else:
-        cells = values.astype(np.int64) * Z
-        cells += against.z
-        cells += np.arange(0, m * L * Z, L * Z)[:, None]
-        units = None if weights is None else np.tile(weights.units, m)
-        counts = np.bincount(cells.ravel(), units, m * L * Z).astype(np.int64, copy=False)
-    tables: NDArray = counts.reshape(m, L, against.n_b, against.c)
-    return tables if weights is None else weights.counts(tables)
+    if units is not None and native is not None:
+        z = z.astype(np.int32, copy=False)
+        native.count_weights(aligned(values), aligned(z), aligned(units), tables)
+        return
+    m, L, Z = tables.shape
+    cells = values.astype(np.int64) * Z
+    cells += z
+    cells += np.arange(0, m * L * Z, L * Z)[:, None]
+    every = None if units is None else np.tile(units, m)
+    tables += tally(cells.ravel(), every, tables.size).reshape(tables.shape)
 
 
 def _sum_sorted(
-    values: NDArray, columns: NDArray, n_columns: int, T: AnyLogarithms, weights: Weights | None
+    values: NDArray, columns: NDArray, n_columns: int, T: AnyLogarithms, weights: Weights
 ) -> NDArray:
     """Return the sums of T over the filled cells (level, column) of each feature."""
     cells = values.astype(np.int64) * n_columns
     cells += columns
-    if weights is None:
+    if weights.units is None:
         cells.sort(axis=1)
     else:
         order = np.argsort(cells, axis=1)
@@ -132,7 +269,7 @@ def _sum_sorted(
     is_first = np.ones(cells.shape, dtype=bool)
     np.not_equal(cells[:, 1:], cells[:, :-1], out=is_first[:, 1:])
     starts = np.flatnonzero(is_first)
-    if weights is None:
+    if weights.units is None:
         counts: NDArray = np.diff(starts, append=cells.size)
     else:
         counts = weights.counts(np.add.reduceat(weights.units[order].ravel(), starts))
