@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import naive
 from orthoselect import OrthogonalSelector, select
 from orthoselect.arguments import count_to_select, find_columns, find_groups
-from orthoselect.encode.weights import check_weights
+from orthoselect.encode.response import check_weights
 from orthoselect.errors import (
     InputError,
     SearchStoppedWarning,

@@ -12,18 +12,22 @@ goes out is a `Design` or a `CodedDesign`, and a `Response`. The one class to kn
     coding        one block of rows -> codes
     coded_design  all rows -> codes, in memory or in every pass
     levels        levels as indicators
-    target        columns of the response, and what kind they are
-    response      the response as a matrix
-    spread        the response of a Dask table, where its rows are
+    response      columns of y and row weights, of what kind they are, and y as a matrix
+    spread        the same of a Dask table, where its rows are
 """
 
 from orthoselect.encode.coded_design import BlockCodedDesign, CodedDesign, build_codes
 from orthoselect.encode.design import Design, Feature, Features, build_design
 from orthoselect.encode.labels import Labels, find_labels
 from orthoselect.encode.levels import build_level_design
-from orthoselect.encode.response import Response, encode_response, response_basis
+from orthoselect.encode.response import (
+    Response,
+    TargetColumn,
+    build_response,
+    encode_response,
+    response_basis,
+)
 from orthoselect.encode.table import NumberedNames, Table
-from orthoselect.encode.target import TargetColumn, build_response
 
 __all__ = [
     "BlockCodedDesign",

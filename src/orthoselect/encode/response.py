@@ -1,4 +1,4 @@
-"""The response: classes, numbers, or several of either -> an orthonormal basis V.
+"""What y and the row weights become: classes or numbers, one or several -> an orthonormal basis V.
 
 Notation: Y (N, q) the coded response, V (N, m) an orthonormal basis of its centered columns.
 """
@@ -6,64 +6,246 @@ Notation: Y (N, q) the coded response, V (N, m) an orthonormal basis of its cent
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from orthoselect import errors
 from orthoselect.encode.labels import Labels, find_labels
-from orthoselect.errors import InputError
+from orthoselect.errors import InputError, LikelyQuantityWarning, ShapeError
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.rows import CodedRows, Rows
 
+TASKS = ("auto", "classification", "regression")
+_MAX_RESPONSE_BYTES = 1 << 32
+_EXACT = 2.0**53  # floats hold whole numbers up to here
+# Exponents of two: a weight below the first beside the largest takes squares out of range, and so
+# would a mean above the second.
+_LOWEST, _HIGHEST = -600, 500
 
-def _onehot(labels: Labels) -> Floats:
-    return np.eye(len(labels.levels))[labels.codes]
+
+@dataclass(frozen=True)
+class TargetColumn:
+    """One column of the response as it was read.
+
+    Attributes
+    ----------
+    name : str
+        What to call it in messages.
+    values : array of shape (N,)
+    categorical : bool
+        Its dtype says that it holds labels.
+    order : sequence or None
+        The order of the labels, if the dtype has one.
+    levels : tuple or None
+        The labels themselves, in order, if `values` are their codes.
+    """
+
+    name: str
+    values: NDArray
+    categorical: bool = False
+    order: Sequence[Any] | None = None
+    levels: tuple[Any, ...] | None = None
+
+    def labels(self) -> Labels:
+        """Return the column as labels."""
+        if self.levels is not None:
+            return Labels(self.values, self.levels)
+        return find_labels(self.values, self.name, self.order)
+
+    def numbers(self) -> Floats:
+        """Return the column as numbers; ValueError or TypeError if it does not hold any."""
+        if self.levels is not None:
+            return np.array(self.levels, dtype=object).astype(np.float64)[self.values]
+        return self.values.astype(np.float64)
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it could be a quantity."""
+        return not self.categorical and self.values.dtype.kind in "fiu"
 
 
-def _dummy(labels: Labels) -> Floats:
-    return _onehot(labels)[:, : max(1, len(labels.levels) - 1)]
+@dataclass(frozen=True)
+class Response:
+    """What is to be explained.
+
+    Attributes
+    ----------
+    V : array of shape (N, m), or CodedRows if classes are all there is
+        Orthonormal, orthogonal to sqrt(weights).
+    task : {"classification", "regression"}
+    classes : list of tuples
+        The class labels of each response column; empty for numbers.
+    parts : list of Labels and arrays of shape (N, 1)
+        The response column by column, as it was read.
+    """
+
+    V: Rows
+    task: str
+    classes: list[tuple[Any, ...]]
+    parts: list[Any] = field(default_factory=list)
+
+    @property
+    def m(self) -> int:
+        """Rank of the centered response: the most that all gains can add up to."""
+        return self.V.shape[1]
 
 
-def _effects(labels: Labels) -> Floats:
+def build_response(
+    columns: Sequence[TargetColumn],
+    task: str,
+    encoding: str,
+    weights: Floats | None,
+    *,
+    in_blocks: bool = False,
+) -> Response:
+    """Code the response and find its orthonormal basis.
+
+    Parameters
+    ----------
+    columns : sequence of TargetColumn
+    task : {"auto", "classification", "regression"}
+        "auto" reads whole numbers, booleans, strings and categories as classes, and columns with
+        a fractional part as numbers, as scikit-learn's ``type_of_target`` does.
+    encoding : str
+        See `encode_response`.
+    weights : array of shape (N,) or None
+        Rows without weight count as absent: their classes are not classes.
+    in_blocks : bool
+        Whether V is asked for by blocks of rows, and is never written out.
+    """
+    check_task(task)
+    check_encoding(encoding)
+    check_finite(columns)
+    rows = None if weights is None else weights > 0
+    # Numeric columns side by side are of one kind.
+    fractional = task == "auto" and have_fractions(columns, weights)
+    coded: list[Labels | Floats] = []
+    for column in columns:
+        if task == "regression" or (fractional and column.is_number):
+            coded.append(as_quantity(column))
+            continue
+        labels = column.labels()
+        if rows is not None:
+            labels = labels.present(rows)
+        n_rows = len(column.values) if rows is None else int(rows.sum())
+        if in_blocks:
+            labels = labels.small()
+        # Rows of V in memory at a time, at least.
+        n_written = len(labels.levels) if in_blocks else len(labels.codes)
+        check_classes(column, len(labels.levels), n_rows, n_written, warn=task == "auto")
+        coded.append(labels)
+    classes = [part.levels for part in coded if isinstance(part, Labels)]
+    if len(coded) == 1 and isinstance(coded[0], Labels):
+        V: Rows = class_basis(coded[0], encoding, weights)
+    else:
+        blocks = [encode_labels(p, encoding) if isinstance(p, Labels) else p for p in coded]
+        V = response_basis(np.hstack(blocks), weights)
+    kind = "classification" if len(classes) == len(coded) else "regression"
+    return Response(V, kind, classes, list(coded))
+
+
+def check_task(task: Any) -> None:
+    """Raise unless it names a task."""
+    if task not in TASKS:
+        raise InputError(f"`task` should be one of {', '.join(map(repr, TASKS))}; got {task!r}.")
+
+
+def have_fractions(columns: Sequence[TargetColumn], weights: Floats | None) -> bool:
+    """Whether columns of numbers have some that are not whole, in rows with weight."""
+    rows = slice(None) if weights is None else weights > 0
+    numbers = (c.values[rows] for c in columns if c.is_number and c.values.dtype.kind == "f")
+    return any(bool((values != np.trunc(values)).any()) for values in numbers)
+
+
+def check_finite(columns: Sequence[TargetColumn]) -> None:
+    """Raise if a response of numbers holds NaN or infinity."""
+    for column in columns:
+        if column.values.dtype.kind == "f":
+            _check_numbers(column.values, column.name)
+
+
+def _check_numbers(values: NDArray, name: str) -> None:
+    bad = int((~np.isfinite(values)).sum())
+    if bad:
+        raise InputError(
+            f"{name} should hold finite values; it contains {bad} NaN or infinity "
+            f"(inf). Drop those rows."
+        )
+
+
+def as_quantity(column: TargetColumn) -> Floats:
+    """Return a column as numbers, (N, 1)."""
+    try:
+        values = column.numbers()
+    except (TypeError, ValueError, OverflowError):
+        held = column.values.tolist() if column.levels is None else column.levels
+        kind = type(held[0]).__name__
+        raise InputError(
+            f"{column.name} should hold numbers for `task='regression'`; it holds {kind} values. "
+            f"Convert them, or pass `task='classification'`."
+        ) from None
+    _check_numbers(values, column.name)  # None, and the text "nan", become NaN above
+    return values[:, None]
+
+
+def check_classes(column: TargetColumn, c: int, n_rows: int, n_written: int, *, warn: bool) -> None:
+    """Raise for more classes than can be coded, warn of numbers that are rather quantities.
+
+    Parameters
+    ----------
+    column : TargetColumn
+    c : int
+        Its number of classes.
+    n_rows : int
+        Rows with weight.
+    n_written : int
+        Rows of the response basis that have to be in memory.
+    """
+    if 8 * c * n_written > _MAX_RESPONSE_BYTES:
+        raise InputError(
+            f"{column.name} has {c} classes in {n_rows} rows, too many to code. "
+            f"If it is a quantity pass `task='regression'`; else merge rare classes."
+        )
+    # Few rows a class, or dozens of classes that all happen to be numbers: rather a quantity.
+    if warn and column.is_number and c > max(10, min(50, n_rows // 10)):
+        errors.warn(LikelyQuantityWarning(c, n_rows))
+
+
+def _effects(c: int) -> Floats:
     # The last class is -1 in every column: columns are deviations from the mean of the classes.
-    c = len(labels.levels)
-    coding = np.vstack([np.eye(c)[:-1, :-1], -np.ones((1, c - 1))]) if c > 1 else np.ones((1, 1))
-    return coding[labels.codes]
+    return np.vstack([np.eye(c)[:-1, :-1], -np.ones((1, c - 1))]) if c > 1 else np.ones((1, 1))
 
 
-def _contrast(labels: Labels) -> Floats:
+def _contrast(c: int) -> Floats:
     # Helmert contrasts: column k sets class k + 1 against the mean of classes 0..k.
-    c = len(labels.levels)
     if c < 2:
-        return np.ones((len(labels.codes), 1))
+        return np.ones((1, 1))
     coding = np.zeros((c, c - 1))
     for k in range(c - 1):
         coding[: k + 1, k] = -1.0 / (k + 1)
         coding[k + 1, k] = 1.0
-    return coding[labels.codes]
+    return coding
 
 
-def _ordinal(labels: Labels) -> Floats:
-    return labels.codes[:, None].astype(np.float64)
-
-
-ENCODINGS: dict[str, Callable[[Labels], Floats]] = {
-    "dummy": _dummy,
-    "onehot": _onehot,
+# The rows that c classes are coded by, (c, q).
+ENCODINGS: dict[str, Callable[[int], Floats]] = {
+    "dummy": lambda c: np.eye(c)[:, : max(1, c - 1)],
+    "onehot": np.eye,
     "effects": _effects,
     "contrast": _contrast,
-    "ordinal": _ordinal,
+    "ordinal": lambda c: np.arange(c, dtype=np.float64)[:, None],
 }
 
 
 def encode_labels(labels: Labels, encoding: str) -> Floats:
     """Code labels as columns of numbers; see `encode_response`."""
     check_encoding(encoding)
-    return ENCODINGS[encoding](labels)
+    return ENCODINGS[encoding](len(labels.levels))[labels.codes]
 
 
 def check_encoding(encoding: Any) -> None:
@@ -114,32 +296,6 @@ def encode_response(y: ArrayLike, encoding: str = "dummy") -> Floats:
     return encode_labels(find_labels(values, "y"), encoding)
 
 
-@dataclass(frozen=True)
-class Response:
-    """What is to be explained.
-
-    Attributes
-    ----------
-    V : array of shape (N, m), or CodedRows if classes are all there is
-        Orthonormal, orthogonal to sqrt(weights).
-    task : {"classification", "regression"}
-    classes : list of tuples
-        The class labels of each response column; empty for numbers.
-    parts : list of Labels and arrays of shape (N, 1)
-        The response column by column, as it was read.
-    """
-
-    V: Rows
-    task: str
-    classes: list[tuple[Any, ...]]
-    parts: list[Any] = field(default_factory=list)
-
-    @property
-    def m(self) -> int:
-        """Rank of the centered response: the most that all gains can add up to."""
-        return self.V.shape[1]
-
-
 def response_basis(Y: Floats, weights: Floats | None = None) -> Floats:
     """Orthonormal basis V of the centered columns of Y, in their order, (N, m).
 
@@ -172,33 +328,19 @@ def class_basis(labels: Labels, encoding: str, weights: Floats | None = None) ->
         sizes = labels.counts.astype(np.float64)
     else:
         sizes = np.bincount(labels.codes, weights, minlength=c).astype(np.float64)
-    V = class_rows(labels.levels, encoding, sizes)
+    V = class_rows(encoding, sizes)
     root = None if weights is None else np.sqrt(weights)
     return CodedRows(labels.small().codes, V, root, sizes)
 
 
-def class_rows(levels: tuple[Any, ...], encoding: str, sizes: Floats) -> Floats:
+def class_rows(encoding: str, sizes: Floats) -> Floats:
     """Return the row of V that each class has, (c, m), before it is weighted.
 
-    Parameters
-    ----------
-    levels : tuple
-    encoding : str
-    sizes : array of shape (c,)
-        Rows of each class, or the sum of their weights.
+    Sizes (c,) are the rows of each class, or the sums of their weights. All codings but the ordinal
+    one span the same space once centered, that of each class against all before it.
     """
-    check_encoding(encoding)
-    if encoding != "ordinal":
-        return _contrasts(sizes)
-    coding = encode_labels(Labels(np.arange(len(levels)), levels), encoding)
-    return response_basis(coding, sizes) / np.sqrt(sizes)[:, None]
-
-
-def _contrasts(sizes: Floats) -> Floats:
-    """Return each class against all before it, (c, c - 1): orthonormal over rows of these sizes.
-
-    All codings but the ordinal one span this space once centered.
-    """
+    if encoding == "ordinal":
+        return response_basis(ENCODINGS[encoding](len(sizes)), sizes) / np.sqrt(sizes)[:, None]
     V = np.zeros((len(sizes), len(sizes) - 1))
     before = float(sizes[0])
     for k, size in enumerate(sizes[1:].tolist()):
@@ -226,3 +368,125 @@ def centered_columns(A: NDArray, weights: Floats | None = None) -> tuple[Floats,
     norms = np.linalg.norm(A, axis=0)
     units = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     return A * units, EPS * np.where(norms > 0, raw * units, 1.0)
+
+
+@dataclass(frozen=True)
+class WeightFacts:
+    """What all row weights have in common; merged over the places that they are in."""
+
+    n_rows: int = 0
+    n_live: int = 0  # rows with any weight
+    smallest: float = math.inf
+    largest: float = 0.0
+    least: float = math.inf  # the smallest above zero
+    whole: bool = True
+
+    @staticmethod
+    def of(w: Floats) -> WeightFacts:
+        """Look at some weights."""
+        return WeightFacts(
+            len(w),
+            int(np.count_nonzero(w)),
+            float(w.min(initial=math.inf)),
+            float(w.max(initial=0.0)),
+            float(w.min(initial=math.inf, where=w > 0)),
+            bool((w == np.trunc(w)).all()),
+        )
+
+    def merge(self, other: WeightFacts) -> WeightFacts:
+        """Return what both have found."""
+        return WeightFacts(
+            self.n_rows + other.n_rows,
+            self.n_live + other.n_live,
+            min(self.smallest, other.smallest),
+            max(self.largest, other.largest),
+            min(self.least, other.least),
+            self.whole and other.whole,
+        )
+
+    def check(self) -> None:
+        """Raise where fewer than two rows count."""
+        if not self.n_live:
+            raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
+        if self.n_live < 2:
+            raise ShapeError("at least 2 rows should have a `sample_weight` above 0; 1 sample has.")
+        if self._exponent < _LOWEST - _HIGHEST:
+            raise InputError(
+                f"`sample_weight` should not differ by a factor of more than 1e330; it goes from "
+                f"{self.least} to {self.largest}. Give rows that should not count the weight 0."
+            )
+
+    @property
+    def are_equal(self) -> bool:
+        """Whether all weights are the same, which is as good as none."""
+        return self.smallest == self.largest
+
+    @property
+    def are_copies(self) -> bool:
+        """Whether they may stay as they are: whole numbers, whose sums are exact."""
+        return self.whole and self.largest * self.n_rows < _EXACT
+
+    @property
+    def mean(self) -> float:
+        """What to bring the mean to: 1, or a power of two that keeps the least weight in range."""
+        return 2.0 ** max(0, _LOWEST - self._exponent)
+
+    @property
+    def _exponent(self) -> int:
+        """That of the least weight beside the largest."""
+        return math.frexp(self.least)[1] - math.frexp(self.largest)[1]
+
+
+def check_weights(weights: Any, n_rows: int, *, keep_whole: bool = False) -> Floats | None:
+    """Return row weights with mean one over the rows that have any, or None for equal ones.
+
+    Where they differ by more than floats can square, the mean is a power of two above one.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_rows,), or None
+    n_rows : int
+    keep_whole : bool
+        Whether weights that are whole numbers stay as they are.
+    """
+    if weights is None:
+        return None
+    w = read_weights(weights, n_rows)
+    facts = WeightFacts.of(w)
+    facts.check()
+    if facts.are_equal:
+        return None
+    if keep_whole and facts.are_copies:
+        return w
+    w = w / (facts.largest / facts.mean)  # before the sum, which might overflow
+    return w / (w[w > 0].mean() / facts.mean)
+
+
+def read_weights(weights: Any, n_rows: int) -> Floats:
+    """Return row weights as they were given, one for each row, none negative.
+
+    Examples
+    --------
+    >>> read_weights([2, 0], 2)
+    array([2., 0.])
+    """
+    try:
+        w = np.asarray(weights)
+        w = w.astype(np.float64, casting="unsafe" if w.dtype.kind in "OUS" else "same_kind")
+    except (TypeError, ValueError):
+        raise InputError(
+            f"`sample_weight` should be one number for each of the {n_rows} rows; "
+            f"got {type(weights).__name__} of something else."
+        ) from None
+    if w.shape != (n_rows,):
+        raise ShapeError(
+            f"`sample_weight` should be one number for each of the {n_rows} rows; "
+            f"got shape {w.shape}."
+        )
+    bad = ~np.isfinite(w) | (w < 0)
+    if bad.any():
+        raise InputError(
+            f"`sample_weight` should be finite and not negative; row {int(bad.argmax())} has "
+            f"{w[bad.argmax()]}, and {int(bad.sum())} row(s) in all are wrong."
+        )
+    return w

@@ -1,4 +1,4 @@
-"""The response of a table whose rows are spread over several places: coded where they are.
+"""The response and the weights of a table whose rows are spread over several places: coded there.
 
 Only what has been counted or added up comes here: the classes and their sizes, or the means and
 inner products of numbers. Notation: Y (N, q) responses of numbers, u (N,) square roots of the row
@@ -7,24 +7,30 @@ weights at norm one, V (N, m) the orthonormal basis of the centered response.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import operator
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from orthoselect.encode.labels import Labels, LevelsSeen
-from orthoselect.encode.response import Response, check_encoding, class_rows
-from orthoselect.encode.target import (
+from orthoselect.encode.response import (
+    Response,
     TargetColumn,
+    WeightFacts,
     as_quantity,
     check_classes,
+    check_encoding,
     check_finite,
     check_task,
-    has_fractions,
+    class_rows,
+    have_fractions,
+    read_weights,
 )
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import EPS, Floats
@@ -37,9 +43,66 @@ from orthoselect.matrix.checksums import (
 )
 from orthoselect.matrix.factor import Factor
 from orthoselect.matrix.passes import SpreadPasses, altered
-from orthoselect.matrix.rows import SpreadRows, SpreadWeights, total_weight
+from orthoselect.matrix.rows import Rows, SpreadRows, SpreadWeights, total_weight
+from orthoselect.matrix.sums import Merging
 
+Part = TypeVar("Part")
 _MOST_CLASSES = 20_000  # of which the codes still fit two bytes, and V one machine
+
+
+def _reduce(
+    passes: SpreadPasses,
+    work: Callable[..., Part],
+    merge: Callable[[Part, Part], Part],
+    *along: Rows | None,
+) -> Part:
+    """Merge what ``work(*pieces)`` gives in each place, neighbors first."""
+    start, add = partial(Merging, merge), partial(_add_part, work)
+    return passes.run_along(start, add, Merging.followed_by, along).result()
+
+
+def _add_part(work: Callable[..., Part], parts: Merging[Part], *pieces: Any) -> None:
+    parts.add(work(*pieces))
+
+
+def check_spread_weights(w: SpreadRows, *, keep_whole: bool = False) -> SpreadWeights | None:
+    """Return row weights where they are, as `check_weights` does; a piece is an array of them."""
+    passes: SpreadPasses = w.passes
+    w = passes.kept(w.then(_read_piece, width=1))
+    facts = _reduce(passes, WeightFacts.of, WeightFacts.merge, w)
+    facts.check()
+    if facts.are_equal:
+        return None
+    whole = keep_whole and facts.are_copies
+    if not whole:
+        largest = facts.largest / facts.mean
+        mean = _sum(w.then(partial(_over, largest, 1.0), width=1)) / facts.n_live / facts.mean
+        w = passes.kept(w.then(partial(_over, largest, mean), width=1))
+    return SpreadWeights.of(w, _sum(w), facts.n_live, whole=whole)
+
+
+def spread_weights(w: Floats | None, passes: SpreadPasses) -> SpreadWeights | None:
+    """Return weights that are here, and were checked, as spread ones."""
+    if w is None:
+        return None
+    facts = WeightFacts.of(w)
+    return SpreadWeights.of(passes.spread(w), float(w.sum()), facts.n_live, whole=facts.whole)
+
+
+def _read_piece(w: Any) -> Floats:
+    return read_weights(w, len(w))
+
+
+def _over(largest: float, mean: float, w: Floats) -> Floats:
+    return w / largest / mean
+
+
+def _sum(w: SpreadRows) -> float:
+    return math.fsum(_reduce(w.passes, _sum_of_piece, operator.add, w))
+
+
+def _sum_of_piece(w: Floats) -> list[float]:
+    return [float(w.sum())]
 
 
 def build_spread_response(
@@ -63,10 +126,10 @@ def build_spread_response(
     check_encoding(encoding)
     passes: SpreadPasses = columns.passes
     numbers = SpreadRows((range(len(columns.handles[0])),), _as_it_is, columns.shape, passes)
-    facts = passes.run_along(_Facts, _Facts.look, _Facts.merge, [columns, w, numbers])
+    facts = _reduce(passes, _ResponseFacts.of, _ResponseFacts.merge, columns, w, numbers)
     columns = facts.watched(columns)
-    kind = facts.task if task == "auto" else task
-    if kind == "regression" and (task != "auto" or all(facts.is_number)):
+    is_quantity = facts.fractional if task == "auto" else task == "regression"
+    if is_quantity and (task != "auto" or all(facts.is_number)):
         return _numbers(columns, len(facts.names), w)
     if len(facts.names) == 1:
         return _classes(columns, facts.column(), encoding, w, warn=task == "auto")
@@ -77,49 +140,43 @@ def _as_it_is(piece: Any) -> Any:
     return piece
 
 
-class _Facts:
+@dataclass(frozen=True)
+class _ResponseFacts:
     """What the pieces of a response have in common, column by column; and their checksums."""
 
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self.is_number: list[bool] = []
-        self._fractional = False
-        self._checksums: dict[int, list[int]] = {}  # by the number of the piece
+    names: list[str]
+    is_number: list[bool]
+    fractional: bool
+    checksums: dict[int, list[int]]  # by the number of the piece
 
-    def look(self, columns: Sequence[TargetColumn], weights: Floats | None, number: int) -> None:
+    @staticmethod
+    def of(columns: Sequence[TargetColumn], weights: Floats | None, number: int) -> _ResponseFacts:
         """Look at a piece."""
         check_finite(columns)
-        rows = slice(None) if weights is None else weights > 0
-        found = _Facts()
-        found.names = [column.name for column in columns]
-        found.is_number = [column.is_number for column in columns]
-        found._fractional = any(c.is_number and has_fractions(c.values[rows]) for c in columns)
-        found._checksums = {number: _checksums(columns)}
-        self.merge(found)
+        return _ResponseFacts(
+            [column.name for column in columns],
+            [column.is_number for column in columns],
+            have_fractions(columns, weights),
+            {number: [_checksum(column) for column in columns]},
+        )
 
-    def merge(self, other: _Facts) -> _Facts:
+    def merge(self, other: _ResponseFacts) -> _ResponseFacts:
         """Return what both have found."""
-        if other.names and self.names and self.is_number != other.is_number:
+        if self.is_number != other.is_number:
             raise InputError(
                 "y should be of one kind in all partitions; it holds numbers in some and labels "
                 "in others. Convert it."
             )
-        if other.names:
-            self.names, self.is_number = other.names, other.is_number
-        self._fractional |= other._fractional
-        self._checksums |= other._checksums
-        return self
+        fractional = self.fractional or other.fractional
+        return _ResponseFacts(
+            other.names, other.is_number, fractional, self.checksums | other.checksums
+        )
 
     def watched(self, columns: SpreadRows) -> SpreadRows:
         """Return the same response, of which every later pass has to get the same pieces."""
-        known = [self._checksums.get(number) for number in range(len(columns.handles[0]))]
+        known = [self.checksums.get(number) for number in range(len(columns.handles[0]))]
         before = SpreadRows((known,), _as_it_is, columns.shape, columns.passes)
         return columns.then(_unchanged, before, width=len(self.names))
-
-    @property
-    def task(self) -> str:
-        """What the response is by the look of it."""
-        return "regression" if self._fractional else "classification"
 
     def column(self) -> TargetColumn:
         """Return the first column, without rows."""
@@ -127,12 +184,8 @@ class _Facts:
         return TargetColumn(self.names[0], values, categorical=not self.is_number[0])
 
 
-def _checksums(columns: Sequence[TargetColumn]) -> list[int]:
-    """Return the checksum of some rows of each column."""
-    return [_checksum(column) for column in columns]
-
-
 def _checksum(column: TargetColumn) -> int:
+    """Return the checksum of some rows of a column."""
     n_rows = len(column.values)
     rows, weights = rows_to_check(0, n_rows, period_of(n_rows))
     values = column.values[rows]
@@ -145,7 +198,7 @@ def _checksum(column: TargetColumn) -> int:
 def _unchanged(columns: Sequence[TargetColumn], before: list[int] | None) -> Sequence[TargetColumn]:
     """Return a piece, having seen that it is what it was in a pass before."""
     if before is not None:
-        odd = [c.name for c, a, b in zip(columns, before, _checksums(columns)) if a != b]
+        odd = [c.name for c, known in zip(columns, before) if _checksum(c) != known]
         if odd:
             raise altered(odd)
     return columns
@@ -155,51 +208,43 @@ def _unchanged(columns: Sequence[TargetColumn], before: list[int] | None) -> Seq
 
 
 def _classes(
-    columns: SpreadRows,
-    column: TargetColumn,
-    encoding: str,
-    w: SpreadRows | None,
-    *,
-    warn: bool,
+    columns: SpreadRows, column: TargetColumn, encoding: str, w: SpreadRows | None, *, warn: bool
 ) -> Response:
     """Find the classes and their sizes in a pass each; code the rows where they are."""
     passes: SpreadPasses = columns.passes
-    seen = passes.run_along(partial(LevelsSeen, column.name), _see, _seen, [columns, w])
+    seen = _reduce(passes, _see, _merge_seen, columns, w)
     levels, n_rows = seen.levels(), seen.n_rows
     check_classes(column, len(levels), n_rows, len(levels), warn=warn)
     places = {level: at for at, level in enumerate(levels)}
     codes = passes.kept(columns.then(partial(_code, places), width=1))
-    (sizes,) = passes.run_along(
-        partial(_zeros, len(levels)), partial(_add_sizes, len(levels)), _add, [codes, w]
-    )
-    V = class_rows(levels, encoding, sizes)
-    take = partial(_take, V)
-    spread = codes.then(take, *([] if w is None else [w]), width=V.shape[1])
+    V = class_rows(encoding, _reduce(passes, partial(_sizes, len(levels)), np.add, codes, w))
+    spread = codes.then(partial(_take, V), *([] if w is None else [w]), width=V.shape[1])
     return Response(spread, "classification", [levels], [Labels(codes, levels)])  # type: ignore[arg-type]
 
 
-def _see(seen: LevelsSeen, columns: Sequence[TargetColumn], weights: Floats | None) -> None:
-    labels = columns[0].labels()
+def _see(columns: Sequence[TargetColumn], weights: Floats | None) -> LevelsSeen:
+    """Return the classes of a piece."""
+    seen, labels = LevelsSeen(columns[0].name), columns[0].labels()
     if weights is not None:
         labels = labels.present(weights > 0)
         labels = Labels(labels.codes[weights > 0], labels.levels)
     if len(labels.codes):
         seen.add(labels, columns[0].order)
-    _check_number(seen)
+    return _not_too_many(seen)
 
 
-def _seen(a: LevelsSeen, b: LevelsSeen) -> LevelsSeen:
+def _merge_seen(a: LevelsSeen, b: LevelsSeen) -> LevelsSeen:
     a.merge(b)
-    _check_number(a)
-    return a
+    return _not_too_many(a)
 
 
-def _check_number(seen: LevelsSeen) -> None:
+def _not_too_many(seen: LevelsSeen) -> LevelsSeen:
     if seen.n_levels > _MOST_CLASSES:
         raise InputError(
             f"y should have at most {_MOST_CLASSES} classes; it has more. If it is a quantity pass "
             f"`task='regression'`; else merge rare classes."
         )
+    return seen
 
 
 def _code(places: Mapping[Any, int], columns: Sequence[TargetColumn]) -> NDArray:
@@ -209,18 +254,8 @@ def _code(places: Mapping[Any, int], columns: Sequence[TargetColumn]) -> NDArray
     return codes.astype(np.min_scalar_type(max(len(places) - 1, 0))).take(labels.codes)
 
 
-def _zeros(*sizes: int) -> list[Floats]:
-    return [np.zeros(size) for size in sizes]
-
-
-def _add_sizes(c: int, total: list[Floats], codes: NDArray, weights: Floats | None) -> None:
-    total[0] += np.bincount(codes, weights, minlength=c)
-
-
-def _add(a: list[Floats], b: list[Floats]) -> list[Floats]:
-    for mine, theirs in zip(a, b):
-        mine += theirs
-    return a
+def _sizes(c: int, codes: NDArray, weights: Floats | None) -> Floats:
+    return np.bincount(codes, weights, minlength=c).astype(np.float64)
 
 
 def _take(V: Floats, codes: NDArray, weights: Floats | None = None) -> Floats:
@@ -252,17 +287,14 @@ def _numbers(columns: SpreadRows, q: int, w: SpreadWeights | None) -> Response:
     """Center and orthonormalize by means and a triangular factor, in a pass each."""
     passes: SpreadPasses = columns.passes
     Y = passes.kept(columns.then(_side_by_side, width=q))
-    (peaks,) = passes.run_along(partial(_zeros, q), _raise_peaks, _highest, [Y])
-    exponents = np.frexp(peaks)[1]
+    exponents = np.frexp(_reduce(passes, _peaks, np.maximum, Y))[1]
     total = total_weight(w, len(Y))
-    moments = partial(_add_moments, exponents)
-    sums, squares = passes.run_along(partial(_zeros, q, q), moments, _add, [Y, w])
+    sums, squares = _reduce(passes, partial(_moments, exponents), np.add, Y, w)
     means = sums / total
-    start = partial(_Reduced, exponents, means, total**-0.5)
-    factor = passes.run_along(start, _Reduced.add, _Reduced.merge, [Y, w]).factor
-    assert factor is not None
-    rest = factor.R[0, 1:] / factor.R[0, 0] * total**-0.5
-    T = _orthonormal(factor.R[1:, 1:], np.sqrt(squares))
+    reduced = partial(_reduced, exponents, means, total**-0.5)
+    R = _reduce(passes, reduced, Factor.merge, Y, w).R
+    rest = R[0, 1:] / R[0, 0] * total**-0.5
+    T = _orthonormal(R[1:, 1:], np.sqrt(squares))
     others = [] if w is None else [w]
     V = Y.then(_Affine(exponents, means, rest, T), *others, width=T.shape[1])
     return Response(V, "regression", [], [Y])
@@ -272,45 +304,25 @@ def _side_by_side(columns: Sequence[TargetColumn]) -> Floats:
     return np.hstack([as_quantity(column) for column in columns])
 
 
-def _raise_peaks(total: list[Floats], Y: Floats) -> None:
-    np.maximum(total[0], np.abs(Y).max(axis=0, initial=0.0), out=total[0])
+def _peaks(Y: Floats) -> Floats:
+    return np.abs(Y).max(axis=0, initial=0.0)
 
 
-def _highest(a: list[Floats], b: list[Floats]) -> list[Floats]:
-    return [np.maximum(a[0], b[0])]
-
-
-def _add_moments(
-    exponents: NDArray[np.intc], total: list[Floats], Y: Floats, weights: Floats | None
-) -> None:
+def _moments(exponents: NDArray[np.intc], Y: Floats, weights: Floats | None) -> Floats:
+    """Return the weighted sums of the columns and of their squares, (2, q)."""
     Y = np.ldexp(Y, -exponents)
     w = np.ones(len(Y)) if weights is None else weights
-    total[0] += w @ Y
-    total[1] += w @ Y**2
+    return np.array([w @ Y, w @ Y**2])
 
 
-class _Reduced:
-    """The triangular factor of u and the centered responses, of some rows."""
-
-    def __init__(self, exponents: NDArray[np.intc], means: Floats, unit: float) -> None:
-        self._exponents, self._means, self._unit = exponents, means, unit
-        self.factor: Factor | None = None
-
-    def add(self, Y: Floats, weights: Floats | None) -> None:
-        """Take a piece."""
-        root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
-        A = (np.ldexp(Y, -self._exponents) - self._means) * root[:, None]
-        none = np.zeros((len(Y), 0))
-        self._take(Factor.of(np.column_stack([self._unit * root, A]), none, none))
-
-    def merge(self, other: _Reduced) -> _Reduced:
-        """Return the factor of both."""
-        if other.factor is not None:
-            self._take(other.factor)
-        return self
-
-    def _take(self, factor: Factor) -> None:
-        self.factor = factor if self.factor is None else self.factor.merge(factor)
+def _reduced(
+    exponents: NDArray[np.intc], means: Floats, unit: float, Y: Floats, weights: Floats | None
+) -> Factor:
+    """Return the triangular factor of u and the centered responses, of a piece."""
+    root = np.ones(len(Y)) if weights is None else np.sqrt(weights)
+    A = (np.ldexp(Y, -exponents) - means) * root[:, None]
+    none = np.zeros((len(Y), 0))
+    return Factor.of(np.column_stack([unit * root, A]), none, none)
 
 
 def _orthonormal(R: Floats, raw: Floats) -> Floats:

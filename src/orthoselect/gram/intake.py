@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode import Labels
-from orthoselect.encode.weights import read_weights
+from orthoselect.encode.response import read_weights
 from orthoselect.errors import InputError
 from orthoselect.gram.kept import Kept
 from orthoselect.gram.look import distinct_classes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from orthoselect.encode.target import check_finite
+from orthoselect.encode.response import check_finite
 from orthoselect.errors import InputError
 from orthoselect.gram.layout import Layout, check_layouts, check_settings
 from orthoselect.gram.look import first_look, look_again

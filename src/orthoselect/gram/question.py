@@ -19,8 +19,14 @@ from orthoselect.arguments import (
     find_groups,
 )
 from orthoselect.encode import Labels, Response, Table
-from orthoselect.encode.response import centered_columns, check_encoding, encode_labels
-from orthoselect.encode.target import TargetColumn, check_classes, check_task
+from orthoselect.encode.response import (
+    TargetColumn,
+    centered_columns,
+    check_classes,
+    check_encoding,
+    check_task,
+    encode_labels,
+)
 from orthoselect.errors import InputError, listing
 from orthoselect.gram.layout import Layout, Term, middle_of
 from orthoselect.matrix import DenseMatrix, Matrix

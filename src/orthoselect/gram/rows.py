@@ -11,8 +11,7 @@ import numpy as np
 
 from orthoselect.arguments import check_one_role, find_columns
 from orthoselect.encode import TargetColumn
-from orthoselect.encode.target import has_fractions
-from orthoselect.encode.weights import read_weights
+from orthoselect.encode.response import have_fractions, read_weights
 from orthoselect.errors import ShapeError
 from orthoselect.matrix.base import Floats
 from orthoselect.read import Block, numbers_of, read_target, response_columns
@@ -55,8 +54,7 @@ class ReadTarget:
 
     def has_fractions(self, weights: Floats | None) -> bool:
         """Whether a row with weight has a number that is not whole."""
-        rows = slice(None) if weights is None else weights > 0
-        return any(c.is_number and has_fractions(c.values[rows]) for c in self.columns)
+        return have_fractions(self.columns, weights)
 
 
 def names_of_responses(y: Any, count: int) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from orthoselect.arguments import ColumnSpec
-from orthoselect.encode.target import check_task
+from orthoselect.encode.response import check_task
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.gram import files
 from orthoselect.gram.intake import check_block, keep_of

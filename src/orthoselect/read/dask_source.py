@@ -13,13 +13,8 @@ import numpy as np
 
 from orthoselect.encode import Response, TargetColumn
 from orthoselect.encode.blocks import BlockTable
-from orthoselect.encode.spread import build_spread_response
-from orthoselect.encode.weights import (
-    check_spread_weights,
-    check_weights,
-    read_weights,
-    spread_weights,
-)
+from orthoselect.encode.response import check_weights, read_weights
+from orthoselect.encode.spread import build_spread_response, check_spread_weights, spread_weights
 from orthoselect.errors import ShapeError
 from orthoselect.matrix.checksums import Folded, folded, period_of
 from orthoselect.matrix.passes import rows_of

@@ -17,7 +17,7 @@ import numpy as np
 
 from orthoselect.encode import NumberedNames, Response, Table, TargetColumn, build_response
 from orthoselect.encode.blocks import BlockTable
-from orthoselect.encode.weights import check_weights
+from orthoselect.encode.response import check_weights
 from orthoselect.errors import ShapeError
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.checksums import (

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from orthoselect.encode import Labels, Table, TargetColumn
 from orthoselect.encode.labels import LevelsSeen
-from orthoselect.encode.target import check_finite
+from orthoselect.encode.response import check_finite
 from orthoselect.errors import InputError, NonFiniteError, listing
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.passes import naming
