@@ -40,6 +40,21 @@ class TextFormat:
     decimal: str = "."
 
 
+@dataclass(frozen=True)
+class TextOptions:
+    """What the user says of CSV and TSV files; see `read_source`."""
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+
+    def check_unused(self, because: str) -> None:
+        """Raise for options where they would mean nothing."""
+        given = [name for name, value in vars(self).items() if value is not None]
+        if given:
+            raise InputError(f"{listing(given)} is for CSV and TSV; {because}. Omit it.")
+
+
 @dataclass(frozen=True, eq=False)
 class Dataset:
     """A table that was read from somewhere; `select` takes it in place of a table.

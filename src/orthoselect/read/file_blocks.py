@@ -16,6 +16,7 @@ from orthoselect.lazy import lazy
 from orthoselect.matrix.reading import ReadingProgress
 from orthoselect.read.arrow import cast_column, load_pyarrow, row_bytes
 from orthoselect.read.arrow_files import ArrowPart, ParquetPart
+from orthoselect.read.dataset import TextOptions
 from orthoselect.read.paths import (
     BLOCK_SUFFIXES,
     TOLD_SUFFIXES,
@@ -26,7 +27,6 @@ from orthoselect.read.paths import (
     split_suffix,
 )
 from orthoselect.read.text_files import TextPart
-from orthoselect.read.text_format import TextOptions
 
 BLOCK_BYTES = 1 << 25  # small beside any memory, and large beside what a block costs by itself
 _FEWEST_BYTES = 1 << 20
@@ -225,13 +225,9 @@ def _parts(
                 f"all files should be of one format; `{files[0].path}` is {formats[0]}, "
                 f"`{file.path}` is {found}. Name files of one format, for example by a pattern."
             )
-    if options is not None and options != TextOptions() and formats[0] not in ("csv", "tsv"):
-        given = [name for name, value in vars(options).items() if value is not None]
-        raise InputError(
-            f"{listing(given)} is for CSV and TSV; `{files[0].path}` is read as {formats[0]}. "
-            f"Omit it."
-        )
     several, options = len(files) > 1, options or TextOptions()
+    if formats[0] not in ("csv", "tsv"):
+        options.check_unused(f"`{files[0].path}` is read as {formats[0]}")
     parts = [_part(file.path, formats[0], options, several) for file in files]
     check_same_columns(parts)
     return parts

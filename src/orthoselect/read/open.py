@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from orthoselect.errors import InputError, listing
+from orthoselect.errors import InputError
 from orthoselect.matrix.memory import count_bytes, free_memory, room_in_limits, say_bytes
 from orthoselect.matrix.threads import prepare_blas
 from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.arrow_files import ArrowPart, ParquetPart, read_arrow, read_parquet
 from orthoselect.read.builtin import BUILT_IN, read_built_in
 from orthoselect.read.dask_table import OnDask
-from orthoselect.read.dataset import Dataset
+from orthoselect.read.dataset import Dataset, TextOptions
 from orthoselect.read.file_blocks import BLOCK_BYTES, FileBlocks
 from orthoselect.read.numpy_files import NpyBlocks, read_archive, read_array, read_libsvm
 from orthoselect.read.paths import (
@@ -34,7 +34,6 @@ from orthoselect.read.paths import (
     split_suffix,
 )
 from orthoselect.read.text_files import expansion_of, read_text
-from orthoselect.read.text_format import TextOptions
 
 SUFFIXES = {
     ".csv": "csv",
@@ -280,7 +279,7 @@ def _read_whole(
     if _is_built_in(source):
         if format is not None:
             raise InputError(f"`format` is for files; `{source}` is a built-in data set. Omit it.")
-        _refuse(text, f"`{source}` is a built-in data set")
+        text.check_unused(f"`{source}` is a built-in data set")
         dataset = read_built_in(str(source))
     else:
         content = read_content(source, BUILT_IN, most)
@@ -311,16 +310,9 @@ def _format_of(source: str | Path, content: Content) -> str:
 def _read(content: Content, format: str, text: TextOptions) -> Dataset:
     if format in (*_TEXT, "text"):
         return read_text(content, format, text)
-    _refuse(text, f"`{content.name}` is read as {format}")
+    text.check_unused(f"`{content.name}` is read as {format}")
     with naming(content.name, format):
         return _READERS[format](content, format)
-
-
-def _refuse(options: TextOptions, because: str) -> None:
-    """Raise for options of CSV and TSV where they would mean nothing."""
-    given = [name for name, value in vars(options).items() if value is not None]
-    if given:
-        raise InputError(f"{listing(given)} is for CSV and TSV; {because}. Omit it.")
 
 
 def _allowed(budget: int | None) -> int:

@@ -10,31 +10,36 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.lazy import lazy
 from orthoselect.matrix.memory import room_in_limits, say_bytes
 from orthoselect.read.arrow import load_pyarrow
-from orthoselect.read.dataset import Dataset, TextFormat
+from orthoselect.read.dataset import Dataset, TextFormat, TextOptions
 from orthoselect.read.paths import Content, Part, split_suffix
 from orthoselect.read.text_format import (
+    DECIMAL_COMMA,
+    DECIMAL_POINT,
     UTF_8,
-    TextOptions,
+    count_quotes,
     expansion,
     fields_of,
     find_first_row,
     find_text_format,
+    last_row_end,
     undecodable,
 )
-from orthoselect.read.text_values import Learned, has_comma_numbers, parse_rows, without_blanks
 
+MISSING = (
+    *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL"),
+    *("#N/A", "#NA", "<NA>", "?"),
+)
 _HEAD = 1 << 18  # bytes that encoding, delimiter and decimal point are found from
 _LOOK = 1 << 16  # bytes that tell how long values are
 _WINDOW = 1 << 22  # bytes that are read from the file at a time
@@ -42,7 +47,12 @@ _PIECE = 1 << 24  # bytes of a piece in the first pass
 _PLENTY = 1 << 30  # bytes beside which these are few: numbers take more of them than digits
 _LONGEST = 1 << 27  # bytes of a row that are waited for until its end comes
 _WHILE_READ = 2  # a table and what it is made from, at a time
-_QUOTE, _NEWLINES = ord('"'), (10, 13)
+_UNPACKED = 6  # bytes of text for a byte of a compressed file
+_LOOKS_FOR_A_ROW = (1 << 16, 1 << 24)  # bytes in which the end of a row is looked for
+_FEW_ROWS = 64  # so many or more make up for the time it takes to find the types of columns
+_WORD = re.compile(r"[A-Za-z]")
+_NO_WORDS = {*(value.lower() for value in MISSING), "true", "false", "inf", "infinity"}
+_COMMA_NUMBERS = r"^[-+]?\d*(,\d+)?([eE][-+]?\d+)?$"
 
 
 def read_text(content: Content, format: str, options: TextOptions) -> Dataset:
@@ -52,6 +62,15 @@ def read_text(content: Content, format: str, options: TextOptions) -> Dataset:
     if format == "text":
         format = "tsv" if file.text.delimiter == "\t" else "csv"
     return Dataset(table, table.column_names, format=format, text=file.text)
+
+
+def expansion_of(path: Path) -> float:
+    """Return about how many bytes of memory a byte of a text file takes, unpacked."""
+    try:
+        with Content(str(path), path, split_suffix(path)[1]).open() as file:
+            return expansion(file.read(_LOOK))
+    except Exception:  # broken, and who reads it says so
+        return expansion(b"")
 
 
 class TextFile:
@@ -74,8 +93,13 @@ class TextFile:
 
     def __init__(self, content: Content, format: str, options: TextOptions) -> None:
         load_pyarrow()
-        _check_is_text(content)
         self._content, self._name = content, content.name
+        if kind := content.kind():
+            what = "a zip archive, as .npz and .xlsx are" if kind == "npz" else f"a {kind} file"
+            raise InputError(
+                f"`{self._name}` should be text; it begins like {what}. Give it the suffix of its "
+                f"format."
+            )
         with content.open() as file:
             head = file.read(_HEAD)
         self.text = find_text_format(head, self._name, format, options, is_whole=len(head) < _HEAD)
@@ -83,7 +107,8 @@ class TextFile:
         has_mark = self.text.encoding == "utf-8-sig" and head.startswith(codecs.BOM_UTF8)
         self._mark = len(codecs.BOM_UTF8) if has_mark else 0
         self._start, fields = self._first_row()
-        self.names = tidy_names(fields if self.text.header else [""] * len(fields))
+        given = fields if self.text.header else [""] * len(fields)
+        self.names = [name.strip() or f"x{at}" for at, name in enumerate(given)]
         self.places = [f"c{at}" for at in range(len(fields))]
 
     def _first_row(self) -> tuple[int, list[str]]:
@@ -114,82 +139,79 @@ class TextFile:
 
     def _windows(self, size: int) -> Iterator[bytes]:
         """Yield the text in UTF-8, without a mark, about so many bytes at a time."""
-        decoder = None if self._is_utf8 else codecs.getincrementaldecoder(self.text.encoding)()
+        encoding = self.text.encoding
+        decoder = None if self._is_utf8 else codecs.getincrementaldecoder(encoding)()
         with self._content.open() as file:
             file.read(self._mark)
             window = file.read(size)
             while window:
                 following = file.read(size)
                 if decoder is not None:
-                    window = self._decoded(decoder, window, is_last=not following)
+                    try:
+                        window = decoder.decode(window, not following).encode()
+                    except UnicodeError as error:
+                        raise undecodable(self._name, encoding, str(error)) from None
                 if b"\0" in window:
                     raise self._holds_nulls()
                 yield window
                 window = following
 
-    def _decoded(self, decoder: Any, window: bytes, *, is_last: bool) -> bytes:
-        try:
-            return decoder.decode(window, is_last).encode()
-        except UnicodeError as error:
-            raise undecodable(self._name, self.text.encoding, str(error)) from None
-
     def _whole(self) -> Any:
         """Return all rows as one buffer; UTF-8 is not copied."""
-        pa = load_pyarrow()
         if self._is_utf8:
-            quotes = sum(map(_count_quotes, self._windows(_HEAD)))
+            quotes = sum(map(count_quotes, self._windows(_HEAD)))
             buffer = self._content.buffer().slice(self._mark + self._start)
         else:
             text = b"".join(self._windows(_WINDOW))
-            quotes = _count_quotes(text)
-            buffer = pa.py_buffer(text).slice(self._start)
+            quotes = count_quotes(text)
+            buffer = load_pyarrow().py_buffer(text).slice(self._start)
         if quotes % 2:
             self._check_closed()
         return buffer
 
     def pieces(self, size: int) -> Iterator[Any]:
         """Yield all rows in buffers of whole rows, of about so many bytes."""
-        skip = self._start
-        for piece in self._whole_rows(size):
-            begin = min(skip, len(piece))
-            skip -= begin
-            if piece[begin:].strip(b"\r\n"):
-                yield load_pyarrow().py_buffer(piece).slice(begin)
-
-    def _whole_rows(self, size: int) -> Iterator[bytes]:
-        """Yield pieces of the text that end where a row ends."""
-        held = b""
+        py_buffer = load_pyarrow().py_buffer
+        held, skip = b"", self._start
         for window in self._windows(_scaled(_WINDOW)):
-            held += window
+            held += window[skip:]
+            skip = max(0, skip - len(window))
             if len(held) < size:
                 continue
-            end = _last_row_end(held, self.text.delimiter, self._name)
-            if end:
-                yield held[:end]
-                held = held[end:]
-            elif len(held) > _LONGEST:
+            end = last_row_end(held, self.text.delimiter, self._name)
+            if not end and len(held) > _LONGEST:
                 raise self._too_long()
-        if _count_quotes(held) % 2:
+            if held[:end].strip(b"\r\n"):
+                yield py_buffer(held[:end])
+            held = held[end:]
+        if count_quotes(held) % 2:
             self._check_closed()
-        if held:
-            yield held
+        if held.strip(b"\r\n"):
+            yield py_buffer(held)
 
     # The table
 
     def table(self) -> Any:
         """Return the whole table, in the types of its values, names and blanks in order."""
-        pa = load_pyarrow()
         rows = self._whole()
         if not rows.size:
             raise self.no_rows()
-        _check_room(rows, self._name)
+        room = room_in_limits()
+        if room is not None:  # Arrow would come upon the limits of the process, and abort it
+            look = rows.slice(0, min(_HEAD, rows.size)).to_pybytes()
+            needed = int(_WHILE_READ * expansion(look) * rows.size)
+            if needed > room:
+                raise MemoryError(
+                    f"`{self._name}` needs about {say_bytes(needed)} of memory to be read whole; "
+                    f"the limits of this process leave {say_bytes(room)}."
+                )
         columns = self._columns(rows)
         if self.may_have_comma_numbers and any(map(has_comma_numbers, columns)):
             self.text = replace(self.text, decimal=",")
             columns = self._columns(rows)
         if not len(columns[0]):
             raise self.no_rows()
-        return pa.table(columns, names=self.names)
+        return load_pyarrow().table(columns, names=self.names)
 
     def _columns(self, rows: Any) -> list[Any]:
         columns = self.parse(rows, self.text).columns
@@ -201,7 +223,7 @@ class TextFile:
         return self.text.delimiter == ";" and self.text.decimal == "."
 
     def parse(self, rows: Any, text: TextFormat, **options: Any) -> Any:
-        """Parse a buffer of rows; options are `types` and `columns` of `parse_blocks`."""
+        """Parse a buffer of rows; options are `types` and `columns` of `parse_rows`."""
         pa = load_pyarrow()
         try:
             table = parse_rows(rows, text, self.places, **options)
@@ -228,7 +250,7 @@ class TextFile:
                     yield reader.line_num, len(fields)
 
     def _explained(self, error: Exception) -> InputError:
-        """Return an error that tells the line, where a row has too many or too few fields."""
+        """Return an error that gives the line, where a row has too many or too few fields."""
         expected, odd = len(self.names), None
         with suppress(csv.Error):
             odd = next(((line, found) for line, found in self._rows() if found != expected), None)
@@ -293,23 +315,18 @@ class TextPart(Part):
     ) -> None:
         super().__init__(path)
         self._among_others, self._kind = among_others, format
-        self._packed = split_suffix(path)[1]
+        packed = split_suffix(path)[1]
+        self._text_bytes = self.stored_bytes * (_UNPACKED if packed else 1)  # as far as can be told
         with self.reading(format):
-            self._file = TextFile(Content(str(path), path, self._packed), format, options)
+            self._file = TextFile(Content(str(path), path, packed), format, options)
         self.names = self._file.names
-
-    @property
-    def _unpacked_bytes(self) -> int:
-        """Bytes of the file, unpacked as far as can be guessed."""
-        return self.stored_bytes * (6 if self._packed else 1)
 
     @lazy
     def _learned(self) -> Learned:
         """What a pass over the whole file finds out."""
-        text = self._file.text
-        learned = self._learn(text)
+        learned = self._learn(self._file.text)
         if self._file.may_have_comma_numbers and learned.has_comma_numbers:
-            learned = self._learn(replace(text, decimal=","))
+            learned = self._learn(replace(self._file.text, decimal=","))
         if not learned.n_rows and not self._among_others:
             raise self._file.no_rows()
         return learned
@@ -334,29 +351,25 @@ class TextPart(Part):
     @property
     def nbytes(self) -> int:  # type: ignore[override]
         """About how many bytes the values take in memory; the file is not read for that."""
-        return int(self._unpacked_bytes * expansion_of(self.path))
+        return int(self._text_bytes * expansion_of(self.path))
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
-        per_row = max(1, self._unpacked_bytes // max(1, self.n_rows))
-        place = {name: at for at, name in enumerate(self.names)}
-        at = [place[name] for name in names] or [0]
-        with self.reading(self._kind):
-            for piece in self._file.pieces(max(_scaled(_WINDOW) // 4, per_row * n_rows)):
-                yield self._typed(piece, at)
-
-    def _typed(self, piece: Any, at: Sequence[int]) -> Any:
-        """Return columns of a piece in the types they are known to have."""
         pa, learned, places = load_pyarrow(), self._learned, self._file.places
+        at = {name: at for at, name in enumerate(self.names)}
+        columns = [at[name] for name in names] or [0]
+        asked = [places[c] for c in columns]
         kinds = dict(zip(places, learned.types()))
         blank = {places[c] for c in learned.with_blanks}
         types = {name: pa.string() if name in blank else kind for name, kind in kinds.items()}
-        asked = [places[c] for c in at]
-        table = self._file.parse(piece, learned.text, types=types, columns=asked)
-        columns = [
-            without_blanks(table.column(c), learned.text, kinds[c]) if c in blank else table[c]
-            for c in asked
-        ]
-        return pa.table(columns, names=[self.names[c] for c in at])
+        size = max(1, self._text_bytes // max(1, learned.n_rows)) * n_rows
+        with self.reading(self._kind):
+            for piece in self._file.pieces(max(_scaled(_WINDOW) // 4, size)):
+                table = self._file.parse(piece, learned.text, types=types, columns=asked)
+                values = [
+                    without_blanks(table[c], learned.text, kinds[c]) if c in blank else table[c]
+                    for c in asked
+                ]
+                yield pa.table(values, names=[self.names[c] for c in columns])
 
 
 def _scaled(size: int) -> int:
@@ -365,79 +378,176 @@ def _scaled(size: int) -> int:
     return size if room is None or room > _PLENTY else max(size >> 5, size * room // _PLENTY)
 
 
-def _count_quotes(text: bytes) -> int:
-    """Count quotes, sooner than `bytes.count` does where they are many."""
-    return int(np.count_nonzero(np.frombuffer(text, dtype=np.uint8) == _QUOTE))
+# Rows -> columns
 
 
-def _last_row_end(data: bytes, delimiter: str, name: str) -> int:
-    """Return where the last whole row ends; a newline between quotes ends none."""
-    if b'"' not in data:
-        return max(data.rfind(b"\n"), data.rfind(b"\r")) + 1
-    codes = np.frombuffer(data, dtype=np.uint8)
-    quotes = codes == _QUOTE
-    inside = np.bitwise_xor.accumulate(quotes)
-    ends = np.flatnonzero(np.isin(codes, _NEWLINES))
-    outside = ends[~inside[ends]]
-    if len(outside) < len(ends):
-        _check_quotes_are_around_values(codes, quotes, delimiter, name)
-    return int(outside[-1]) + 1 if len(outside) else 0
-
-
-def _check_quotes_are_around_values(codes: Any, quotes: Any, delimiter: str, name: str) -> None:
-    """Raise for quotes in the middle of values, where nothing tells newlines inside from ends."""
-    at = np.flatnonzero(quotes)
-    borders = (ord(delimiter), _QUOTE, *_NEWLINES)
-    opening, closing = at[0::2], at[1::2]
-    before = codes[opening[opening > 0] - 1]
-    after = codes[closing[closing < len(codes) - 1] + 1]
-    if not (np.isin(before, borders).all() and np.isin(after, borders).all()):
-        raise InputError(
-            f"`{name}` should have quotes around whole values only, to be read in blocks; one "
-            f"stands within a value. Double it and put the value in quotes, or write Parquet."
-        )
-
-
-def _check_is_text(content: Content) -> None:
-    """Raise for what begins like a file of another kind."""
-    kind = content.kind()
-    if kind:
-        what = "a zip archive, as .npz and .xlsx are" if kind == "npz" else f"a {kind} file"
-        raise InputError(
-            f"`{content.name}` should be text; it begins like {what}. Give it the suffix of its "
-            f"format."
-        )
-
-
-def expansion_of(path: Path) -> float:
-    """Return about how many bytes of memory a byte of a text file takes, unpacked."""
+def parse_rows(
+    rows: Any, text: TextFormat, places: Sequence[str], *, types: Any = None, columns: Any = None
+) -> Any:
+    """Parse rows in blocks that suit them; columns are called by their places."""
+    pa = load_pyarrow()
+    row = _first_row_of(rows, text.delimiter)
+    block = min(max(1 << 20, 256 * len(row)), 1 << 27)  # many rows: each column of each costs time
+    if types is None and rows.size <= _FEW_ROWS * len(row):
+        settled = _settled_types(row, text, places)
+        if settled:  # sooner done, though a later row may prove them wrong
+            with suppress(pa.ArrowInvalid):
+                return parse_blocks(rows, text, block, names=places, types=settled)
     try:
-        with Content(str(path), path, split_suffix(path)[1]).open() as file:
-            return expansion(file.read(_LOOK))
-    except Exception:  # broken, and who reads it says so
-        return expansion(b"")
+        return parse_blocks(rows, text, block, names=places, types=types, columns=columns)
+    except pa.ArrowInvalid as error:
+        if block >= rows.size or "block" not in str(error):
+            raise
+    # A row longer than a block: one block for all.
+    return parse_blocks(rows, text, names=places, types=types, columns=columns)
 
 
-def _check_room(rows: Any, name: str) -> None:
-    """Raise before Arrow comes upon the limits of the process, which would abort it."""
-    room = room_in_limits()
-    if room is None:
-        return
-    look = rows.slice(0, min(_HEAD, rows.size)).to_pybytes()
-    needed = int(_WHILE_READ * expansion(look) * rows.size)
-    if needed > room:
-        raise MemoryError(
-            f"`{name}` needs about {say_bytes(needed)} of memory to be read whole; the limits of "
-            f"this process leave {say_bytes(room)}."
-        )
+def _first_row_of(rows: Any, delimiter: str) -> bytes:
+    head = b""
+    for size in _LOOKS_FOR_A_ROW:
+        head = rows.slice(0, min(size, rows.size)).to_pybytes()
+        found = find_first_row(head, delimiter)
+        if found:
+            return head[slice(*found)]
+    return head
 
 
-def tidy_names(names: list[str]) -> list[str]:
-    """Return names without blanks around them; a column without a name is x and its place.
+def _settled_types(row: bytes, text: TextFormat, places: Sequence[str]) -> dict[str, Any]:
+    """Return the types of columns that the first row settles, of a table with few rows.
 
-    Examples
-    --------
-    >>> tidy_names(["", " a", "b "])
-    ['x0', 'a', 'b']
+    pyarrow tries one type after the other on each column. With few rows that takes most of the
+    time; with many it does not matter. A fraction or a word at the top leave one type to try.
     """
-    return [name.strip() or f"x{at}" for at, name in enumerate(names)]
+    pa = load_pyarrow()
+    try:
+        values = fields_of(row.decode(errors="replace").strip("\r\n"), text.delimiter)
+    except csv.Error:
+        return {}
+    fraction = DECIMAL_COMMA if text.decimal == "," else DECIMAL_POINT
+    types = {}
+    for place, value in zip(places, values):
+        if fraction.fullmatch(value):
+            types[place] = pa.float64()
+        elif _WORD.match(value) and value.strip().lower() not in _NO_WORDS:
+            types[place] = pa.string()
+    return types
+
+
+def parse_blocks(
+    buffer: Any,
+    text: TextFormat,
+    block_size: int | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    types: Mapping[str, Any] | None = None,
+    columns: Sequence[str] | None = None,
+    **parsing: Any,
+) -> Any:
+    """Parse UTF-8, so many bytes at a time, or all: each column without a type in one that suits.
+
+    The first line holds the names, unless these are given.
+    """
+    pa, pa_csv = load_pyarrow(), load_pyarrow("pyarrow.csv")
+    block_size = block_size or min(buffer.size + 1, 2**31 - 1)
+    return pa_csv.read_csv(
+        pa.BufferReader(buffer),
+        pa_csv.ReadOptions(block_size=block_size, column_names=names),
+        pa_csv.ParseOptions(delimiter=text.delimiter, newlines_in_values=True, **parsing),
+        pa_csv.ConvertOptions(
+            null_values=list(MISSING),
+            strings_can_be_null=True,
+            decimal_point=text.decimal,
+            column_types=types,
+            include_columns=columns,
+        ),
+    )
+
+
+def without_blanks(column: Any, text: TextFormat, kind: Any = None) -> Any:
+    """Return a column as it would have been read without blanks around its values.
+
+    It is written and read again, so that pyarrow finds its type, unless `kind` gives it.
+    """
+    pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
+    if not pa.types.is_string(column.type):
+        return column
+    if kind is None and len(column) <= _FEW_ROWS:  # sooner looked at one by one
+        given = [value for value in column.to_pylist() if value is not None]
+        if all(value == value.strip(" \t") for value in given):
+            return column
+    trimmed = pc.utf8_trim(column, " \t")
+    if kind is None and pc.all(pc.equal(trimmed, column)).as_py() is not False:
+        return column
+    written, pa_csv = pa.BufferOutputStream(), load_pyarrow("pyarrow.csv")
+    options = pa_csv.WriteOptions(delimiter=text.delimiter)
+    pa_csv.write_csv(pa.table([trimmed], names=["x"]), written, options)
+    types = None if kind is None else {"x": kind}
+    # An empty line is a missing value here: there are no other columns.
+    again = parse_blocks(written.getvalue(), text, types=types, ignore_empty_lines=False)
+    return again.column(0)
+
+
+def has_comma_numbers(column: Any) -> bool:
+    """Whether a column of text holds nothing but numbers with a decimal comma."""
+    pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
+    if not pa.types.is_string(column.type):
+        return False
+    return pc.all(pc.match_substring_regex(column, _COMMA_NUMBERS)).as_py() is True
+
+
+class Learned:
+    """What the pieces of a text file hold, joined.
+
+    Of each column: the types of its pieces, whether all its whole numbers are 0 or 1, and whether
+    all its text is numbers with a decimal comma.
+    """
+
+    def __init__(self, text: TextFormat, n: int) -> None:
+        self.text = text
+        self.n_rows = 0
+        self.with_blanks: set[int] = set()
+        self._kinds: list[set[Any]] = [set() for _ in range(n)]
+        self._are_bits = [True] * n
+        self._are_comma_numbers = [True] * n
+
+    def look(self, table: Any) -> None:
+        """Look at one more piece, as pyarrow has read it."""
+        pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
+        for at, column in enumerate(table.columns):
+            trimmed = without_blanks(column, self.text)
+            if trimmed is not column:
+                self.with_blanks.add(at)
+            if pa.types.is_integer(trimmed.type):
+                extremes = pc.min_max(trimmed).as_py()
+                self._are_bits[at] &= extremes["min"] >= 0 and extremes["max"] <= 1
+            elif not pa.types.is_null(trimmed.type):
+                self._are_comma_numbers[at] &= has_comma_numbers(trimmed)
+            self._kinds[at].add(trimmed.type)
+        self.n_rows += table.num_rows
+
+    @property
+    def has_comma_numbers(self) -> bool:
+        """Whether a text column holds nothing but numbers with a decimal comma."""
+        pa = load_pyarrow()
+        text = [any(map(pa.types.is_string, kinds)) for kinds in self._kinds]
+        return any(a and b for a, b in zip(text, self._are_comma_numbers))
+
+    def types(self) -> list[Any]:
+        """Return the types that pyarrow would have found in the whole file."""
+        return [_joined(k, bits) for k, bits in zip(self._kinds, self._are_bits)]
+
+
+def _joined(kinds: set[Any], are_bits: bool) -> Any:
+    """Return the first type, in pyarrow's order of trying, that all pieces can be read as."""
+    pa = load_pyarrow()
+    kinds = {kind for kind in kinds if not pa.types.is_null(kind)}
+    if len(kinds) < 2:
+        return next(iter(kinds), pa.null())
+    if kinds == {pa.int64(), pa.bool_()}:
+        return pa.bool_() if are_bits else pa.string()
+    if kinds == {pa.int64(), pa.float64()}:
+        return pa.float64()
+    if all(pa.types.is_date(kind) or pa.types.is_timestamp(kind) for kind in kinds):
+        stamps = sorted(str(kind) for kind in kinds if pa.types.is_timestamp(kind))
+        return next(kind for kind in kinds if str(kind) == stamps[0])  # "[ns]" before "[s]"
+    return pa.string()
