@@ -13,7 +13,7 @@ from orthoselect import OrthogonalSelector, RowBlocks, select
 from orthoselect.arguments import check_disjoint
 from orthoselect.cli import main
 from orthoselect.read import read_table, read_target
-from orthoselect.read.arrow_files import ArrowPart
+from orthoselect.read.arrow import ArrowPart
 from orthoselect.read.columns import columns_of
 from orthoselect.read.dask_table import DaskTable
 from orthoselect.read.file_blocks import check_same_columns

@@ -10,9 +10,8 @@ been looked at but not read. In memory is one block.
 - `dataset.py`, `columns.py`, `sift.py`, `missing.py`: what a file holds besides features.
 - `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds and opens them,
   `file_blocks.py` makes many of them one table, `write.py` writes.
-- `arrow_files.py`, `text_files.py` (with `text_format.py`: how they are written), `numpy_files.py`,
-  `builtin.py`: the formats.
-- `arrow.py`: pyarrow's types and columns in plain terms.
+- `arrow.py` (pyarrow's types and columns in plain terms, and its files), `text_files.py` (with
+  `text_format.py`: how they are written), `numpy_files.py`, `builtin.py`: the formats.
 """
 
 from orthoselect.read.block import Block, open_whole

@@ -1,11 +1,16 @@
-"""pyarrow: how it is loaded, its types made plain, and its columns in NumPy terms."""
+"""pyarrow: plain types, columns in NumPy terms, and its files: Parquet, Arrow and Feather.
+
+Files are not read by `pyarrow.dataset`: that unpacks row groups whole, reads no streams, and does
+not say which file an error is in.
+"""
 
 from __future__ import annotations
 
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import narwhals as nw
@@ -15,11 +20,14 @@ from numpy.typing import NDArray
 from orthoselect.encode import Labels, find_labels
 from orthoselect.errors import InputError
 from orthoselect.matrix.memory import is_out_of_memory, room_in_limits, use_one_heap
+from orthoselect.read.paths import Content, Part
 
 KNOWS_HALF = hasattr(nw, "Float16")  # an older narwhals does not
 _FEW = 64  # values that are sooner had as objects than coded by pyarrow
 _TEXT_BYTES = 24  # of a value of text, where nothing tells
 _FOR_A_THREAD = 1 << 29  # of the address space that is left; its stack and heap take less
+_BLOCKS_AT_ONCE = 4  # rows of a row group that is read whole, in blocks
+_STREAMED = 1 << 18  # bytes of a column that are read at a time from a large row group
 
 
 def load_pyarrow(module: str = "pyarrow") -> Any:
@@ -38,15 +46,11 @@ def load_pyarrow(module: str = "pyarrow") -> Any:
             "reading files needs pyarrow; install it with `pip install 'orthoselect[files]'`."
         ) from None
     if is_new:
-        _use_few_threads(importlib.import_module("pyarrow"))
+        # Leave address space to data: each thread takes some, and one that gets none is an abort.
+        pa, most = sys.modules["pyarrow"], max(1, (room_in_limits() or 0) // _FOR_A_THREAD)
+        pa.set_cpu_count(min(most, pa.cpu_count()))
+        pa.set_io_thread_count(min(most, pa.io_thread_count()))
     return found
-
-
-def _use_few_threads(pa: Any) -> None:
-    """Leave address space to data: each thread takes some, and one that gets none is an abort."""
-    most = max(1, (room_in_limits() or 0) // _FOR_A_THREAD)
-    pa.set_cpu_count(min(most, pa.cpu_count()))
-    pa.set_io_thread_count(min(most, pa.io_thread_count()))
 
 
 def plain_column(column: Any) -> Any:
@@ -83,10 +87,11 @@ def plain_schema(schema: Any) -> Any:
     return pa.schema(list(zip(schema.names, kinds)))
 
 
-def plain_table(table: Any, names: Sequence[str]) -> Any:
-    """Return columns in this order, those of unusual types in the usual type of their values."""
-    pa = load_pyarrow()
-    return pa.table([plain_column(table.column(name)) for name in names], names=list(names))
+def plain_table(table: Any, names: Sequence[str] | None = None) -> Any:
+    """Return all columns, or these; those of unusual types in the usual type of their values."""
+    columns = table.columns if names is None else [table.column(name) for name in names]
+    names = table.column_names if names is None else list(names)
+    return load_pyarrow().table([plain_column(column) for column in columns], names=names)
 
 
 def row_bytes(schema: Any) -> int:
@@ -98,62 +103,40 @@ def row_bytes(schema: Any) -> int:
     >>> row_bytes(pa.schema({"a": pa.float64(), "b": pa.int8()}))
     9
     """
-    return sum(_width(field.type) for field in schema)
-
-
-def _width(kind: Any) -> int:
-    pa = load_pyarrow()
-    if pa.types.is_dictionary(kind):
-        return _width(kind.index_type)
-    try:
-        return max(1, kind.bit_width // 8)
-    except ValueError:
-        return _TEXT_BYTES
+    is_dictionary, total = load_pyarrow().types.is_dictionary, 0
+    for kind in schema.types:
+        kind = kind.index_type if is_dictionary(kind) else kind
+        try:
+            total += max(1, kind.bit_width // 8)
+        except ValueError:  # text and the like
+            total += _TEXT_BYTES
+    return total
 
 
 # Columns in NumPy terms, at the cost of one copy
 
 
-def arrow_numbers(table: Any, columns: Sequence[int], dtype: Any) -> NDArray:
+def arrow_numbers(
+    table: Any, columns: Sequence[int], dtype: Any = np.float64, rows: slice | None = None
+) -> NDArray:
     """Return columns of numbers as one array, column after column; nulls are NaN.
 
+    If `rows` are given, only every so many; not by `take`, which would put the chunks of every
+    column together.
+
     Examples
     --------
     >>> import pyarrow as pa
-    >>> arrow_numbers(pa.table({"a": [1.0, 2.0], "b": [3.0, None]}), [1, 0], np.float64)
+    >>> arrow_numbers(pa.table({"a": [1.0, 2.0], "b": [3.0, None]}), [1, 0])
     array([[ 3.,  1.],
            [nan,  2.]])
-    """
-    result = np.empty((table.num_rows, len(columns)), dtype, order="F")
-    for k, column in enumerate(columns):
-        start = 0
-        for chunk in table.column(int(column)).chunks:
-            result[start : start + len(chunk), k] = chunk.to_numpy(zero_copy_only=False)
-            start += len(chunk)
-    return result
-
-
-def arrow_order(column: Any) -> list[Any] | None:
-    """Return the categories of a column of ordered ones, else None."""
-    if column.num_chunks and getattr(column.type, "ordered", False):
-        return column.unify_dictionaries().chunk(0).dictionary.to_pylist()
-    return None
-
-
-def arrow_numbers_at(table: Any, columns: Sequence[int], rows: slice) -> NDArray:
-    """Return every so many rows of columns of numbers as one array; nulls are NaN.
-
-    Not `take`, which would put the chunks of every column together.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
     >>> parts = [pa.table({"a": [1.0, 2.0]}), pa.table({"a": [3.0, 4.0, None]})]
-    >>> arrow_numbers_at(pa.concat_tables(parts), [0], slice(0, 5, 2)).tolist()
+    >>> arrow_numbers(pa.concat_tables(parts), [0], rows=slice(0, 5, 2)).tolist()
     [[1.0], [3.0], [nan]]
     """
+    rows = slice(0, table.num_rows, 1) if rows is None else rows
     count = len(range(rows.start, rows.stop, rows.step))
-    result = np.empty((count, len(columns)), order="F")
+    result = np.empty((count, len(columns)), dtype, order="F")
     for k, column in enumerate(columns):
         done, start = 0, rows.start
         for chunk in table.column(column).chunks:
@@ -163,6 +146,13 @@ def arrow_numbers_at(table: Any, columns: Sequence[int], rows: slice) -> NDArray
                 done, start = done + len(values), start + len(values) * rows.step
             start -= len(chunk)
     return result
+
+
+def arrow_order(column: Any) -> list[Any] | None:
+    """Return the categories of a column of ordered ones, else None."""
+    if column.num_chunks and getattr(column.type, "ordered", False):
+        return column.unify_dictionaries().chunk(0).dictionary.to_pylist()
+    return None
 
 
 def bytes_of_arrow(table: Any) -> int:
@@ -218,3 +208,91 @@ def arrow_labels(column: Any, what: str, order: Sequence[Any] | None) -> Labels 
     places = np.zeros(len(dictionary), dtype=np.intp)
     places[used] = found.codes
     return Labels(places.take(indices), found.levels)
+
+
+# Files
+
+
+def read_arrow(content: Content, format: str) -> Any:
+    """Read a Parquet file, an Arrow file or stream, or a Feather file, even of version 1."""
+    pa, buffer = load_pyarrow(), content.buffer()
+    reader = pa.BufferReader(buffer)
+    if format == "parquet":
+        return load_pyarrow("pyarrow.parquet").ParquetFile(reader).read()
+    if content.kind() == "feather":
+        table = load_pyarrow("pyarrow.feather").read_table(reader)
+    else:
+        ipc, is_file = load_pyarrow("pyarrow.ipc"), buffer[:6].to_pybytes() == b"ARROW1"
+        table = (ipc.open_file if is_file else ipc.open_stream)(reader).read_all()
+    table.validate(full=True)  # Arrow trusts the offsets it finds; a broken file would crash us
+    return table
+
+
+class ParquetPart(Part):
+    """A Parquet file; of a large row group only some rows at a time are unpacked."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        with self.reading("parquet"), self._open() as file:
+            self.schema = plain_schema(file.schema_arrow)
+            self.names, self.n_rows = list(self.schema.names), file.metadata.num_rows
+            groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+            stored = sum(group.total_byte_size for group in groups)
+        self.nbytes = max(stored, self.n_rows * row_bytes(self.schema))
+
+    def _open(self) -> Any:
+        parquet = load_pyarrow("pyarrow.parquet")
+        return parquet.ParquetFile(self.path, buffer_size=_STREAMED, pre_buffer=False)
+
+    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
+        from_batches, names = load_pyarrow().Table.from_batches, list(names)
+        with self.reading("parquet"), self._open() as file:
+            for group in range(file.metadata.num_row_groups):
+                if file.metadata.row_group(group).num_rows <= _BLOCKS_AT_ONCE * n_rows:
+                    yield plain_table(file.read_row_group(group, columns=names), names)  # quicker
+                    continue
+                for batch in file.iter_batches(n_rows, row_groups=[group], columns=names):
+                    yield plain_table(from_batches([batch]), names)
+
+
+class ArrowPart(Part):
+    """A file in Arrow's IPC format, as Feather files are, or a stream of it."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        with self.reading("arrow"), path.open("rb") as file:
+            head = file.read(6)
+        if head.startswith(b"FEA1"):
+            raise InputError(
+                f"`{path}` should be a Feather file of version 2 to be read in blocks; it is of "
+                f"version 1. Write it again, for example with `pyarrow.feather.write_feather`."
+            )
+        self._is_file = head == b"ARROW1"
+        with self.reading("arrow"):
+            self.schema = plain_schema(self._open(None).schema)
+            self.names = list(self.schema.names)
+            self.n_rows = sum(batch.num_rows for batch in self._read([0][: len(self.names)]))
+        self.nbytes = max(self.stored_bytes, self.n_rows * row_bytes(self.schema))
+
+    def _open(self, fields: list[int] | None) -> Any:
+        pa, ipc = load_pyarrow(), load_pyarrow("pyarrow.ipc")
+        options = ipc.IpcReadOptions(included_fields=fields)
+        # Not a memory map: a process may have less address space than the file is long.
+        file = pa.OSFile(str(self.path))
+        return (ipc.open_file if self._is_file else ipc.open_stream)(file, options=options)
+
+    def _read(self, fields: list[int]) -> Iterator[Any]:
+        reader = self._open(fields)
+        if not self._is_file:
+            yield from reader
+            return
+        for number in range(reader.num_record_batches):
+            yield reader.get_batch(number)
+
+    def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
+        from_batches = load_pyarrow().Table.from_batches
+        place = {name: at for at, name in enumerate(self.names)}
+        with self.reading("arrow"):
+            for batch in self._read([place[name] for name in names]):
+                batch.validate(full=True)  # Arrow trusts the offsets it finds
+                yield plain_table(from_batches([batch]), names)

@@ -32,7 +32,6 @@ from orthoselect.read.arrow import (
     KNOWS_HALF,
     arrow_labels,
     arrow_numbers,
-    arrow_numbers_at,
     arrow_order,
 )
 from orthoselect.read.blocks import as_frame
@@ -391,7 +390,7 @@ class FrameBlock(Block):
     def _some_numbers(self, columns: list[int], rows: slice) -> NDArray:
         native = self._frame.to_native()
         if nw.dependencies.is_pyarrow_table(native):
-            return arrow_numbers_at(native, columns, rows)
+            return arrow_numbers(native, columns, rows=rows)
         whole = len(columns) == len(self.names)
         if nw.dependencies.is_pandas_dataframe(native):  # whose slices are no copies
             some = native.iloc[rows]

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
 from orthoselect.lazy import lazy
+from orthoselect.read.arrow import load_pyarrow, plain_table
 from orthoselect.read.blocks import is_block_source, response_columns
 from orthoselect.read.columns import Columns, columns_of
 
@@ -99,6 +100,18 @@ class Dataset:
     task: str = "auto"
     unsifted: bool = False
     files: Sequence[Path | int] = ()
+
+    @classmethod
+    def of_arrow(cls, table: Any, format: str) -> Dataset:
+        """Return a pyarrow table as a data set, its columns in plain types."""
+        pa, names = load_pyarrow(), list(table.column_names)
+        try:
+            return cls(plain_table(table), names, format=format)
+        except pa.ArrowNotImplementedError as error:
+            raise InputError(
+                f"the table holds a type that needs a pyarrow newer than {pa.__version__}, which "
+                f"is installed: {error}. Upgrade it, or write the table as Parquet."
+            ) from error
 
     @property
     def n_rows(self) -> int:

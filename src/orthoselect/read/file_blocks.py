@@ -14,17 +14,15 @@ import numpy as np
 from orthoselect.errors import InputError, listing
 from orthoselect.lazy import lazy
 from orthoselect.matrix.reading import ReadingProgress
-from orthoselect.read.arrow import cast_column, load_pyarrow, row_bytes
-from orthoselect.read.arrow_files import ArrowPart, ParquetPart
+from orthoselect.read.arrow import ArrowPart, ParquetPart, cast_column, load_pyarrow, row_bytes
 from orthoselect.read.dataset import TextOptions
 from orthoselect.read.paths import (
-    BLOCK_SUFFIXES,
     TOLD_SUFFIXES,
     FoundFile,
     Part,
+    block_format,
     find_files,
     partition_values,
-    split_suffix,
 )
 from orthoselect.read.text_files import TextPart
 
@@ -112,17 +110,14 @@ class FileBlocks:
     ) -> None:
         check_block_rows(block_rows)
         files = find_files(source)
-        self.format = _format(files[0].path, format)
-        self.parts = _parts(files, format, options)
-        self._added = self._partitions(files)
+        self.format = _format_of(files, format)
+        self.parts = _parts(files, self.format, options or TextOptions())
+        own = set(self.parts[0].names)
+        # What folders add to each file.
+        self._added = {k: values for k, values in partition_values(files).items() if k not in own}
         self.names: list[str] = [*self.parts[0].names, *self._added]
         self.memory, self.progress = memory, progress
         self._given_rows = block_rows
-
-    def _partitions(self, files: Sequence[FoundFile]) -> dict[str, list[Any]]:
-        """Return the values that folders add to each file."""
-        own = set(self.parts[0].names)
-        return {k: values for k, values in partition_values(files).items() if k not in own}
 
     @lazy
     def n_rows(self) -> int:
@@ -145,7 +140,9 @@ class FileBlocks:
         pa = load_pyarrow()
         schema = joined_schema(self.paths, [part.schema for part in self.parts])
         for name, values in self._added.items():
-            schema = schema.append(pa.field(name, _added_type(values)))
+            whole = any(isinstance(value, int) for value in values)
+            kind = pa.int64() if whole else pa.dictionary(pa.int32(), pa.string())
+            schema = schema.append(pa.field(name, kind))
         return schema
 
     @lazy
@@ -162,42 +159,40 @@ class FileBlocks:
 
     def _pieces(self, names: Sequence[str]) -> Iterator[Any]:
         """Yield tables of these columns, each of one file, of any number of rows."""
-        pa = load_pyarrow()
+        pa, height = load_pyarrow(), self.block_rows
         own = [name for name in names if name not in self._added]
         for part in self.parts:
             part.check_unchanged()
         schema = pa.schema([self.schema.field(name) for name in names])
         for number, part in enumerate(self.parts):
-            for table in part.batches(own, self.block_rows):
-                yield self._completed(table, number, schema)
+            for table in part.batches(own, height) if own else _rows_alone(part.n_rows, height):
+                columns = [self._column(table, field, number) for field in schema]
+                yield pa.table(columns, schema=schema)
             part.check_unchanged()
 
-    def _completed(self, table: Any, number: int, schema: Any) -> Any:
-        """Return a table in the types of all files, with the columns that folders add."""
-        pa = load_pyarrow()
-        columns = []
-        for field in schema:
-            if field.name in self._added:
-                value = self._added[field.name][number]
-                columns.append(_repeated(value, field.type, table.num_rows))
-            else:
-                column = table.column(field.name)
-                same = column.type == field.type
-                columns.append(column if same else cast_column(column, field.type))
-        return pa.table(columns, schema=schema)
+    def _column(self, table: Any, field: Any, number: int) -> Any:
+        """Return a column in the type of all files; what folders add has one value in a file."""
+        if field.name not in self._added:
+            column = table.column(field.name)
+            return column if column.type == field.type else cast_column(column, field.type)
+        pa, value, n_rows = load_pyarrow(), self._added[field.name][number], table.num_rows
+        if value is None:
+            return pa.nulls(n_rows, field.type)
+        if isinstance(value, int):
+            return pa.repeat(pa.scalar(value, field.type), n_rows)
+        codes = pa.array(np.zeros(n_rows, dtype=np.int32))  # no room for the text in each row
+        return pa.DictionaryArray.from_arrays(codes, [value])
 
     def split(self) -> list[FileBlocks]:
         """Return each file as a source of its own, in the types of all of them."""
         schema, height = self.schema, self.block_rows
-        return [self._only(number, schema, height) for number in range(len(self.parts))]
-
-    def _only(self, number: int, schema: Any, block_rows: int) -> FileBlocks:
-        one = copy(self)
-        vars(one).pop("n_rows", None)
-        one.parts, one.progress = [self.parts[number]], None
-        one._added = {name: [values[number]] for name, values in self._added.items()}
-        one.schema, one.block_rows = schema, block_rows
-        return one
+        sources = [copy(self) for _ in self.parts]
+        for number, one in enumerate(sources):
+            vars(one).pop("n_rows", None)
+            one.parts, one.progress = [self.parts[number]], None
+            one._added = {name: [values[number]] for name, values in self._added.items()}
+            one.schema, one.block_rows = schema, height
+        return sources
 
     def where(self, rows: slice) -> str:
         r"""Return the files that hold these rows, for an error.
@@ -215,45 +210,40 @@ class FileBlocks:
         return listing(self.paths[first : last + 1])
 
 
-def _parts(
-    files: Sequence[FoundFile], format: str | None, options: TextOptions | None
-) -> list[Part]:
-    formats = [_format(file.path, format) for file in files]
-    for file, found in zip(files, formats):
-        if found != formats[0]:
+def _format_of(files: Sequence[FoundFile], given: str | None) -> str:
+    """Return the format that all files have."""
+    first = block_format(files[0].path, given)
+    for file in files:
+        found = block_format(file.path, given)
+        if found is None:
             raise InputError(
-                f"all files should be of one format; `{files[0].path}` is {formats[0]}, "
-                f"`{file.path}` is {found}. Name files of one format, for example by a pattern."
+                f"`{file.path}` should end in one of {TOLD_SUFFIXES}, to be read with other files "
+                f"or in blocks of rows."
             )
-    several, options = len(files) > 1, options or TextOptions()
-    if formats[0] not in ("csv", "tsv"):
-        options.check_unused(f"`{files[0].path}` is read as {formats[0]}")
-    parts = [_part(file.path, formats[0], options, several) for file in files]
+        if found != first:
+            raise InputError(
+                f"all files should be of one format; `{files[0].path}` is {first}, `{file.path}` "
+                f"is {found}. Name files of one format, for example by a pattern."
+            )
+    return str(first)
+
+
+def _parts(files: Sequence[FoundFile], format: str, options: TextOptions) -> list[Part]:
+    paths = [file.path for file in files]
+    parts: list[Part]
+    if format in ("csv", "tsv"):
+        several = len(files) > 1
+        parts = [TextPart(path, format, options, among_others=several) for path in paths]
+    else:
+        options.check_unused(f"`{paths[0]}` is read as {format}")
+        if format not in ("parquet", "arrow"):
+            raise InputError(
+                f"`{paths[0]}` should be Parquet, Arrow, Feather, CSV or TSV to be read with other "
+                f"files or in blocks of rows; it is {format}."
+            )
+        parts = [ParquetPart(p) if format == "parquet" else ArrowPart(p) for p in paths]
     check_same_columns(parts)
     return parts
-
-
-def _format(path: Path, given: str | None) -> str:
-    if given is not None:
-        return "arrow" if given == "feather" else given
-    suffix = split_suffix(path)[0]
-    if suffix not in BLOCK_SUFFIXES:
-        raise InputError(
-            f"`{path}` should end in one of {TOLD_SUFFIXES}, to be read with other files or in "
-            f"blocks of rows."
-        )
-    return BLOCK_SUFFIXES[suffix]
-
-
-def _part(path: Path, format: str, options: TextOptions, among_others: bool) -> Part:
-    if format in ("csv", "tsv"):
-        return TextPart(path, format, options, among_others=among_others)
-    if format not in ("parquet", "arrow"):
-        raise InputError(
-            f"`{path}` should be Parquet, Arrow, Feather, CSV or TSV to be read with other files "
-            f"or in blocks of rows; it is {format}."
-        )
-    return ParquetPart(path) if format == "parquet" else ArrowPart(path)
 
 
 def check_same_columns(parts: Sequence[Part]) -> None:
@@ -278,21 +268,11 @@ def check_same_columns(parts: Sequence[Part]) -> None:
         )
 
 
-def _added_type(values: Sequence[Any]) -> Any:
+def _rows_alone(total: int, n_rows: int) -> Iterator[Any]:
+    """Yield tables of one empty column, where nothing but partitions is asked for."""
     pa = load_pyarrow()
-    whole = any(isinstance(value, int) for value in values)
-    return pa.int64() if whole else pa.dictionary(pa.int32(), pa.string())
-
-
-def _repeated(value: Any, kind: Any, n_rows: int) -> Any:
-    """Return a column of one value; text as a category, which takes no room for each row."""
-    pa = load_pyarrow()
-    if value is None:
-        return pa.nulls(n_rows, kind)
-    if not pa.types.is_dictionary(kind):
-        return pa.repeat(pa.scalar(value, kind), n_rows)
-    codes = pa.array(np.zeros(n_rows, dtype=np.int32))
-    return pa.DictionaryArray.from_arrays(codes, [value])
+    for start in range(0, total, n_rows):
+        yield pa.table({"": pa.nulls(min(n_rows, total - start))})
 
 
 def recut(tables: Iterator[Any], n_rows: int) -> Iterator[Any]:
@@ -355,34 +335,17 @@ def _joined_type(name: str, paths: Sequence[Path], schemas: Sequence[Any]) -> An
 
 def _common(one: Any, other: Any) -> Any:
     """Return a type for the values of two, or None."""
-    pa = load_pyarrow()
+    pa, both = load_pyarrow(), (one, other)
     types = pa.types
-    for a, b in ((one, other), (other, one)):
-        if types.is_null(a):
-            return b
-    if is_text(one) and is_text(other):
-        return pa.large_string() if pa.large_string() in (one, other) else pa.string()
-    if not all(types.is_integer(kind) or types.is_floating(kind) for kind in (one, other)):
+    if types.is_null(one) or types.is_null(other):
+        return other if types.is_null(one) else one
+    values = [kind.value_type if types.is_dictionary(kind) else kind for kind in both]
+    if all(types.is_string(kind) or types.is_large_string(kind) for kind in values):
+        return pa.large_string() if pa.large_string() in both else pa.string()
+    if not all(types.is_integer(kind) or types.is_floating(kind) for kind in both):
         return None
-    if types.is_floating(one) or types.is_floating(other):
+    if any(map(types.is_floating, both)):
         return pa.float64()
-    return _common_integer(one, other)
-
-
-def _common_integer(one: Any, other: Any) -> Any:
-    pa = load_pyarrow()
-    signed = [kind for kind in (one, other) if pa.types.is_signed_integer(kind)]
-    unsigned = [kind for kind in (one, other) if kind not in signed]
-    if not signed or not unsigned:
-        return max(one, other, key=lambda kind: kind.bit_width)
-    width = max(signed[0].bit_width, 2 * unsigned[0].bit_width)
-    known = {16: pa.int16(), 32: pa.int32(), 64: pa.int64()}
-    return known.get(width)  # nothing holds uint64 and negative numbers
-
-
-def is_text(kind: Any) -> bool:
-    """Whether a type is text, or categories of text."""
-    types = load_pyarrow().types
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    return types.is_string(kind) or types.is_large_string(kind)
+    common = np.promote_types(*(kind.to_pandas_dtype() for kind in both))
+    # No integer holds uint64 and negative numbers; NumPy would take floating point.
+    return pa.from_numpy_dtype(common) if common.kind in "iu" else None

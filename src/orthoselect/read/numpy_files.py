@@ -19,7 +19,6 @@ from orthoselect.encode import NumberedNames
 from orthoselect.errors import CutShortWarning, InputError, ShapeError, listing, warn
 from orthoselect.matrix.reading import ReadingProgress
 from orthoselect.read.arrow import load_pyarrow
-from orthoselect.read.arrow_files import table_dataset
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.file_blocks import block_bytes, check_block_rows
 from orthoselect.read.paths import Content, WatchedFile, opened_file
@@ -241,7 +240,7 @@ def _columns_dataset(columns: Mapping[str, NDArray]) -> Dataset:
     }
     names = list(plain)
     arrays = [pa.array(np.ascontiguousarray(plain[name])) for name in names]
-    return table_dataset(pa.table(arrays, names=names), "npz")
+    return Dataset.of_arrow(pa.table(arrays, names=names), "npz")
 
 
 def read_libsvm(content: Content, format: str) -> Dataset:

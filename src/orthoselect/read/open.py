@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -15,8 +15,8 @@ import numpy as np
 from orthoselect.errors import InputError
 from orthoselect.matrix.memory import count_bytes, free_memory, room_in_limits, say_bytes
 from orthoselect.matrix.threads import prepare_blas
-from orthoselect.read.arrow import load_pyarrow
-from orthoselect.read.arrow_files import ArrowPart, ParquetPart, read_arrow, read_parquet
+from orthoselect.read.arrow import ArrowPart, ParquetPart, load_pyarrow, read_arrow
+from orthoselect.read.blocks import bytes_of
 from orthoselect.read.builtin import BUILT_IN, read_built_in
 from orthoselect.read.dask_table import OnDask
 from orthoselect.read.dataset import Dataset, TextOptions
@@ -26,7 +26,9 @@ from orthoselect.read.paths import (
     BLOCK_SUFFIXES,
     STANDARD_INPUT,
     Content,
+    FoundFile,
     UnpacksToMoreError,
+    block_format,
     find_files,
     is_several,
     naming,
@@ -47,14 +49,6 @@ SUFFIXES = {
 }
 _READ_ONLY = {".npy": "npy"}  # a table without names is written as an archive, with its target
 FORMATS = tuple(dict.fromkeys([*SUFFIXES.values(), *_READ_ONLY.values()]))
-_READERS = {
-    "parquet": read_parquet,
-    "feather": read_arrow,
-    "arrow": read_arrow,
-    "npz": read_archive,
-    "npy": read_array,
-    "libsvm": read_libsvm,
-}
 _TEXT = ("csv", "tsv")
 _COPIES = 3  # of a table in memory: as it is stored, as one array, and what is worked on
 _PACKED = 6  # bytes in memory for a byte of a compressed file
@@ -112,22 +106,23 @@ def read_table(
     kind = "several" if several else _block_kind(source, format)
     _check_room(source, kind)
     if kind is None:
-        dataset = _read_whole(source, None, format, drop, text)
+        dataset = _read_whole(source, format, drop, text)
         _check_fits(dataset, budget)
         return replace(dataset, unsifted=True)
-    if not (several or in_blocks) and _fits(_size(Path(source), kind), budget):
+    most = _allowed(budget) / _COPIES  # bytes of the table in memory
+    if not (several or in_blocks) and _size(Path(source), kind) <= most:
+        unpacked = int(most / expansion_of(Path(source))) if kind in _TEXT else None
         with suppress(UnpacksToMoreError):
-            most = _most_unpacked(source, budget) if kind in _TEXT else None
-            return replace(_read_whole(source, most, format, drop, text), unsifted=True)
-    blocks = _blocks(source, budget, format, text)
-    whole = several and not in_blocks and _fits(blocks.nbytes, budget)
+            return replace(_read_whole(source, format, drop, text, unpacked), unsifted=True)
+    files = find_files(source)
+    blocks = _blocks(files, _for_products(budget), format, text)
     dataset = Dataset(
-        _whole(blocks) if whole else blocks,
+        _whole(blocks) if several and not in_blocks and blocks.nbytes <= most else blocks,
         blocks.names,
         name=_name_of(source),
         format=blocks.format,
         unsifted=True,
-        files=_kept_files(source),
+        files=_absolute(file.path for file in files),
     )
     return dataset.without(drop).checked()
 
@@ -190,7 +185,7 @@ def read_source(
     >>> iris.n_rows, iris.names[2], iris.target_name, iris.target[0].item()
     (150, 'petal length (cm)', 'species', 'setosa')
     """
-    return _read_whole(source, None, format, drop, TextOptions(delimiter, encoding, header))
+    return _read_whole(source, format, drop, TextOptions(delimiter, encoding, header))
 
 
 def on_dask(source: Any, **how: Any) -> Dataset:
@@ -260,17 +255,31 @@ def files_of(source: Any) -> list[Path | int]:
     return [] if _is_built_in(source) else [Path(source)]
 
 
-def _kept_files(source: Any) -> list[Path | int]:
-    """Return the files of a table by names that hold in any working folder."""
-    return [f if isinstance(f, int) else Path(os.path.abspath(f)) for f in files_of(source)]
+def _absolute(files: Iterable[Path | int]) -> list[Path | int]:
+    """Return files by names that hold in any working folder."""
+    return [f if isinstance(f, int) else Path(os.path.abspath(f)) for f in files]
+
+
+def _read_arrow(content: Content, format: str) -> Dataset:
+    return Dataset.of_arrow(read_arrow(content, format), format)
+
+
+_READERS = {
+    "parquet": _read_arrow,
+    "feather": _read_arrow,
+    "arrow": _read_arrow,
+    "npz": read_archive,
+    "npy": read_array,
+    "libsvm": read_libsvm,
+}
 
 
 def _read_whole(
     source: str | Path,
-    most: int | None,
     format: str | None,
     drop: Collection[str],
     text: TextOptions,
+    most: int | None = None,
 ) -> Dataset:
     """Read a table, unless it is a compressed file that unpacks to more than `most` bytes."""
     if format is not None and format not in FORMATS:
@@ -280,12 +289,17 @@ def _read_whole(
         if format is not None:
             raise InputError(f"`format` is for files; `{source}` is a built-in data set. Omit it.")
         text.check_unused(f"`{source}` is a built-in data set")
-        dataset = read_built_in(str(source))
+        return read_built_in(str(source)).without(drop).checked()
+    content = read_content(source, BUILT_IN, most)
+    format = format or _format_of(source, content)
+    if format in (*_TEXT, "text"):
+        dataset = read_text(content, format, text)
     else:
-        content = read_content(source, BUILT_IN, most)
-        name = STANDARD_INPUT if source == "-" else Path(source).name
-        dataset = _read(content, format or _format_of(source, content), text)
-        dataset = replace(dataset, name=name, files=_kept_files(source))
+        text.check_unused(f"`{content.name}` is read as {format}")
+        with naming(content.name, format):
+            dataset = _READERS[format](content, format)
+    name = STANDARD_INPUT if source == "-" else Path(source).name
+    dataset = replace(dataset, name=name, files=_absolute(files_of(source)))
     return dataset.without(drop).checked()
 
 
@@ -294,10 +308,10 @@ def _is_built_in(source: Any) -> bool:
 
 
 def _format_of(source: str | Path, content: Content) -> str:
-    """Tell the format by the suffix, or by the first bytes of what has no name."""
+    """Return the format by the suffix, or by the first bytes of what has no name."""
     if content.name == STANDARD_INPUT or not Path(source).is_file():
         return content.kind() or "text"
-    suffix, readable = split_suffix(Path(source))[0], {**SUFFIXES, **_READ_ONLY}
+    suffix, readable = split_suffix(source)[0], {**SUFFIXES, **_READ_ONLY}
     if suffix in readable:
         return readable[suffix]
     known = ", ".join(f"`{known}`" for known in readable)
@@ -307,12 +321,7 @@ def _format_of(source: str | Path, content: Content) -> str:
     )
 
 
-def _read(content: Content, format: str, text: TextOptions) -> Dataset:
-    if format in (*_TEXT, "text"):
-        return read_text(content, format, text)
-    text.check_unused(f"`{content.name}` is read as {format}")
-    with naming(content.name, format):
-        return _READERS[format](content, format)
+# What fits into memory
 
 
 def _allowed(budget: int | None) -> int:
@@ -340,11 +349,6 @@ def _check_room(source: Any, kind: str | None) -> None:
         )
 
 
-def _most_unpacked(source: str | Path, budget: int | None) -> int:
-    """Return how many bytes a compressed text may have to be read whole."""
-    return int(_allowed(budget) // (_COPIES * expansion_of(Path(source))))
-
-
 def _size(path: Path, kind: str) -> int:
     """Return about how many bytes a file takes in memory, guessed without reading it."""
     stored = path.stat().st_size
@@ -362,10 +366,6 @@ def _size(path: Path, kind: str) -> int:
     return 0
 
 
-def _fits(size: int, budget: int | None) -> bool:
-    return _COPIES * size <= _allowed(budget)
-
-
 def _for_products(budget: int | None) -> int | None:
     """Return the bytes that are left beside the blocks; None where there is no need to count."""
     if budget is None and _allowed(None) >= _PLENTY:
@@ -374,20 +374,9 @@ def _for_products(budget: int | None) -> int | None:
     return max(_LEAST, budget - _HELD * min(BLOCK_BYTES, budget // 32))
 
 
-def _block_kind(source: Any, format: str | None) -> str | None:
-    """Return the format of a file that can be read in blocks; None for what is read whole."""
-    named = isinstance(source, str) and (source == "-" or source in BUILT_IN)
-    suffix = split_suffix(Path(source))[0]
-    if (named and not suffix) or not os.path.isfile(source):
-        return None
-    kind = format or BLOCK_SUFFIXES.get(suffix)
-    kind = "arrow" if kind == "feather" else kind
-    return kind if kind in BLOCK_SUFFIXES.values() else None
-
-
 def _check_fits(dataset: Dataset, budget: int | None) -> None:
     """Raise for what can be read only whole, and takes more memory than it may."""
-    size = _COPIES * _bytes_in(dataset.data)
+    size = _COPIES * bytes_of(dataset.data)
     if budget is not None and size > budget:
         raise InputError(
             f"`{dataset.name}` should fit into the {say_bytes(budget)} of memory that it may take; "
@@ -396,39 +385,42 @@ def _check_fits(dataset: Dataset, budget: int | None) -> None:
         )
 
 
-def _bytes_in(data: Any) -> int:
-    return int(data.data.nbytes if hasattr(data, "format") else data.nbytes)
+# Files that can be read in blocks
+
+
+def _block_kind(source: Any, format: str | None) -> str | None:
+    """Return the format of a file that can be read in blocks; None for what is read whole."""
+    if _is_built_in(source) or source == "-" or not os.path.isfile(source):
+        return None
+    kind = block_format(source, format)
+    return kind if kind in BLOCK_SUFFIXES.values() else None
 
 
 def _blocks(
-    source: Any, budget: int | None, format: str | None, text: TextOptions
+    files: list[FoundFile], memory: int | None, format: str | None, text: TextOptions
 ) -> FileBlocks | NpyBlocks:
-    files = find_files(source)
-    suffix, packed = split_suffix(files[0].path)
-    kind = format or BLOCK_SUFFIXES.get(suffix)
+    first = files[0].path
+    kind, packed = block_format(first, format), split_suffix(first)[1]
     if packed and kind not in _TEXT:
         raise InputError(
-            f"`{files[0].path}` should not be packed as {packed} to be read in blocks or with "
-            f"others. Unpack it; Parquet and Arrow files are compressed inside."
+            f"`{first}` should not be packed as {packed} to be read in blocks or with others. "
+            f"Unpack it; Parquet and Arrow files are compressed inside."
         )
-    memory = _for_products(budget)
-    if kind == "npy":
-        if len(files) > 1:
-            raise InputError(
-                f"an array should be in one .npy file; got {len(files)}, the first of them "
-                f"`{files[0].path}`. Write them as one, or as Parquet."
-            )
-        return NpyBlocks(files[0].path, memory=memory)
-    return FileBlocks(source, memory=memory, format=format, options=text)
+    if kind != "npy":
+        return FileBlocks(files, memory=memory, format=format, options=text)
+    if len(files) > 1:
+        raise InputError(
+            f"an array should be in one .npy file; got {len(files)}, the first of them `{first}`. "
+            f"Write them as one, or as Parquet."
+        )
+    return NpyBlocks(first, memory=memory)
 
 
 def _whole(blocks: FileBlocks | NpyBlocks) -> Any:
     parts = list(blocks.blocks(None))
     if isinstance(blocks, NpyBlocks):
         return np.concatenate(parts) if parts else np.empty((0, len(blocks.names)))
-    import pyarrow as pa
-
-    return pa.concat_tables([blocks.schema.empty_table(), *parts])
+    return load_pyarrow().concat_tables([blocks.schema.empty_table(), *parts])
 
 
 def _name_of(source: Any) -> str:

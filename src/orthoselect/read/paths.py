@@ -37,6 +37,7 @@ BLOCK_SUFFIXES = {
     ".tsv": "tsv",
     ".npy": "npy",
 }
+TOLD_SUFFIXES = ", ".join(f"`{suffix}`" for suffix in BLOCK_SUFFIXES)
 STANDARD_INPUT = "standard input"
 _WILD = re.compile(r"[*?\[]")
 _WHOLE = re.compile(r"[-+]?\d{1,18}")
@@ -91,6 +92,8 @@ def is_several(source: Any) -> bool:
 def find_files(source: Any) -> list[FoundFile]:
     """Return the files that a path or a list of paths means, in order; see above."""
     given = list(source) if isinstance(source, (list, tuple)) else [source]
+    if given and isinstance(given[0], FoundFile):
+        return given
     found: list[FoundFile] = []
     base = _common_folder(given) if len(given) > 1 else None
     for item in given:
@@ -197,7 +200,10 @@ def split_suffix(path: str | Path) -> tuple[str, str]:
     return (suffixes[-1] if suffixes else ""), packed
 
 
-TOLD_SUFFIXES = ", ".join(f"`{suffix}`" for suffix in BLOCK_SUFFIXES)
+def block_format(path: str | Path, given: str | None = None) -> str | None:
+    """Return the format that was given, or by the suffix that of files that come in blocks."""
+    given = given or BLOCK_SUFFIXES.get(split_suffix(path)[0])
+    return "arrow" if given == "feather" else given
 
 
 # The bytes of a file
@@ -425,4 +431,4 @@ class Part(WatchedFile, ABC):
 
     @abstractmethod
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
-        """Yield tables of these columns, about so many rows each, in the order of the file."""
+        """Yield tables of these columns, one at least, about so many rows each, in their order."""

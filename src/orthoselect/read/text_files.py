@@ -356,7 +356,7 @@ class TextPart(Part):
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
         pa, learned, places = load_pyarrow(), self._learned, self._file.places
         at = {name: at for at, name in enumerate(self.names)}
-        columns = [at[name] for name in names] or [0]
+        columns = [at[name] for name in names]
         asked = [places[c] for c in columns]
         kinds = dict(zip(places, learned.types()))
         blank = {places[c] for c in learned.with_blanks}
