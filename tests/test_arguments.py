@@ -159,7 +159,7 @@ def test_including_twice_names_the_column(frame, y):
 
 
 def test_including_what_is_excluded_names_the_column(frame, y):
-    with pytest.raises(InputError, match="`include` or in `exclude`, not in both; `age`"):
+    with pytest.raises(InputError, match="one role; `age` is in `exclude` and in `include`"):
         select(frame, y, 3, include=["age", "floor"], exclude=[0, 1])
 
 

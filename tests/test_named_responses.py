@@ -157,7 +157,7 @@ def test_a_column_has_one_role(table):
         OrthogonalSelector(2).fit(row_blocks(table, None), ["kind", "size"], sample_weight="size")
     with pytest.raises(InputError, match="one role; `size`"):
         GramStatistics().update(table, ["kind", "size"], sample_weight="size")
-    with pytest.raises(InputError, match="weights, and in the group `both`"):
+    with pytest.raises(InputError, match="one role; `size` is the target and in the group `both`"):
         select(table, ["kind", "size"], 2, groups={"both": ["a", "size"]})
     labels = ["left", "left", "left", "right", "right", "right", None, None, None]
     assert select(table, ["kind", "size"], 1, groups=labels).names

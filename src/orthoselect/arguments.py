@@ -59,7 +59,7 @@ def find_columns(
             )
         return np.flatnonzero(items).tolist()
     place = places or {}
-    if places is None and _any_names(items):
+    if places is None and not all(map(_is_index, items)):
         place = {name: at for at, name in enumerate(names)}
     found, unknown = [], []
     for item in items:
@@ -95,10 +95,6 @@ def _items(spec: Any, argument: str) -> list[Any]:
 
 def _is_index(item: Any) -> bool:
     return isinstance(item, numbers.Integral) and not isinstance(item, bool)
-
-
-def _any_names(items: list[Any]) -> bool:
-    return any(not isinstance(item, numbers.Integral) for item in items)
 
 
 def target_in_code(names: Sequence[str]) -> str:
@@ -179,17 +175,41 @@ def _is_gap(label: Any) -> bool:
     return gap or (isinstance(label, (float, np.floating)) and bool(label != label))
 
 
-def check_disjoint(include: Sequence[int], exclude: Sequence[int], names: Sequence[str]) -> None:
-    """Raise where a column is included twice, or included and excluded."""
+def check_one_role(
+    roles: Mapping[str, Iterable[int]],
+    names: Sequence[str],
+    groups: Mapping[str, Sequence[int]] = {},
+) -> None:
+    """Raise where a column has two roles, or is included twice.
+
+    Parameters
+    ----------
+    roles : mapping of "target", "sample_weight", "exclude" and "include" to columns
+    names : sequence of str
+        All columns of the table.
+    groups : mapping of str to columns
+        Members of groups may be included and excluded, but are features.
+    """
+    roles_of: dict[int, str] = {}
+    for role, columns in roles.items():
+        words = "the target" if role == "target" else f"in `{role}`"
+        for column in columns:
+            other = roles_of.setdefault(column, words)
+            if other != words:
+                raise _two_roles(names[column], other, words)
+    include = list(roles.get("include", ()))
     twice = [names[column] for column, count in Counter(include).items() if count > 1]
     if twice:
         raise InputError(f"`include` should name each column once; {listing(twice)} is repeated.")
-    excluded = set(exclude)
-    both = [names[column] for column in include if column in excluded]
-    if both:
-        raise InputError(
-            f"a column should be in `include` or in `exclude`, not in both; {listing(both)} is."
-        )
+    apart = {*roles.get("target", ()), *roles.get("sample_weight", ())}
+    for group, members in groups.items():
+        for column in members:
+            if column in apart:
+                raise _two_roles(names[column], roles_of[column], f"in the group `{group}`")
+
+
+def _two_roles(name: str, one: str, other: str) -> InputError:
+    return InputError(f"a column should have one role; `{name}` is {one} and {other}.")
 
 
 def count_to_select(wanted: Any, available: int, n_included: int) -> int:
@@ -221,14 +241,6 @@ def check_some_left(available: int) -> None:
         raise InputError(
             "there should be features to choose from; the target, the weights and what is in "
             "`exclude` are all columns of the table."
-        )
-
-
-def check_one_role(weights: str, targets: Iterable[str]) -> None:
-    """Raise where the column of the row weights is one of the targets, too."""
-    if weights in targets:
-        raise InputError(
-            f"a column should have one role; `{weights}` is the target and in `sample_weight`."
         )
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from orthoselect.arguments import (
     ColumnSpec,
-    check_disjoint,
     check_one_role,
     check_some_left,
     find_columns,
@@ -25,12 +25,13 @@ from orthoselect.matrix.rows import Rows
 from orthoselect.read import (
     Dataset,
     Source,
-    find_file,
+    drop_missing,
     names_in_errors,
     open_named,
     open_source,
     response_columns,
     sift,
+    why_not_whole,
 )
 
 
@@ -53,7 +54,7 @@ class Problem:
     skip : set of int
         Those, and the columns of the response and of the weights.
     settled : mapping of str to value
-        Options that were settled before anything was asked; a path tells them as its own.
+        Options that were settled before anything was asked; a path reports them as its own.
     """
 
     table: Table
@@ -89,6 +90,8 @@ class Roles:
     task : str
     groups : mapping of str to columns
     include, exclude : list of int
+    skip : set of int
+        Columns that are no candidates: those excluded, the response and the weights.
     categorical : set of int
         Columns that hold labels.
     """
@@ -102,17 +105,8 @@ class Roles:
     groups: Mapping[str, list[int]]
     include: list[int]
     exclude: list[int]
+    skip: set[int]
     categorical: set[int]
-
-    @property
-    def skip(self) -> set[int]:
-        """Columns that are no candidates."""
-        return {*self.exclude, *_apart(self.target_columns, self.weight_column)}
-
-
-def _apart(targets: Sequence[int], weights: int | None) -> list[int]:
-    """Return the columns of the response and of the weights."""
-    return [*targets, *([] if weights is None else [weights])]
 
 
 def holds_no_rows(data: Any) -> bool:
@@ -148,35 +142,105 @@ def find_roles(
     fewest_rows : int
         How many rows a table in memory has to have.
     """
-    data = find_file(data)
-    looked_at = 0  # bytes, to see what the columns are
-    if isinstance(data, Dataset) and data.unsifted:
-        named = {"categorical_features": categorical_features, "include": include}
-        named["sample_weight"] = sample_weight if isinstance(sample_weight, str) else None
-        unsifted, before = data, data.bytes_looked_at
-        data = _sifted(data, target, {**named, "exclude": exclude}, groups)
-        looked_at = unsifted.bytes_looked_at - before
     source = open_source(data, fewest_rows)
-    source.count_bytes_read(looked_at)
-    names = source.names
-    unfit: list[str] = []
+    names, unfit = source.names, []
     if isinstance(data, Dataset):
-        task, unfit = data.find_task(task, target), list(data.left_out)
-        target = data.find_target(target)
-    targets = find_columns(response_columns(target, names), names, "target")
-    weights = _weight_column(sample_weight, names, targets)
-    apart = _apart(targets, weights)
-    grouped = find_groups(groups, names)
-    left_out = find_columns(exclude, names, "exclude", grouped)
-    left_out = list(dict.fromkeys([*left_out, *find_columns(unfit, names, "exclude")]))
-    first = find_columns(include, names, "include", grouped)
-    check_disjoint(first, [*left_out, *apart], names)
-    if isinstance(groups, Mapping):
-        _check_ungrouped(grouped, apart, names)
-    categorical = _categorical(source, categorical_features, {*left_out, *apart}, targets)
+        task, target = data.find_task(task, target), data.find_target(target)
+    asked, grouped = _find_asked(names, target, groups, include, exclude, sample_weight)
+    if isinstance(data, Dataset):
+        if data.unsifted:
+            unsifted, known = data, data.bytes_looked_at
+            data = sift(data, target, _spoken_of(names, asked, grouped, categorical_features))
+            source.count_bytes_read(unsifted.bytes_looked_at - known)
+        unfit = find_columns(list(data.left_out), names, "exclude")
+    apart = {*asked["target"], *asked["sample_weight"]}
+    left_out = list(dict.fromkeys([*asked["exclude"], *unfit]))
+    skip = {*left_out, *apart}
+    # Unlike in a command, the response may be named in `exclude`: a rule for several may do so.
+    asked["exclude"] = [column for column in left_out if column not in apart]
+    check_one_role(asked, names, grouped if isinstance(groups, Mapping) else {})
     return Roles(
-        data, source, target, targets, weights, task, grouped, first, left_out, categorical
+        data=data,
+        source=source,
+        target=target,
+        target_columns=asked["target"],
+        weight_column=asked["sample_weight"][0] if asked["sample_weight"] else None,
+        task=task,
+        groups=grouped,
+        include=asked["include"],
+        exclude=left_out,
+        skip=skip,
+        categorical=_categorical(source, categorical_features, skip, asked["target"]),
     )
+
+
+def clean(
+    dataset: Dataset,
+    target: Any,
+    missing: str = "error",
+    *,
+    categorical_features: ColumnSpec = "from_dtype",
+    groups: Mapping[str, Any] | None = None,
+    include: ColumnSpec = None,
+    exclude: ColumnSpec = None,
+    sample_weight: str | None = None,
+) -> Dataset:
+    """Leave out of a file what cannot be selected from, and see to its missing values.
+
+    Parameters
+    ----------
+    missing : {"error", "drop-rows", "drop-columns"}
+        As for `drop_missing`.
+    target, categorical_features, groups, include, exclude, sample_weight
+        As for `select`, which takes what is returned; each column should have one role.
+    """
+    target, names = dataset.find_target(target), dataset.names
+    asked, grouped = _find_asked(names, target, groups, include, exclude, sample_weight)
+    check_one_role(asked, names, grouped)
+    dataset = sift(dataset, target, _spoken_of(names, asked, grouped, categorical_features))
+    # Of blocks, whoever reads them complains: to ask now would take a pass over all columns.
+    if missing != "error" or why_not_whole(dataset) is None:
+        excluded = [names[column] for column in asked["exclude"]]
+        dataset = drop_missing(dataset, missing, target, weights=sample_weight, exclude=excluded)
+    for column in [*asked["include"], *chain.from_iterable(grouped.values())]:
+        if names[column] in dataset.left_out:
+            raise InputError(
+                f"a feature that is included or in a group should stay; `{names[column]}` was left "
+                f"out: {dataset.left_out[names[column]]}. Use `missing='drop-rows'`."
+            )
+    return dataset
+
+
+def _find_asked(
+    names: Sequence[str],
+    target: Any,
+    groups: Any,
+    include: ColumnSpec,
+    exclude: ColumnSpec,
+    sample_weight: Any,
+) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
+    """Return the columns of each role that users speak of, and those of each group."""
+    grouped = find_groups(groups, names)
+    weights = sample_weight if isinstance(sample_weight, str) else None
+    asked = {
+        "target": find_columns(response_columns(target, names), names, "target"),
+        "sample_weight": find_columns(weights, names, "sample_weight"),
+        "exclude": find_columns(exclude, names, "exclude", grouped),
+        "include": find_columns(include, names, "include", grouped),
+    }
+    return asked, grouped
+
+
+def _spoken_of(
+    names: Sequence[str],
+    asked: Mapping[str, Sequence[int]],
+    groups: Mapping[str, Sequence[int]],
+    categorical: ColumnSpec,
+) -> list[str]:
+    """Return the columns that have a role, which are features whatever they hold."""
+    spec = None if _is_word(categorical) else categorical
+    columns = [find_columns(spec, names, "categorical_features"), *asked.values(), *groups.values()]
+    return [names[column] for column in chain.from_iterable(columns)]
 
 
 def open_problem(
@@ -239,15 +303,15 @@ class Fitted:
         X = open_named(X)
         y = X.find_target(y) if isinstance(X, Dataset) else y
         names = X.names
-        targets = response_columns(y, names)
-        weights = [sample_weight] if isinstance(sample_weight, str) else []
-        if weights:
-            check_one_role(sample_weight, targets)
+        targets = find_columns(response_columns(y, names), names, "y")
+        named = sample_weight if isinstance(sample_weight, str) else None
+        weights = find_columns(named, names, "sample_weight")
+        check_one_role({"target": targets, "sample_weight": weights}, names)
         y = y if targets else as_values(y)
-        if not targets and not weights:
-            return Fitted(X, y, sample_weight, names, names)
-        last = find_columns(targets, names, "y") + find_columns(weights, names, "sample_weight")
+        last = [*targets, *weights]
         apart = set(last)
+        if not apart:
+            return Fitted(X, y, sample_weight, names, names)
         rest = [c for c in range(len(names)) if c not in apart]
         check_some_left(len(rest))
         called = [names[c] for c in rest]
@@ -279,38 +343,6 @@ def as_values(y: Any) -> Any:
 def _is_word(spec: Any) -> bool:
     """Whether a word is said of all columns, and none is named."""
     return isinstance(spec, str) and spec in ("from_dtype", "all")
-
-
-def _weight_column(spec: Any, names: Sequence[str], targets: Sequence[int]) -> int | None:
-    """Return the column of the row weights, if they are named."""
-    if not isinstance(spec, str):
-        return None
-    check_one_role(spec, [names[c] for c in targets])
-    return find_columns(spec, names, "sample_weight")[0]
-
-
-def _sifted(dataset: Dataset, target: Any, named: dict[str, ColumnSpec], groups: Any) -> Dataset:
-    """Leave out what is no feature; columns that the user speaks of are not sifted."""
-    names = dataset.names
-    grouped = find_groups(groups, names)
-    keep = {column for columns in grouped.values() for column in columns}
-    for argument, spec in named.items():
-        if not _is_word(spec):
-            keep.update(find_columns(spec, names, argument, grouped))
-    return sift(dataset, target, [names[column] for column in keep])
-
-
-def _check_ungrouped(
-    groups: Mapping[str, Sequence[int]], columns: Sequence[int], names: Sequence[str]
-) -> None:
-    """Raise where a group names the target or the weights."""
-    for group, members in groups.items():
-        for column in members:
-            if column in columns:
-                raise InputError(
-                    f"a column should have one role; `{names[column]}` is the target or the row "
-                    f"weights, and in the group `{group}`."
-                )
 
 
 def _categorical(

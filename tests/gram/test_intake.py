@@ -118,7 +118,7 @@ def test_weights_by_name_should_be_named_everywhere(tmp_path):
         named + GramStatistics.of(table(), "y")
     with pytest.raises(InputError, match="`w` is the target and in `sample_weight`"):
         GramStatistics().update(table(), "w", "w")
-    with pytest.raises(InputError, match="`include` or in `exclude`"):
+    with pytest.raises(InputError, match="`w` is in `sample_weight` and in `include`"):
         named.select(2, include=["w"])
     named.save(tmp_path / "w.npz")
     with pytest.raises(InputError, match="it named column `w`"):

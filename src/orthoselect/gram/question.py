@@ -14,7 +14,7 @@ import numpy as np
 
 from orthoselect.arguments import (
     ColumnSpec,
-    check_disjoint,
+    check_one_role,
     find_columns,
     find_groups,
 )
@@ -143,7 +143,10 @@ def pose(
     left_out = find_columns(exclude, names, "exclude", grouped)
     left_out = list(dict.fromkeys([*left_out, *layout.excluded]))
     first = find_columns(include, names, "include", grouped)
-    check_disjoint(first, [*left_out, *layout.taken, *layout.weighting], names)
+    apart = {"target": layout.taken, "sample_weight": layout.weighting}
+    known = {*layout.taken, *layout.weighting}
+    rest = [column for column in left_out if column not in known]
+    check_one_role({**apart, "exclude": rest, "include": first}, names)
     asked = _find_responses(target, layout)
     response = _Responses(layout, triangle, n_rows).build(asked, task, response_encoding)
     skip = {*left_out, *layout.taken, *layout.weighting}

@@ -88,8 +88,8 @@ class ReadWeights:
         at: list[int] = []
         if isinstance(weights, str):
             at = find_columns(weights, source.names, "sample_weight")
-            check_one_role(weights, [source.names[c] for c in target.at])
-            weights = numbers_of(source.column(at[0]))
+            check_one_role({"target": target.at, "sample_weight": at}, source.names)
+            weights = numbers_of(source.column(at[0]), weights)
         return ReadWeights(read_weights(weights, source.n_rows), at)
 
 

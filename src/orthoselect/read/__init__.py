@@ -40,7 +40,7 @@ from orthoselect.read.open import (
     read_table,
 )
 from orthoselect.read.paths import is_path
-from orthoselect.read.sift import sift
+from orthoselect.read.sift import check_varies, sift
 from orthoselect.read.source import Source, names_in_errors
 from orthoselect.read.target import numbers_of, read_target
 from orthoselect.read.write import (
@@ -66,6 +66,7 @@ __all__ = [
     "check_block_names",
     "check_block_output",
     "check_output",
+    "check_varies",
     "drop_missing",
     "files_of",
     "find_file",

@@ -51,6 +51,11 @@ class BlockColumns(Columns):
         """Return one column whole."""
         return columns_of(joined(self._read([at]))).column(0)
 
+    def parts(self, at: int) -> Iterator[Any]:
+        """Yield the values of one column, block by block."""
+        for block in self._read([at]):
+            yield columns_of(block).column(0)
+
     def reason_against(self, at: int, name: str) -> str | None:
         return self._looks[at].reason()
 

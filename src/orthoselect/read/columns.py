@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,6 +46,10 @@ class Columns(ABC):
     @abstractmethod
     def column(self, at: int) -> Any:
         """Return one column, an array or a pyarrow column."""
+
+    def parts(self, at: int) -> Iterator[Any]:
+        """Yield the values of one column, block by block."""
+        yield self.column(at)
 
     @abstractmethod
     def reason_against(self, at: int, name: str) -> str | None:

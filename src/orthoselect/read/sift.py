@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -92,3 +92,32 @@ def _check_reason(called: str, reason: str | None) -> None:
             f"the target should hold classes or numbers; `{called}` holds none of these "
             f"({reason}). Name another column."
         )
+
+
+def check_varies(dataset: Dataset, target: Any) -> None:
+    """Raise for a target that is the same in all rows, of which `select` would only warn."""
+    found = dataset.find_target(target)
+    named = response_columns(found, dataset.names)
+    columns = [(name, dataset.columns.parts(dataset.position(name))) for name in named]
+    if not named:
+        called = dataset.target_name or "target"
+        columns = [(called, iter([values])) for values in np.atleast_2d(np.asarray(found).T)]
+    for called, parts in columns:
+        held = _first_values(parts)
+        if len(held) == 1:
+            raise InputError(
+                f"the target `{called}` should have at least two classes or unlike numbers; every "
+                f"row has {held.pop()!r}. Choose another `target`, or more rows."
+            )
+
+
+def _first_values(parts: Iterable[Any]) -> set[Any]:
+    """Return the values of the blocks of a column, as far as there are two."""
+    held: set[Any] = set()
+    for values in parts:
+        if not isinstance(values, np.ndarray):
+            values = np.array(values.unique().to_pylist(), dtype=object)
+        held.update((values if values.dtype == object else np.unique(values)).tolist())
+        if len(held) > 1:
+            break
+    return held

@@ -131,7 +131,10 @@ class Source(ABC):
 
     def weights(self, given: Any, column: int | None, *, keep_whole: bool) -> Rows | None:
         """Return the row weights, checked: those given, or a column that was kept."""
-        values = gathered(given) if column is None else numbers_of(self.column(column))
+        if column is None:
+            values = gathered(given)
+        else:
+            values = numbers_of(self.column(column), self.names[column])
         return check_weights(values, self.n_rows, keep_whole=keep_whole)
 
     def per_row(self, values: Any) -> Any:

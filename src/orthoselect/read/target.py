@@ -56,10 +56,16 @@ def _about_names(columns: list[TargetColumn]) -> str:
     )
 
 
-def numbers_of(column: Any) -> Any:
-    """Return a column of weights as an array; truth values are 0 and 1. None stays None."""
+def numbers_of(column: Any, name: str = "the column") -> Any:
+    """Return a column of weights as an array; truth values are 0 and 1."""
     if not isinstance(column, TargetColumn):
-        return None if column is None else np.asarray(column)
+        values = np.asarray(column)
+        if len(values) and isinstance(values[0], str):
+            raise InputError(
+                f"`sample_weight` should be a column of numbers; `{name}` holds text, for example "
+                f"{str(values[0])!r}."
+            )
+        return values
     if column.levels is not None and set(column.levels) <= {False, True}:
         return np.array(column.levels, dtype=bool)[column.values]
     if not column.is_number:
