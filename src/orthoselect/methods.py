@@ -106,9 +106,13 @@ class Method:
 
     def check_general(self, given: Mapping[str, Any]) -> None:
         """Raise if an option of `GENERAL` was given that this method does not take."""
-        refused = [k for k, v in given.items() if k not in self.takes and not _is_default(k, v)]
-        if given.get("categorical_features", "") is None:  # no column is: all methods take that
-            refused = [k for k in refused if k != "categorical_features"]
+        refused = []
+        for name, value in given.items():
+            default = GENERAL[name]
+            is_default = value is default or (isinstance(value, str) and value == default)
+            no_column = name == "categorical_features" and value is None  # all methods take that
+            if name not in self.takes and not is_default and not no_column:
+                refused.append(name)
         if refused:
             raise InputError(
                 f"method {self.name!r} does not take {listing(refused)}; leave that out, or choose "
@@ -132,11 +136,6 @@ class Method:
                 f"  options: {own or 'none of its own'}",
             ]
         )
-
-
-def _is_default(name: str, value: Any) -> bool:
-    default = GENERAL[name]
-    return value is default or (isinstance(value, str) and value == default)
 
 
 def _all(names: Iterable[str]) -> str:

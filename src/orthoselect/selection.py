@@ -11,7 +11,7 @@ import numpy as np
 
 from orthoselect.arguments import ColumnSpec, check_choice, count_to_select
 from orthoselect.criteria import Criterion, State
-from orthoselect.encode import Response, Table
+from orthoselect.encode import Features, Table
 from orthoselect.errors import (
     InputError,
     NonFiniteError,
@@ -26,10 +26,11 @@ from orthoselect.methods import METHODS, Method
 from orthoselect.read import find_table, why_not_whole
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.roles import Problem, holds_no_rows, open_problem
-from orthoselect.search import ForwardSearch, Search, Taken
+from orthoselect.search import ForwardSearch, Search
 
 Progress = Callable[[SelectionStep, int, int], None]
 SEARCHES: Mapping[str, Search] = {s.name: s for s in (ForwardSearch(),)}
+_INTERRUPTED = "interrupted."
 
 
 def select(
@@ -95,8 +96,8 @@ def select(
         beside the blocks, in place of their own `memory`. For a table that is in memory already it
         is an error.
     progress : callable, optional
-        Called after each step with the step, its number from 1 on, and the number of steps to go
-        for, for whoever shows a bar.
+        Called after each step with the step, its number from 1 on, and the number of steps
+        planned; to show a bar, for example.
     **options
         Options of the method's own; ``METHODS[method]`` shows them. Not every method takes
         `task`, `response_encoding`, `categorical_features`, `groups` and `sample_weight`; one that
@@ -128,30 +129,68 @@ def select(
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
     data = find_table(data, memory)
     check_blocks(data, chosen)
+    given = {**general, "include": include, "exclude": exclude}
+    given["keep_whole_weights"] = criterion.keeps_whole_weights
     with single_threaded_blas():
-        problem = _open(
-            data,
-            target,
-            include=include,
-            exclude=exclude,
-            keep_whole_weights=criterion.keeps_whole_weights,
-            **general,
-        )
-        _check_columns(problem.table, chosen)
-        _check_rows(problem.table, chosen, criterion)
+        if holds_no_rows(data):  # statistics of a table pose the problem by themselves
+            problem = data.open_problem(target, **given)
+        else:
+            problem = open_problem(data, target, **given)
+        _check_table(problem.table, chosen)
         design = prepare(criterion, problem)
         included = design.features.places(problem.include)
         size = count_to_select(n_features_to_select, len(design.features), len(included))
-        asked = {"n_features_to_select": n_features_to_select, **_asked(general, problem, search)}
-        walk = _Walk(criterion, design, problem.response, {**asked, **options}, progress)
-        return walk.run(searcher, start(criterion, design, problem, size), size, included)
+        state = start(criterion, design, problem, size)
+        steps, stopped = _walk(searcher, state, size, included, design.features, progress)
+        path = SelectionPath(
+            steps,
+            method=criterion.name,
+            ceiling=criterion.ceiling(problem.response),
+            n_candidates=len(design.features),
+            stopped=stopped,
+            stats=state.stats(),
+            options={
+                "n_features_to_select": n_features_to_select,
+                **_reported(general, problem, search),
+                **options,
+            },
+        )
+    if stopped == _INTERRUPTED:
+        raise SelectionInterrupted(path)
+    if stopped is not None:
+        warn(SearchStoppedWarning(len(steps), size, stopped))
+    return path
 
 
-def _open(data: Any, target: Any, **asked: Any) -> Problem:
-    """Read a table and a response; data that holds no table may know how to pose a problem."""
-    if holds_no_rows(data):
-        return data.open_problem(target, **asked)
-    return open_problem(data, target, **asked)
+def check_blocks(data: Any, method: Method) -> None:
+    """Raise, before anything is read, for a method that cannot do with some rows at a time."""
+    words = why_not_whole(data)
+    if words is None or method.takes_blocks:
+        return
+    why, remedy = words
+    able = [repr(other.name) for other in METHODS.values() if other.takes_blocks]
+    raise InputError(
+        f"method {method.name!r} needs the whole table in memory; this one {why}. Choose a method "
+        f"that takes blocks of rows ({', '.join(able)}), or {remedy}."
+    )
+
+
+def _check_table(table: Table, method: Method) -> None:
+    """Raise for columns of labels, or rows that are not there, if the method minds."""
+    if table.labels and "categorical_features" not in method.takes:
+        labels = [table.names[column] for column in table.labels]
+        raise InputError(
+            f"method {method.name!r} takes columns of numbers; {listing(labels)} holds labels. "
+            f"Code them as numbers (scikit-learn's OneHotEncoder), name them in `exclude`, or "
+            f"choose a method that takes them, 'socc' for one."
+        )
+    if not table.has_rows and method.needs_rows:
+        able = [repr(other.name) for other in METHODS.values() if not other.needs_rows]
+        raise InputError(
+            f"method {method.name!r} needs the rows of the table; statistics hold means and inner "
+            f"products of its columns only. Choose one of {', '.join(able)}, or select from the "
+            f"rows."
+        )
 
 
 def prepare(criterion: Criterion, problem: Problem) -> Any:
@@ -169,9 +208,39 @@ def start(criterion: Criterion, design: Any, problem: Problem, size: int) -> Sta
         raise NonFiniteError(counts, place) from None
 
 
-def _asked(general: Mapping[str, Any], problem: Problem, search: str) -> dict[str, Any]:
-    """Return what was asked for, columns by their names, and of the weights only that there are."""
-    categorical = general["categorical_features"]
+def _walk(
+    searcher: Search,
+    state: State,
+    size: int,
+    include: list[int],
+    features: Features,
+    progress: Progress | None,
+) -> tuple[list[SelectionStep], str | None]:
+    """Return the steps made, and why there are no more; an interruption does not lose them."""
+    steps: list[SelectionStep] = []
+    interrupted = False
+    try:
+        for taken in searcher.run(state, size, include, np.ones(len(features), dtype=bool)):
+            feature = features[taken.feature]
+            head, gain, total = min(feature.columns), taken.gain, taken.value
+            steps.append(SelectionStep(head, feature.name, gain, total, feature.columns))
+            if progress is not None:
+                progress(steps[-1], len(steps), size)
+    except KeyboardInterrupt:
+        interrupted = True
+    gains = state.known_gains()
+    if gains is not None:
+        totals = accumulate(gains)
+        steps = [replace(step, gain=g, total=t) for step, g, t in zip(steps, gains, totals)]
+    if interrupted:
+        return steps, _INTERRUPTED
+    # Asked after the exact gains are known: why the search has stopped may hang on their digits.
+    return steps, None if len(steps) == size else state.exhausted()
+
+
+def _reported(general: Mapping[str, Any], problem: Problem, search: str) -> dict[str, Any]:
+    """Return the options as a path reports them: columns by name, weights only as given or not."""
+    categorical, weights = general["categorical_features"], general["sample_weight"]
     if categorical is not None and not isinstance(categorical, str):
         categorical = problem.names_of(sorted(problem.table.labels))
     return {
@@ -182,109 +251,6 @@ def _asked(general: Mapping[str, Any], problem: Problem, search: str) -> dict[st
         "include": problem.names_of(problem.include) or None,
         "exclude": problem.names_of(problem.exclude) or None,
         "search": search,
-        "sample_weight": _told_weights(general["sample_weight"]),
+        "sample_weight": weights if weights is None or isinstance(weights, str) else "given",
         **problem.settled,
     }
-
-
-def _told_weights(given: Any) -> str | None:
-    return given if given is None or isinstance(given, str) else "given"
-
-
-def _check_columns(table: Table, method: Method) -> None:
-    if table.labels and "categorical_features" not in method.takes:
-        labels = [table.names[column] for column in table.labels]
-        raise InputError(
-            f"method {method.name!r} takes columns of numbers; {listing(labels)} holds labels. "
-            f"Code them as numbers (scikit-learn's OneHotEncoder), name them in `exclude`, or "
-            f"choose a method that takes them, 'socc' for one."
-        )
-
-
-def check_blocks(data: Any, method: Method) -> None:
-    """Raise, before anything is read, for a method that cannot do with some rows at a time."""
-    words = why_not_whole(data)
-    if words is None or method.takes_blocks:
-        return
-    why, remedy = words
-    able = [repr(other.name) for other in METHODS.values() if other.takes_blocks]
-    raise InputError(
-        f"method {method.name!r} needs the whole table in memory; this one {why}. Choose a method "
-        f"that takes blocks of rows ({', '.join(able)}), or {remedy}."
-    )
-
-
-def _check_rows(table: Table, method: Method, criterion: Criterion) -> None:
-    if criterion.needs_rows and not table.has_rows:
-        fit = [name for name, other in METHODS.items() if not other.needs_rows]
-        raise InputError(
-            f"method {method.name!r} needs the rows of the table; statistics hold means and inner "
-            f"products of its columns only. Choose one of {', '.join(map(repr, fit))}, or select "
-            f"from the rows."
-        )
-
-
-class _Walk:
-    """A search on its way: whatever interrupts it, the steps made are not lost."""
-
-    def __init__(
-        self,
-        criterion: Criterion,
-        design: Any,
-        response: Response,
-        options: Mapping[str, Any],
-        progress: Progress | None,
-    ) -> None:
-        self._criterion, self._design, self._response = criterion, design, response
-        self._options = options
-        self._progress = progress
-        self._steps: list[SelectionStep] = []
-
-    def run(self, searcher: Search, state: State, size: int, include: list[int]) -> SelectionPath:
-        """Return the path, as long as it has come."""
-        candidates = np.ones(len(self._design.features), dtype=bool)
-        try:
-            for taken in searcher.run(state, size, include, candidates):
-                self._steps.append(_step(taken, self._design))
-                if self._progress is not None:
-                    self._progress(self._steps[-1], len(self._steps), size)
-        except KeyboardInterrupt:
-            raise SelectionInterrupted(self._path(state, lambda: "interrupted.")) from None
-        if len(self._steps) == size:
-            return self._path(state, None)
-        path = self._path(state, state.exhausted)
-        warn(SearchStoppedWarning(len(self._steps), size, str(path.stopped)))
-        return path
-
-    def _path(self, state: State, why_stopped: Callable[[], str] | None) -> SelectionPath:
-        # Exact gains come first: why the search has stopped may hang on their last digits.
-        steps = _with_gains(self._steps, state.known_gains())
-        stopped = None if why_stopped is None else why_stopped()
-        return SelectionPath(
-            steps,
-            method=self._criterion.name,
-            ceiling=self._criterion.ceiling(self._response),
-            n_candidates=len(self._design.features),
-            stopped=stopped,
-            stats=state.stats(),
-            options=self._options,
-        )
-
-
-def _with_gains(steps: list[SelectionStep], gains: list[float] | None) -> list[SelectionStep]:
-    """Return the steps with what is known of their gains now."""
-    if gains is None:
-        return steps
-    totals = accumulate(gains)
-    return [replace(step, gain=gain, total=t) for step, gain, t in zip(steps, gains, totals)]
-
-
-def _step(taken: Taken, design: Any) -> SelectionStep:
-    feature = design.features[taken.feature]
-    return SelectionStep(
-        feature=min(feature.columns),
-        name=feature.name,
-        gain=taken.gain,
-        total=taken.value,
-        columns=feature.columns,
-    )

@@ -60,11 +60,24 @@ class _PathSelector(SelectorMixin, BaseEstimator):
             **columns,
             **self._options(),
         )
-        _remember_features(self, X, names)
-        _forget(self, "statistics_")
+        self._remember_features(X, names)
         self._store(path)
 
+    def _remember_features(self, X: Any, names: Sequence[str] | None) -> None:
+        """Set the number of features, and their names: those given, or those that X has, if any."""
+        is_array = type(X) is np.ndarray or sp.issparse(X)
+        if names is None and is_array:  # as scikit-learn does, which takes long
+            names = NumberedNames(X.shape[1])
+        if names is None:
+            validate_data(self, X, skip_check_array=True)
+            return
+        vars(self).pop("feature_names_in_", None)
+        self.n_features_in_ = len(names)
+        if not isinstance(names, NumberedNames):
+            self.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
+
     def _store(self, path: SelectionPath) -> None:
+        vars(self).pop("statistics_", None)
         self.path_ = path
         self.selected_ = np.array(path.columns, dtype=np.intp)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
@@ -279,10 +292,11 @@ class OrthogonalSelector(_PathSelector):
                 include=self.include,
                 search=self.search,
             )
-        _forget(self, "path_", "selected_", "support_")
-        self.statistics_ = statistics
+        for attribute in ("path_", "selected_", "support_"):
+            vars(self).pop(attribute, None)
         if path is not None:
             self._store(path)
+        self.statistics_ = statistics
         return self
 
     def _get_support_mask(self) -> np.ndarray:
@@ -432,23 +446,3 @@ class MutualInformationSelector(_PathSelector):
         if self.capped is not True:
             options["capped"] = self.capped
         return options
-
-
-def _remember_features(selector: BaseEstimator, X: Any, names: Sequence[str] | None) -> None:
-    """Set the number of features, and their names if X has any; `names` are those of a source."""
-    if names is not None:
-        vars(selector).pop("feature_names_in_", None)
-        selector.n_features_in_ = len(names)
-        if not isinstance(names, NumberedNames):
-            selector.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
-    elif type(X) is np.ndarray or sp.issparse(X):  # scikit-learn's way takes long
-        selector.n_features_in_ = X.shape[1]
-        vars(selector).pop("feature_names_in_", None)
-    else:
-        validate_data(selector, X, skip_check_array=True)
-
-
-def _forget(selector: BaseEstimator, *names: str) -> None:
-    """Let a selector not have these attributes."""
-    for name in names:
-        vars(selector).pop(name, None)

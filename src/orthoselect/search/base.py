@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from orthoselect.criteria import State
 
 
-@dataclass(frozen=True)
-class Taken:
+class Taken(NamedTuple):
     """One step of a search: the feature taken, what it added, and the value reached."""
 
     feature: int
@@ -36,7 +35,7 @@ class Search(ABC):
     def run(
         self, state: State, size: int, include: Sequence[int], candidates: NDArray[np.bool_]
     ) -> Iterator[Taken]:
-        """Yield the steps one by one, so that whoever interrupts keeps those made.
+        """Yield the steps one by one, so that an interruption keeps those made.
 
         Parameters
         ----------
