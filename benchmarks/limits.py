@@ -106,7 +106,7 @@ def _line(row: Row, X: np.ndarray, seconds: float, stats: dict[str, Any]) -> dic
     from orthoselect import native
     from orthoselect.criteria import plan
 
-    in_double = X.itemsize == 8 or (native.available() and plan.double_pays(X.shape, row.t))
+    in_double = X.itemsize == 8 or (native.available() and plan.double_pays(X.shape[1], row.t))
     made_exact = not in_double and stats["columns_read"] > 0
     return {
         "name": row.name,

@@ -194,7 +194,7 @@ _ORTHOGONAL = [
         "socc_discretized",
         "the same for columns cut into levels, each coded as a block of indicators",
         "Zhang and Lang 2022, https://doi.org/10.1016/j.patcog.2021.108419",
-        "orthoselect.criteria.discretized:DiscretizedCanonicalCorrelations",
+        "orthoselect.criteria.cancorr:DiscretizedCanonicalCorrelations",
     ),
     Method(
         "obcc",

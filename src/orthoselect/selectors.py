@@ -71,13 +71,13 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         if names is None:
             validate_data(self, X, skip_check_array=True)
             return
-        vars(self).pop("feature_names_in_", None)
+        self.__dict__.pop("feature_names_in_", None)
         self.n_features_in_ = len(names)
         if not isinstance(names, NumberedNames):
             self.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
 
     def _store(self, path: SelectionPath) -> None:
-        vars(self).pop("statistics_", None)
+        self.__dict__.pop("statistics_", None)
         self.path_ = path
         self.selected_ = np.array(path.columns, dtype=np.intp)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
@@ -293,7 +293,7 @@ class OrthogonalSelector(_PathSelector):
                 search=self.search,
             )
         for attribute in ("path_", "selected_", "support_"):
-            vars(self).pop(attribute, None)
+            self.__dict__.pop(attribute, None)
         if path is not None:
             self._store(path)
         self.statistics_ = statistics

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from orthoselect import native
-from orthoselect.criteria.lookahead import leading, likely_winners, run_ahead
+from orthoselect.criteria.steps import leading, likely_winners, run_ahead
 
 needs_kernels = pytest.mark.skipif(not native.available(), reason="there are no kernels")
 

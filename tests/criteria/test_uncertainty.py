@@ -64,7 +64,7 @@ def steps(X, Y, whole, monkeypatch, dtype=float):
     n = X.shape[1]
     A, V = naive.exact_columns(X), naive.exact_basis(naive.exact_columns(Y))
     matrix, VtX = center(DenseMatrix(X), V.astype(float), gram=whole)
-    candidates = Candidates(np.arange(n), np.arange(n), {}, n, plain=True)
+    candidates = Candidates(np.arange(n), np.arange(n), {}, n)
     state = CanonicalState(candidates, matrix, VtX, V.astype(float), STEPS)
     gains, open_ = state._gains, np.ones(n, dtype=bool)
     for _ in range(min(n, STEPS)):
@@ -76,7 +76,7 @@ def steps(X, Y, whole, monkeypatch, dtype=float):
         state._settle()
         gains._remove_due()
         S = gains.selected
-        least = min(state._L.rows[s, j] for s, j in enumerate(S))
+        least = min(gains.L[s, j] for s, j in enumerate(S))
         if least >= 1e-2:
             Q = naive.exact_basis(A[:, S])
         else:

@@ -6,6 +6,7 @@ import pytest
 from orthoselect import select
 from orthoselect.criteria import State, plan
 from orthoselect.errors import SearchStoppedWarning, SelectionInterrupted
+from orthoselect.matrix import DenseMatrix
 from orthoselect.search import ForwardSearch
 
 
@@ -84,7 +85,7 @@ def test_a_sample_of_the_rows_saves_a_pass(monkeypatch):
     X = factors @ rng.normal(size=(10, 60)) + rng.normal(size=(20000, 60))
     y = (factors[:, :3] + rng.normal(size=(20000, 3))).argmax(axis=1)
     monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: False)
-    assert not plan.sampling_pays(X.shape, 10, 0, None)  # too small for it to pay
+    assert not plan.sampling_pays(DenseMatrix(X), 10, 0)  # too small for it to pay
     without = select(X, y, 10)
     monkeypatch.setattr(plan, "_SAMPLES_IN_A_PASS", 1)
     path = select(X, y, 10)

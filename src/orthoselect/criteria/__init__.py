@@ -5,8 +5,10 @@ add to those taken. The class to know is `State`, made by a `Criterion`.
 """
 
 from orthoselect.criteria.base import Criterion, State
-from orthoselect.criteria.cancorr import SquaredCanonicalCorrelations
-from orthoselect.criteria.discretized import DiscretizedCanonicalCorrelations
+from orthoselect.criteria.cancorr import (
+    DiscretizedCanonicalCorrelations,
+    SquaredCanonicalCorrelations,
+)
 from orthoselect.criteria.orthogonal import (
     ErrorReductionRatio,
     MeanSquaredErrorReduction,

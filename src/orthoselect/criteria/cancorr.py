@@ -16,7 +16,7 @@ column j; it is then made from the real columns instead, orthogonalized until no
 
 Errors are tracked, not hoped for (`uncertainty.py`). A feature whose gain they leave uncertain and
 that might win is measured again on its real columns before it is believed (`gains.py`, which keeps
-C, d and D). Here rows are made, and kept as L.
+C, d, D and L). Here Gram columns are fetched, and those that will soon be needed are guessed.
 
 References
 ----------
@@ -26,7 +26,7 @@ classification", Pattern Recognition 123, 2022. https://doi.org/10.1016/j.patcog
 
 from __future__ import annotations
 
-import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -37,9 +37,8 @@ from orthoselect.criteria import plan
 from orthoselect.criteria.base import Criterion, State
 from orthoselect.criteria.candidates import HEALTHY, Candidates, without_constants, without_empty
 from orthoselect.criteria.gains import Gains
-from orthoselect.criteria.products import Factor, GramColumns
-from orthoselect.criteria.steps import row_from_gram
-from orthoselect.encode import Design, Response
+from orthoselect.encode import Design, Response, Table, build_level_design
+from orthoselect.encode.rules import check_bins
 from orthoselect.matrix import CenteredMatrix, NonFiniteColumns, center
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.centered import PRODUCT_ROUNDINGS
@@ -62,18 +61,52 @@ class SquaredCanonicalCorrelations(Criterion):
         """Return the state in which nothing is selected."""
         kept = without_empty(design)
         matrix = kept.matrix
-        whole = plan.whole_gram_pays(matrix.shape, size, matrix.memory)
-        if plan.double_pays(matrix.shape, size):
+        whole = plan.whole_gram_pays(matrix, size)
+        if plan.double_pays(matrix.shape[1], size):
             matrix = matrix.in_double()
         try:
             X, VtX = center(matrix, response.V, weights, ignored=kept.unowned, gram=whole)
         except NonFiniteColumns as found:
             raise kept.in_design(found) from None
-        return CanonicalState(*without_constants(kept.candidates, X, VtX), response.V, size)
+        return CanonicalState(kept.candidates, X, VtX, response.V, size)
 
     def ceiling(self, response: Response) -> float:
         """Return the rank of the response."""
         return float(response.m)
+
+
+class DiscretizedCanonicalCorrelations(SquaredCanonicalCorrelations):
+    """Sum of squared canonical correlations between indicators of levels and the response (OLSd).
+
+    Each level is an indicator, and a feature is the block of its indicators. So a feature may act
+    on the response by any step function, not only by a line; the price is what the cuts throw away.
+
+    Parameters
+    ----------
+    bins : {"mean_std_3", "mean_std_4", "auto", "from_data"}, int or discretizer
+        How numeric columns become levels. "mean_std_3" (the default): cut at mean plus and minus
+        one standard deviation; "mean_std_4": at the mean, too. A number: so many bins of equal
+        width. The others as in `orthoselect.encode.build_codes`. Categorical columns keep their
+        levels.
+    """
+
+    name = "socc_discretized"
+    keeps_whole_weights = True
+    needs_rows = True
+
+    def __init__(self, *, bins: Any = "mean_std_3") -> None:
+        check_bins(bins)
+        self._bins = bins
+
+    def prepare(
+        self,
+        table: Table,
+        groups: Mapping[str, Sequence[int]],
+        exclude: set[int],
+        weights: Floats | None = None,
+    ) -> Design:
+        """Return the indicators of all columns."""
+        return build_level_design(table, groups, exclude, self._bins, weights)
 
 
 class CanonicalState(State):
@@ -95,22 +128,23 @@ class CanonicalState(State):
     def __init__(
         self, candidates: Candidates, X: CenteredMatrix, VtX: Floats, V: Rows, size: int = 1
     ) -> None:
-        self._X, self._m = X, V.shape[1]
         # From here on a feature is its place among those that are not constant.
-        self._candidates = candidates = candidates.that_vary(X.alive)
+        candidates, X, VtX = without_constants(candidates, X, VtX)
+        self._candidates, self._X, self._m = candidates, X, V.shape[1]
         # In float32 the winners' gains are made exact at the end, where they are single columns.
         self._refinable = X.arithmetic != EPS and not candidates.wide
         self._VtX = VtX.copy() if self._refinable else VtX  # `Gains` overwrites what it is given
         self._geometry = X.geometry(V)
-        self._by_rows = plan.rows_pay(X.shape, size, X.matrix)
-        self._L = Factor(0 if self._by_rows else size, X.shape[1])
-        self._gains = Gains(candidates, X, VtX, self._geometry, self._L, self._refinable)
+        self._by_rows = plan.rows_pay(X.matrix, size)
+        rows_kept = 0 if self._by_rows else max(size, 1)
+        self._gains = Gains(candidates, X, VtX, self._geometry, rows_kept, self._refinable)
         self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
-        self._gram = GramColumns(X)
+        self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
+        self._errors: dict[int, float] = {}  # what each of these may be off by
         self._size, self._taken = size, 0  # features
-        self._added: list[int] = []  # names
+        self._added: list[int] = []  # by their index in the design
         self._order: list[int] = []  # column of each feature added, -1 if it added nothing
-        self._found = -1, -1  # name and place of what `best` found last
+        self._found = -1, -1  # index and place of what `best` found last
         self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
 
     # What a search asks
@@ -118,11 +152,11 @@ class CanonicalState(State):
     def best(self, candidates: NDArray[np.bool_]) -> int | None:
         """Return the candidate that adds most, once every gain that matters is certain."""
         self._settle()
-        names = self._candidates.names_among(candidates, self._added)
-        top = self._gains.best(names, candidates)
+        ids = self._candidates.ids_among(candidates, self._added)
+        top = self._gains.best(ids, candidates)
         if top is None:
             return None
-        self._found = int(names[top]), top
+        self._found = int(ids[top]), top
         return self._found[0]
 
     def add(self, f: int) -> float:
@@ -144,7 +178,7 @@ class CanonicalState(State):
         """Return what each feature would add; where the digits are gone it is measured first."""
         self._settle()
         gains = np.full(self._candidates.total, np.nan)
-        gains[self._candidates.names] = self._gains.shown()
+        gains[self._candidates.ids] = self._gains.shown()
         gains[self._candidates.twins] = gains[self._candidates.stand_ins]
         return gains
 
@@ -180,22 +214,19 @@ class CanonicalState(State):
             return
         J = self._gains.columns_of(f)
         if not self._by_rows and self._gains.left_of(f) >= self._healthy:
-            self._fetch(J)
-            for j in J:
-                self._take_by_gram(int(j))
+            for j, g, error in self._gram_columns(J):
+                self._gains.take_by_gram(j, g, error)
         else:
-            self._take_by_columns(J)
+            self._gains.take_by_columns(J)
         self._taken += 1
         self._gains.score_without(f)
 
     def stats(self) -> dict[str, Any]:
         """Return the strategy, and what was asked of the table."""
-        return {"strategy": self._strategy(), **self._X.stats(), "measured": self._gains.n_measured}
-
-    def _strategy(self) -> str:
+        strategy = "gram columns" if self._X.whole is None else "whole gram"
         if self._by_rows:
-            return "rows"
-        return "gram columns" if self._X.whole is None else "whole gram"
+            strategy = "rows"
+        return {"strategy": strategy, **self._X.stats(), "measured": self._gains.n_measured}
 
     def exhausted(self) -> str:
         """Say why no candidate is left."""
@@ -210,54 +241,42 @@ class CanonicalState(State):
             )
         return "no other feature adds anything to what those selected explain."
 
-    # Taking columns
+    # Gram columns
 
-    def _take_by_gram(self, j: int) -> None:
-        left = math.sqrt(self._gains.residual(j)[1])
-        g, error = self._gram[j]
-        L = self._L.rows
-        r, above = self._L.next_row(), L[:, j].copy()
-        row_from_gram(g, L, above, left, r)
-        r[self._gains.selected] = 0.0  # rows to come are made from this one
-        self._gains.remove_by_gram(r, j, error, above)
+    def _gram_columns(self, J: Indices) -> list[tuple[int, Floats, float]]:
+        """Return each of columns J, its Gram column x_j'X and what that may be off by.
 
-    def _take_by_columns(self, J: Indices) -> None:
-        error = PRODUCT_ROUNDINGS * self._X.matrix.arithmetic
-        for new in self._geometry.take(self._gains.selected, J, self._L.rows):
-            if not self._by_rows:  # else nobody will ask for it again
-                kept = self._L.next_row()
-                kept[:] = new.row
-                kept[self._gains.selected] = 0.0
-                new = new._replace(row=kept)
-            self._gains.remove_by_columns(new, error)
-
-    def _fetch(self, J: Indices) -> None:
-        """Have the Gram columns X'x_j of J, and with them those of the likely next winners."""
-        wanted = self._gram.missing(J)
+        Those that have to be fetched come with those of the likely next winners.
+        """
+        if self._X.whole is not None:
+            return [(j, self._X.whole[j], PRODUCT_ROUNDINGS * EPS) for j in J.tolist()]
+        wanted = [j for j in J.tolist() if j not in self._fetched]
         if wanted:
-            self._gram.fetch(wanted + self._likely(wanted))
+            more = sorted(wanted + self._likely(wanted))  # rows are read from left to right
+            columns, errors = self._X.gram_with_errors(np.array(more, dtype=np.intp))
+            self._fetched.update(zip(more, columns))
+            self._errors.update(zip(more, errors.tolist()))
+        return [(j, self._fetched[j], self._errors[j]) for j in J.tolist()]
 
     def _likely(self, wanted: list[int]) -> list[int]:
         """Return columns that have not been fetched and are likely to be taken soon."""
-        shape, memory = self._X.shape, self._X.matrix.memory
-        count = plan.columns_ahead(shape, self._size, self._taken, memory) - len(wanted)
+        count = plan.columns_ahead(self._X.matrix, self._size, self._taken) - len(wanted)
         if count < 1:
             return []
-        fetched = self._gram.fetched
         if len(wanted) == 1 and not self._candidates.wide:
             found = self._guess(count, wanted[0])
             if found:
                 return found
-        return self._gains.leading_columns(count, {*wanted, *fetched})
+        return self._gains.leading_columns(count, {*wanted, *self._fetched})
 
     def _guess(self, count: int, wanted: int) -> list[int]:
         """Return columns that are likely to be taken after `wanted`; none if it is not worth it."""
-        shape, memory, fetched = self._X.shape, self._X.matrix.memory, self._gram.fetched
-        leaders, gram = plan.leaders_in_sample(shape[1]), None
-        if plan.sampling_pays(shape, self._size, len(fetched), memory):
-            gram = self._X.rough_gram(plan.sample_step(shape[0]))
+        matrix, fetched = self._X.matrix, self._fetched
+        leaders, gram = plan.leaders_in_sample(matrix.shape[1]), None
+        if plan.sampling_pays(matrix, self._size, len(fetched)):
+            gram = self._X.rough_gram(plan.sample_step(matrix.shape[0]))
         if gram is None:
-            if not fetched or not plan.guessing_pays(shape, self._X.matrix.n_stored, memory):
+            if not fetched or not plan.guessing_pays(matrix):
                 return []
             leaders = plan.LEADERS
-        return self._gains.winners_ahead(count, leaders, self._L.rows, fetched, wanted, gram)
+        return self._gains.winners_ahead(count, leaders, fetched, wanted, gram)

@@ -21,11 +21,12 @@ HEALTHY = 1e-4
 _MOSTLY = 0.9
 
 
-class Blocks:
+class Blocks(NamedTuple):
     """The features of one width: their places, columns (features, p) and residual Grams D."""
 
-    def __init__(self, features: Indices, columns: Indices, D: Floats) -> None:
-        self.features, self.columns, self.D = features, columns, D
+    features: Indices
+    columns: Indices
+    D: Floats
 
 
 @dataclass(frozen=True)
@@ -34,101 +35,70 @@ class Candidates:
 
     Attributes
     ----------
-    names : integer array of shape (features,)
-        What the search calls each of them.
+    ids : integer array of shape (features,)
+        Index of each feature in the design, by which the search knows it.
     single : integer array of shape (features,)
         The column of a feature that owns just one, else -1.
     wide : mapping of int to integer array
-        The columns of the features that own several (or none), by their place in `names`.
+        The columns of the features that own several (or none), by their place in `ids`.
     total : int
         How many features there are, those without columns too.
-    plain : bool
-        Whether each feature is the column of its place.
     twins : integer array
-        Names of features that were left out, since their column is a multiple of another's.
+        Features that were left out, since their column is a multiple of another's.
     stand_ins : integer array
-        The name of that other one, which comes before them, for each of the twins.
+        That other one, which comes before them, for each of the twins.
     """
 
-    names: Indices
+    ids: Indices
     single: Indices
     wide: Mapping[int, Indices]
     total: int
-    plain: bool = False
     twins: Indices = field(default_factory=NO_COLUMNS.copy)
     stand_ins: Indices = field(default_factory=NO_COLUMNS.copy)
 
-    @classmethod
-    def of(cls, design: Design) -> Candidates:
-        """Return all features of a design."""
-        if design.plain:
-            return cls(design.single, design.single, {}, len(design.single), plain=True)
-        total = len(design.features)
-        return cls(np.arange(total), design.single, design.wide, total)
+    def owning(self, place: Indices) -> Candidates:
+        """Return those that own a column still.
 
-    def among(self, J: Indices, n: int) -> Candidates:
-        """Return those that own some of columns J, of n, which are then all that there are."""
-        if self.plain:
-            return replace(self, names=self.names[J], single=np.arange(len(J)))
-        place = np.full(n + 1, -1, dtype=np.intp)  # the last stands for "none"
-        place[J] = np.arange(len(J))
-        return self._owning(place)
-
-    def that_vary(self, alive: NDArray[np.bool_]) -> Candidates:
-        """Return those that own a column that is alive; columns keep their places."""
-        if self.plain and alive.all():  # the usual case
-            return self
-        return self._owning(np.append(np.where(alive, np.arange(len(alive)), -1), -1))
-
-    def _owning(self, place: Indices) -> Candidates:
-        """Return those that own a column still, whose places are now these, or -1."""
+        `place` (n + 1,) says where each column is now, or -1; its last stands for no column.
+        """
         single = place[self.single]
-        wide = {f: place[columns] for f, columns in self.wide.items()}
-        wide = {f: columns[columns >= 0] for f, columns in wide.items()}
-        owning = single >= 0
-        owning[[f for f, columns in wide.items() if len(columns)]] = True
-        at = np.cumsum(owning) - 1
-        wide = {int(at[f]): columns for f, columns in wide.items() if len(columns)}
-        return replace(
-            self, names=self.names[owning], single=single[owning], wide=wide, plain=False
-        )
+        owning, wide = single >= 0, {}
+        if self.wide:
+            left = {f: place[columns][place[columns] >= 0] for f, columns in self.wide.items()}
+            owning[[f for f, columns in left.items() if len(columns)]] = True
+            at = np.cumsum(owning) - 1
+            wide = {int(at[f]): columns for f, columns in left.items() if len(columns)}
+        return replace(self, ids=self.ids[owning], single=single[owning], wide=wide)
 
-    def place(self, name: int) -> int:
-        """Return where a feature stands, or what stands in for it; -1 if neither is here."""
-        at = np.flatnonzero(self.names == name)
+    def place(self, f: int) -> int:
+        """Return where feature f stands, or what stands in for it; -1 if neither is here."""
+        at = np.flatnonzero(self.ids == f)
         if at.size:
             return int(at[0])
-        twin = np.flatnonzero(self.twins == name)
+        twin = np.flatnonzero(self.twins == f)
         return self.place(int(self.stand_ins[twin[0]])) if twin.size else -1
 
-    def names_among(self, open_: NDArray[np.bool_], taken: Sequence[int]) -> Indices:
-        """Return the names; where one is closed, though it was not taken, its first open twin's.
+    def ids_among(self, open_: NDArray[np.bool_], taken: Sequence[int]) -> Indices:
+        """Return the ids; of a feature that is closed, though not taken, that of its first open twin.
 
         Searches close what they take, mostly, and nothing else.
         """
         if not self.twins.size:
-            return self.names
+            return self.ids
         closed = self.total - np.count_nonzero(open_)
         if closed == len(taken) and not open_[list(taken)].any():
-            return self.names
+            return self.ids
         heirs = np.flatnonzero(open_[self.twins] & ~open_[self.stand_ins])[::-1]
         heir_of = np.arange(self.total)
         heir_of[self.stand_ins[heirs]] = self.twins[heirs]  # of several the first, which is last
-        return heir_of[self.names]
+        return heir_of[self.ids]
 
 
-class Kept(NamedTuple):
+class Reduced(NamedTuple):
     """What is left of a design without columns of zeros.
 
-    Attributes
-    ----------
-    matrix : Matrix
-    candidates : Candidates
-        Who owns what of it.
-    unowned : indices
-        Its columns that nobody owns.
-    columns : indices or None
-        The columns of the design that it has; None if these are all of them, in their order.
+    `unowned` are the columns of the matrix that no candidate owns; `columns` are those of the
+    design that it has, None if it has all of them, in their order.
     """
 
     matrix: Matrix
@@ -145,15 +115,16 @@ class Kept(NamedTuple):
         return NonFiniteColumns(counts, {int(at[j]): place for j, place in found.places.items()})
 
 
-def without_empty(design: Design) -> Kept:
+def without_empty(design: Design) -> Reduced:
     """Leave out columns of zeros, if they are many and the matrix can do without them.
 
     Sparse tables are often full of columns that are empty in the rows at hand, and of others with
     one number only: those are all the same in one row, and one of them will do.
     """
-    everything = Kept(design.matrix, Candidates.of(design), design.unowned)
-    matrix, candidates, unowned, _ = everything
-    n, filled = matrix.shape[1], matrix.filled(distinct=candidates.plain)
+    matrix, unowned, total = design.matrix, design.unowned, len(design.features)
+    candidates = Candidates(np.arange(total), design.single, design.wide, total)
+    everything = Reduced(matrix, candidates, unowned)
+    n, filled = matrix.shape[1], matrix.filled(distinct=design.plain)
     if filled is None or len(filled.columns) >= _MOSTLY * n:
         return everything
     less = matrix.restricted(filled.columns)
@@ -164,18 +135,24 @@ def without_empty(design: Design) -> Kept:
     if filled.twins.size:
         stand_ins = filled.columns[filled.of]
         candidates = replace(candidates, twins=filled.twins, stand_ins=stand_ins)
-    return Kept(less, candidates.among(filled.columns, n), unowned, filled.columns)
+    place = np.full(n + 1, -1, dtype=np.intp)
+    place[filled.columns] = np.arange(len(filled.columns))
+    return Reduced(less, candidates.owning(place), unowned, filled.columns)
 
 
 def without_constants(
     candidates: Candidates, X: CenteredMatrix, VtX: Floats
 ) -> tuple[Candidates, CenteredMatrix, Floats]:
-    """Leave out constant columns, if they are many and the matrix can do without them."""
-    alive = np.flatnonzero(X.alive)
-    less = X.restricted(alive) if len(alive) < _MOSTLY * X.shape[1] else None
-    if less is None:
+    """Leave out constant features, and their columns if many and the matrix can do without them."""
+    n, alive = X.shape[1], np.flatnonzero(X.alive)
+    if len(alive) == n and not candidates.wide:  # the usual case
         return candidates, X, VtX
-    return candidates.among(alive, X.shape[1]), less, VtX[:, alive]
+    less = X.restricted(alive) if len(alive) < _MOSTLY * n else None
+    place = np.full(n + 1, -1, dtype=np.intp)
+    place[alive] = alive if less is None else np.arange(len(alive))
+    if less is not None:
+        X, VtX = less, VtX[:, alive]
+    return candidates.owning(place), X, VtX
 
 
 def independent_columns(
@@ -191,14 +168,11 @@ def independent_columns(
         return {}
     columns = {f: J[np.argsort(X.sizes[J], kind="stable")] for f, J in wide.items()}
     grams = dict(zip(columns, X.block_grams(list(columns.values()))))
-    doubtful = [f for f, J in columns.items() if len(J) > 1 and not _is_healthy(grams[f])]
+    healthy = {f for f, G in grams.items() if len(G) < 2 or np.linalg.eigvalsh(G)[0] >= HEALTHY}
+    doubtful = [f for f in columns if f not in healthy]
     for f, kept in zip(doubtful, geometry.independent([columns[f] for f in doubtful])):
         columns[f], grams[f] = columns[f][kept], grams[f][np.ix_(kept, kept)]
     return {f: (J, grams[f]) for f, J in columns.items()}
-
-
-def _is_healthy(G: Floats) -> bool:
-    return bool(np.linalg.eigvalsh(G)[0] >= HEALTHY)
 
 
 def blocks_by_width(blocks: dict[int, tuple[Indices, Floats]]) -> list[Blocks]:

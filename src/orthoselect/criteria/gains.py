@@ -1,9 +1,8 @@
 """What each feature would add to those selected, and how far that is known.
 
-`Gains` keeps what all gains follow from, C, d and D, and is handed each row r = q'X that the state
-in cancorr.py makes of a column it takes. The slack of a gain is what it may be off by. A feature
-whose gain is in doubt, and that might win, is measured on its real columns. Notation as in
-cancorr.py.
+`Gains` keeps what all gains follow from, C, d and D, and the rows r = q'X of the columns taken, L.
+The slack of a gain is what it may be off by. A feature whose gain is in doubt, and that might win,
+is measured on its real columns. Notation as in cancorr.py.
 """
 
 from __future__ import annotations
@@ -14,9 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.criteria.candidates import Candidates, blocks_by_width, independent_columns
-from orthoselect.criteria.lookahead import RoughGram, leading, likely_winners
-from orthoselect.criteria.products import Factor
-from orthoselect.criteria.steps import leader, remove_row, score_columns
+from orthoselect.criteria.steps import (
+    RoughGram,
+    leader,
+    leading,
+    likely_winners,
+    remove_row,
+    row_from_gram,
+    score_columns,
+)
 from orthoselect.criteria.uncertainty import (
     NOTHING,
     SHOWN,
@@ -30,9 +35,8 @@ from orthoselect.matrix import CenteredMatrix, Geometry
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.centered import PRODUCT_ROUNDINGS
-from orthoselect.matrix.geometry import Direction
 
-# In float32 a gain this certain wins, if no other comes near.
+# In float32 a winner known to this share of its gain is accepted, if no other comes near.
 _CLEAR = 1e-2
 # A column with so many times more left than the largest rounding depends on no others, as long as
 # those are far from depending on each other.
@@ -41,6 +45,7 @@ _SURE = 2.0  # and with so many times more than the roundings of all that it is 
 # With at least this much left of a column its gain is nearly certain, too.
 _PLENTY = 1e-3
 _NONE = np.zeros(0, dtype=np.intp)
+_LARGE, _HUGE = 1 << 20, 1 << 22  # bytes of L
 
 
 class Gains:
@@ -48,6 +53,10 @@ class Gains:
 
     A feature is its place among the candidates, and stays in the race until it is taken or turns
     out to depend on those taken.
+
+    Invariants: the first len(`selected`) rows of `_L` are those of the columns selected, unless
+    rows are not kept; `_due` is the last of them while C and d have it still; `_slack` is that of
+    the last step while `_slack_is_stale`, and nan where nobody has asked for it.
 
     Parameters
     ----------
@@ -59,8 +68,8 @@ class Gains:
         Overwritten if it is contiguous.
     geometry : Geometry
         That of X, to measure real columns with.
-    L : Factor
-        The rows taken out of all columns so far, unless they are not kept.
+    size : int
+        About how many rows will be taken; 0 if they are not to be kept.
     refinable : bool
         Whether few digits will do to tell a clear winner, as all that is taken gets exact gains in
         the end.
@@ -68,7 +77,7 @@ class Gains:
     Attributes
     ----------
     selected : list of int
-        The columns that were removed from all others, one for each row of L.
+        The columns that were removed from all others, one for each row taken.
     n_measured : int
         How many gains were measured on real columns so far.
     """
@@ -79,25 +88,27 @@ class Gains:
         X: CenteredMatrix,
         VtX: Floats,
         geometry: Geometry,
-        L: Factor,
+        size: int,
         refinable: bool,
     ) -> None:
-        n, n_features = X.shape[1], len(candidates.names)
+        n, n_features = X.shape[1], len(candidates.ids)
         self.selected: list[int] = []
         self.n_measured = 0
-        self._geometry, self._L, self._refinable = geometry, L, refinable
+        self._geometry, self._refinable = geometry, refinable
+        self._keeps_rows = size > 0
+        self._L = np.empty((_rows_at_first(size, n) if size else 0, n))
         self._C = np.ascontiguousarray(VtX)
         self._d = X.alive.astype(np.float64)
         self._due: tuple[Floats, Floats] | None = None  # a row to be removed yet, and V'q
         self._n_constant = n - int(np.count_nonzero(X.alive))
         alive = X.alive if self._n_constant else slice(None)
         self._noise = float(X.noise[alive].max(initial=0.0))
+        self._row_error = PRODUCT_ROUNDINGS * X.matrix.arithmetic  # of rows of real columns
         self._sizes, self._largest_size = X.sizes, float(X.sizes[alive].max(initial=0.0))
         self._reaches = np.zeros(16)  # one rounding of the columns each direction is made of
         self._roundings = self._largest_size  # bounds what they do to a column, given those taken
-        self._surely_independent = (
-            ROUNDINGS * _FAR * self._largest_size
-        ) ** 2  # what is left of it
+        # With so much left a column depends on no others.
+        self._surely_independent = (ROUNDINGS * _FAR * self._largest_size) ** 2
         self._uncertainty = Uncertainty(PRODUCT_ROUNDINGS * EPS + X.noise)
         blocks = independent_columns(X, geometry, candidates.wide)
         self._single = candidates.single  # -1 for features of several columns
@@ -105,7 +116,7 @@ class Gains:
         self._wide = blocks_by_width(blocks)
         self._scores = np.empty(n)  # gains of single columns
         # Mostly the features are the columns, and then so are their gains.
-        self._plain = candidates.plain or np.array_equal(self._single, np.arange(n))
+        self._plain = np.array_equal(self._single, np.arange(n))
         # -1 for features out of the race
         self._gains = self._scores if self._plain else np.empty(n_features)
         self._slack = np.empty(n_features)  # what gains may be off by, where looked at
@@ -118,23 +129,18 @@ class Gains:
 
     # What the state asks
 
-    def best(self, names: Indices, candidates: NDArray[np.bool_]) -> int | None:
+    def best(self, ids: Indices, candidates: NDArray[np.bool_]) -> int | None:
         """Return the feature that adds most, once every gain that matters is certain.
 
-        Of equals it is the one with the lowest name.
-
-        Parameters
-        ----------
-        names : integer array of shape (features,)
-        candidates : boolean array
-            Whether a feature may be returned, by its name.
+        Of equals it is the one with the lowest of `ids` (features,), by which `candidates` says
+        who may be returned.
         """
-        top, runner_up = leader(self._gains, names, candidates)
+        top, runner_up = leader(self._gains, ids, candidates)
         if top < 0:
             return None
         if self._stands_out(top, runner_up):
             return top
-        return self._best_of_many(candidates[names], names)
+        return self._best_of_many(candidates[ids], ids)
 
     def of(self, f: int) -> float | None:
         """Return what feature f adds, beyond doubt; None if it depends on the selected ones."""
@@ -172,15 +178,12 @@ class Gains:
 
         It is 0 if columns of the feature may depend on others.
         """
-        if f in self._wide_columns:
-            D = self._block_of(f)
-            left = float(np.linalg.eigvalsh(D).min())
-            return left if left >= self._sure_block(len(D)) else 0.0
-        return float(self._d[self._single[f]])
-
-    def _block_of(self, f: int) -> Floats:
+        if f not in self._wide_columns:
+            return float(self._d[self._single[f]])
         block = next(block for block in self._wide if f in block.features)
-        return block.D[np.flatnonzero(block.features == f)[0]]
+        D = block.D[np.flatnonzero(block.features == f)[0]]
+        left = float(np.linalg.eigvalsh(D).min())
+        return left if left >= self._sure_block(len(D)) else 0.0
 
     def leading_columns(self, count: int, known: set[int]) -> list[int]:
         """Return about so many columns of the features that add most now, those known left out."""
@@ -198,54 +201,55 @@ class Gains:
         self,
         count: int,
         leaders: int,
-        L: Floats,
         fetched: dict[int, Floats],
         wanted: int,
         gram: RoughGram | None,
     ) -> list[int]:
-        """Return columns likely to be taken after `wanted`; see lookahead.py."""
+        """Return columns likely to be taken after `wanted`; see steps.py."""
         gains = np.full(len(self._d), -1.0)
         gains[self._single] = self._gains
         I = leading(gains, leaders, wanted)  # noqa: E741  (the notation's letter)
-        return likely_winners(I, gains, self._C, self._d, L, fetched, count, gram)
+        return likely_winners(I, gains, self._C, self._d, self.L, fetched, count, gram)
 
     # Directions taken out of all columns
 
-    def residual(self, j: int) -> tuple[Floats, float]:
-        """Return V'w, (m,), and w'w of what is left of column j."""
-        self._remove_due()
-        return self._C[:, j], float(self._d[j])
+    @property
+    def L(self) -> Floats:
+        """The rows of the columns selected, (k, n); none if they are not kept."""
+        return self._L[: len(self.selected) if self._keeps_rows else 0]
 
-    def remove_by_gram(self, r: Floats, j: int, error: float, above: Floats) -> None:
-        """Take out of all columns the direction q that was made of a Gram column.
-
-        Parameters
-        ----------
-        r : array of shape (n,)
-            q'X, which is kept until the next row or score.
-        j : int
-            The column that q was made from.
-        error : float
-            What the products may be off by that r was made from.
-        above : array of shape (k,)
-            Products of column j with the directions before.
-        """
-        c, d = self.residual(j)
-        c, left = c / math.sqrt(d), math.sqrt(d)
+    def _next_row(self) -> Floats:
+        """Return the row of L that is to be written next."""
         k = len(self.selected)
-        reach = (float(self._sizes[j]) + float(np.abs(above) @ self._reaches[:k])) / left
+        if k == len(self._L):
+            self._L = np.concatenate([self._L, np.empty_like(self._L)])
+        return self._L[k]
+
+    def take_by_gram(self, j: int, g: Floats, error: float) -> None:
+        """Take column j, by its Gram column g = X'x_j, which may be off by `error`."""
+        self._remove_due()
+        L, d = self.L, float(self._d[j])
+        r, above, left = self._next_row(), L[:, j].copy(), math.sqrt(d)
+        row_from_gram(g, L, above, left, r)
+        r[self.selected] = 0.0  # rows to come are made from this one
+        c = self._C[:, j] / left
+        reach = (float(self._sizes[j]) + float(np.abs(above) @ self._reaches[: len(L)])) / left
         self._uncertainty.grow(error + self._noise, float(c @ c), (above, d))
         self._remove(r, c, j, reach)
 
-    def remove_by_columns(self, new: Direction, error: float) -> None:
-        """Take out of all columns a direction that was made of real columns.
-
-        Its row is kept until the next row or score; its products may be off by `error`.
-        """
-        self._uncertainty.grow(error + self._noise, float(new.along @ new.along))
-        self._remove(new.row, new.along, new.column, new.reach)
+    def take_by_columns(self, J: Indices) -> None:
+        """Take columns J, by what the real ones add to those selected."""
+        for new in self._geometry.take(self.selected, J, self.L):
+            r = new.row
+            if self._keeps_rows:
+                r = self._next_row()
+                r[:] = new.row
+                r[self.selected] = 0.0
+            self._uncertainty.grow(self._row_error + self._noise, float(new.along @ new.along))
+            self._remove(r, new.along, new.column, new.reach)
 
     def _remove(self, r: Floats, c: Floats, j: int, reach: float) -> None:
+        """Take out of all columns the direction q of column j; r = q'X, c = V'q."""
         k = len(self.selected)
         self.selected.append(j)
         self._remove_due()
@@ -258,8 +262,8 @@ class Gains:
         sure = ROUNDINGS * max(_FAR * self._largest_size, _SURE * self._roundings)
         self._surely_independent = sure * sure
         for block in self._wide:
-            R = r[block.columns]
-            block.D -= R[:, :, None] * R[:, None, :]
+            R, D = r[block.columns], block.D
+            D -= R[:, :, None] * R[:, None, :]
 
     def _sure_block(self, p: int) -> float:
         """Return the least eigenvalue with which p columns depend on nothing, nor on each other.
@@ -278,7 +282,7 @@ class Gains:
 
     # Which gain is the largest
 
-    def _best_of_many(self, open_: NDArray[np.bool_], names: Indices) -> int | None:
+    def _best_of_many(self, open_: NDArray[np.bool_], ids: Indices) -> int | None:
         """Return the place of the open feature that adds most, where several may."""
         while True:
             gains = np.where(open_, self._gains, -1.0)
@@ -296,7 +300,7 @@ class Gains:
             if gains[top] <= NOTHING:
                 return None
             equal = rivals[gains[rivals] >= (1 - TIE) * gains[top]]
-            return int(equal[names[equal].argmin()])
+            return int(equal[ids[equal].argmin()])
 
     def _stands_out(self, top: int, runner_up: float) -> bool:
         """Whether a single column has won beyond doubt, the usual case; False if unsure."""
@@ -429,7 +433,7 @@ class Gains:
 
     def _measure_single(self, features: Indices) -> None:
         J = self._single[features]
-        found = self._geometry.measure(self.selected, J, self._L.rows)
+        found = self._geometry.measure(self.selected, J, self.L)
         self._spend(features[found.depends].tolist())
         self._C[:, J], self._d[J] = found.C, found.d
         self._uncertainty.measured(J, found.d)
@@ -437,7 +441,7 @@ class Gains:
         self._set_measured(features, np.minimum(gain, 1.0))
 
     def _measure_wide(self, f: int) -> None:
-        rank, gain = self._geometry.block_gain(self.selected, self.columns_of(f), self._L.rows)
+        rank, gain = self._geometry.block_gain(self.selected, self.columns_of(f), self.L)
         if rank == 0:
             self._spend([f])
         self._set_measured(np.array([f]), np.array([gain]))
@@ -453,3 +457,13 @@ class Gains:
         self._gains[features] = np.where(self._spent[features], -1.0, gains)
         self._slack[features] = 0.0
         self._fresh[features] = True
+
+
+def _rows_at_first(size: int, n: int) -> int:
+    """Return how many rows L begins with; pages that are never written take no memory.
+
+    Where it will be large anyway it is made large enough for NumPy to ask for huge pages, which
+    are quicker to get.
+    """
+    rows = max(8, min(size, 64))
+    return rows if 8 * rows * n < _LARGE else max(rows, 1 + _HUGE // (8 * n))

@@ -5,6 +5,9 @@ table costs `_READ`, whatever it is multiplied with, and the whole Gram matrix `
 its columns (half of them follow by symmetry). The numbers are rough, from trials on one machine
 with two cores; `python -m benchmarks products` prints what they are on another. A wrong choice
 costs time, never correctness.
+
+N rows and n columns are those of the matrix, `size` is the number of steps planned. A matrix whose
+table comes in blocks has `memory`, the bytes that products may take; None if it is in memory.
 """
 
 from __future__ import annotations
@@ -36,97 +39,67 @@ _SMALL = 2_000_000
 # Candidates among which the next winners are looked for. In a sample they cost their square, but
 # with many columns few are too few.
 LEADERS, _LEADERS_OF_FEW, _FEW = 128, 64, 1024
-_FEWEST_SAMPLED, _MOST_SAMPLED, _SAMPLED_SHARE = 2048, 8192, 64  # rows; each how many-th
+_FEWEST_SAMPLED, _MOST_SAMPLED, _SAMPLED_SHARE = (
+    2048,
+    8192,
+    64,
+)  # rows: at least, at most, else one in 64
 _GATHERED = 64  # products that gathering a number is worth: rows of a sample stand far apart
 _SAMPLES_IN_A_PASS = 6
 _MANY_STEPS = 64  # with more, what samples save in the first few reads is lost among many
 _FETCHED_TELL = 3 / 8  # as many Gram columns for each leader tell as much as a sample
 
 
-def whole_gram_pays(shape: tuple[int, int], size: int, memory: int | None) -> bool:
-    """Whether to take all n * n inner products at once rather than columns on demand.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows N and columns n.
-    size : int
-        Steps planned.
-    memory : int or None
-        Bytes that products may take, if the table comes in blocks; None if it is in memory.
-    """
-    N, n = shape
-    if not _gram_fits(N, n, memory):
-        return False
-    read = _READ if memory is None else _READ_BLOCKS
+def whole_gram_pays(matrix: Matrix, size: int) -> bool:
+    """Whether to take all n * n inner products at once rather than columns on demand."""
+    N, n = matrix.shape
+    if matrix.memory is None:
+        read, fits = _READ, n <= max(N / _GRAM_MEMORY, _SMALL_GRAM)
+    else:
+        read, fits = _READ_BLOCKS, 8 * _GRAM_COPIES * n * n <= matrix.memory
     whole = read + (_WHOLE if available() else _WHOLE_WITHOUT_KERNELS) * n
     on_demand = 2 * read + (read * _READS_PER_STEP + _COLUMNS_PER_STEP) * size
-    return whole <= on_demand
+    return fits and whole <= on_demand
 
 
-def _gram_fits(N: int, n: int, memory: int | None) -> bool:
-    if memory is None:
-        return n <= max(N / _GRAM_MEMORY, _SMALL_GRAM)
-    return 8 * _GRAM_COPIES * n * n <= memory
-
-
-def double_pays(shape: tuple[int, int], size: int) -> bool:
+def double_pays(n: int, size: int) -> bool:
     """Whether to multiply float32 numbers in float64.
 
     It takes longer, but what follows is exact, and in the end no read is needed to make it so. That
     is worth it where one read with products is all there will be.
     """
-    return shape[1] <= _NARROW and size <= _AHEAD
+    return n <= _NARROW and size <= _AHEAD
 
 
-def rows_pay(shape: tuple[int, int], size: int, matrix: Matrix) -> bool:
+def rows_pay(matrix: Matrix, size: int) -> bool:
     """Whether to make each row r = q'X from the real direction q, one thin read for each step.
 
     With few rows, directions cost next to nothing; with many columns, guesses do not last. Where
     few numbers are stored a read costs less than what follows from Gram columns: k n operations.
     """
-    N, n = shape
+    N, n = matrix.shape
     if matrix.memory is not None or n <= _MANY * size:
         return False
     return N <= _FEW_ROWS or (matrix.n_stored <= 2 * n * size and n >= 2 * N)
 
 
-def columns_ahead(shape: tuple[int, int], size: int, taken: int, memory: int | None) -> int:
+def columns_ahead(matrix: Matrix, size: int, taken: int) -> int:
     """How many Gram columns to fetch with one read of X: the one needed, and likely ones.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows N and columns n.
-    size : int
-        Steps planned.
-    taken : int
-        Steps made, this one not counted.
-    memory : int or None
-        Bytes that products may take, if the table comes in blocks.
+    `taken` is the number of steps made, this one not counted.
     """
     if size - taken <= 2:  # the next step is the last, and nobody needs what follows from it
         return 1
-    N, n = shape
-    if memory is not None:
-        return max(1, min(_AHEAD_IN_BLOCKS, memory // (8 * _COLUMN_COPIES * max(n, 1))))
+    N, n = matrix.shape
+    if matrix.memory is not None:
+        return max(1, min(_AHEAD_IN_BLOCKS, matrix.memory // (8 * _COLUMN_COPIES * max(n, 1))))
     return _AHEAD_OF_MANY if n > N else _AHEAD
 
 
-def guessing_pays(shape: tuple[int, int], n_stored: int, memory: int | None) -> bool:
-    """Whether to search ahead for likely winners rather than take those that lead now.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows N and columns n.
-    n_stored : int
-        Numbers that a read of the table touches.
-    memory : int or None
-        Bytes that products may take, if the table comes in blocks.
-    """
-    N, n = shape
-    return memory is not None or (n_stored > _SMALL and n <= N)
+def guessing_pays(matrix: Matrix) -> bool:
+    """Whether to search ahead for likely winners rather than take those that lead now."""
+    N, n = matrix.shape
+    return matrix.memory is not None or (matrix.n_stored > _SMALL and n <= N)
 
 
 def leaders_in_sample(n: int) -> int:
@@ -134,23 +107,16 @@ def leaders_in_sample(n: int) -> int:
     return _LEADERS_OF_FEW if n <= _FEW else LEADERS
 
 
-def sampling_pays(shape: tuple[int, int], size: int, fetched: int, memory: int | None) -> bool:
+def sampling_pays(matrix: Matrix, size: int, fetched: int) -> bool:
     """Whether to look at a sample of the rows for a guess: it should cost little beside a pass.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows N and columns n.
-    size : int
-        Steps planned.
-    fetched : int
-        How many Gram columns there are.
-    memory : int or None
-        Bytes that products may take, if the table comes in blocks.
+    `fetched` is how many Gram columns there are.
     """
-    N, n = shape
+    N, n = matrix.shape
     leaders = leaders_in_sample(n)
-    if memory is not None or n > N or size > _MANY_STEPS or fetched > _FETCHED_TELL * leaders:
+    if matrix.memory is not None or n > N or size > _MANY_STEPS:
+        return False
+    if fetched > _FETCHED_TELL * leaders:
         return False
     columns = fetched + leaders
     cost = N / sample_step(N) * columns * (columns / 2 + _GATHERED)
@@ -158,6 +124,6 @@ def sampling_pays(shape: tuple[int, int], size: int, fetched: int, memory: int |
 
 
 def sample_step(N: int) -> int:
-    """Return each how many-th row to look at."""
+    """Return the stride k: every k-th row is in the sample."""
     rows = min(max(N // _SAMPLED_SHARE, _FEWEST_SAMPLED), _MOST_SAMPLED)
     return max(1, -(-N // rows))
