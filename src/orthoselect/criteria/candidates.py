@@ -79,7 +79,7 @@ class Candidates:
         return self.place(int(self.stand_ins[twin[0]])) if twin.size else -1
 
     def ids_among(self, open_: NDArray[np.bool_], taken: Sequence[int]) -> Indices:
-        """Return the ids; of a feature that is closed, though not taken, that of its first open twin.
+        """Return the ids; of a feature closed though not taken, that of its first open twin.
 
         Searches close what they take, mostly, and nothing else.
         """

@@ -39,11 +39,8 @@ _SMALL = 2_000_000
 # Candidates among which the next winners are looked for. In a sample they cost their square, but
 # with many columns few are too few.
 LEADERS, _LEADERS_OF_FEW, _FEW = 128, 64, 1024
-_FEWEST_SAMPLED, _MOST_SAMPLED, _SAMPLED_SHARE = (
-    2048,
-    8192,
-    64,
-)  # rows: at least, at most, else one in 64
+# Rows of a sample: at least, at most, and one in how many between.
+_FEWEST_SAMPLED, _MOST_SAMPLED, _SAMPLED_SHARE = 2048, 8192, 64
 _GATHERED = 64  # products that gathering a number is worth: rows of a sample stand far apart
 _SAMPLES_IN_A_PASS = 6
 _MANY_STEPS = 64  # with more, what samples save in the first few reads is lost among many
