@@ -3,8 +3,7 @@
 What comes in is a `Table`, in memory or in blocks of rows, and the columns of the response; what
 goes out is a `Design` or a `CodedDesign`, and a `Response`. The one class to know is `Table`.
 
-    table         numeric columns and labels, as they were read
-    blocks        the same in blocks of rows, which come in passes
+    table         numeric columns and labels, as they were read, or in blocks of rows
     labels        labels of any kind as codes and levels
     design        numbers and indicators side by side, and which feature owns what
     bins          numeric columns by blocks, and the levels of their cells

@@ -15,7 +15,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.counts import BlockCounts, Codes, Counts, count
-from orthoselect.encode.blocks import BlockTable
 from orthoselect.encode.coding import (
     Coder,
     Learned,
@@ -34,7 +33,7 @@ from orthoselect.encode.rules import (
     sum_up,
     warn_of_many,
 )
-from orthoselect.encode.table import Table
+from orthoselect.encode.table import BlockTable, Table
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.memory import free_memory

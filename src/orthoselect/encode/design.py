@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from orthoselect.encode.labels import Labels
 from orthoselect.encode.table import Table
 from orthoselect.errors import InputError, ManyLevelsWarning, warn
 from orthoselect.matrix import DenseMatrix, Matrix, SparseMatrix, StackedMatrix
@@ -125,44 +124,50 @@ def build_design(table: Table, groups: Mapping[str, Sequence[int]], exclude: set
         Columns that no feature owns.
     """
     check_labels(table)
-    n = len(table.names)
-    if len(table.numeric_at) == n and not (table.labels or groups or exclude):
+    if len(table.numeric_at) == len(table.names) and not (table.labels or groups or exclude):
         # Columns are features, and nothing has to be worked out for each of them.
         heads = table.numeric_at
-        matrix = table.matrix(_matrix, heads, np.broadcast_to(np.intp(1), n))
+        matrix = table.matrix(_matrix, heads, np.broadcast_to(np.intp(1), len(heads)))
         return Design(matrix, Features(table.names, heads, {}), heads, {})
-    starts, widths = _layout(table)
-    matrix = table.matrix(_matrix, starts, widths)
-    return arrange(matrix, starts, widths, find_features(table, groups, exclude))
+    widths = np.ones(len(table.numeric_at), dtype=np.intp)
+    return arrange(table, _matrix, table.numeric_at, widths, find_features(table, groups, exclude))
 
 
-def arrange(matrix: Matrix, starts: Indices, widths: Indices, features: Features) -> Design:
-    """Say who owns what: input column c owns `widths[c]` columns from `starts[c]` on."""
+def arrange(
+    table: Table,
+    make: Callable[[Table], Matrix],
+    numeric: Indices,
+    n_columns: Any,
+    features: Features,
+) -> Design:
+    """Say who owns what of the matrix that `make` makes of tables.
+
+    First come those columns of it that belong to the input columns `numeric`, so many for each of
+    them, then the indicators of categorical ones.
+    """
+    starts = np.zeros(len(table.names), dtype=np.intp)
+    widths = np.full(len(table.names), -1, dtype=np.intp)  # -1: not read
+    labeled = np.array(list(table.labels), dtype=np.intp)
+    n_indicators = [len(labels.levels) - 1 for labels in table.labels.values()]
+    before = 0
+    for at, own in (numeric, n_columns), (labeled, n_indicators):  # a column may be in both
+        widths[at] = own
+        starts[at] = before + np.cumsum(widths[at]) - widths[at]
+        before += int(widths[at].sum())
     heads = features.heads
     single = np.where(widths[heads] == 1, starts[heads], -1)
+    owned = {f: features[f].columns for f in np.flatnonzero(single < 0).tolist()}
+    owned |= {f: g.columns for f, g in features.groups.items() if len(g.columns) > 1}
+    single[list(owned)] = -1
     wide = {
-        int(f): np.arange(starts[heads[f]], starts[heads[f]] + widths[heads[f]])
-        for f in np.flatnonzero(single < 0)
+        f: np.concatenate([np.arange(starts[c], starts[c] + widths[c]) for c in columns])
+        for f, columns in owned.items()
     }
-    for f, group in features.groups.items():
-        if len(group.columns) > 1:
-            single[f] = -1
-            wide[f] = np.concatenate(
-                [np.arange(starts[c], starts[c] + widths[c]) for c in group.columns]
-            )
-    return Design(matrix, features, single, wide)
+    return Design(table.matrix(make, starts, widths), features, single, wide)
 
 
 def find_features(table: Table, groups: Mapping[str, Sequence[int]], exclude: set[int]) -> Features:
-    """Return what can be selected: the groups, and every other column that was read.
-
-    Parameters
-    ----------
-    table : Table
-    groups : mapping of str to input columns
-    exclude : set of input columns
-        Columns that no feature owns.
-    """
+    """Return what can be selected; see `build_design`."""
     usable = np.zeros(len(table.names), dtype=bool)
     usable[table.numeric_at] = True
     usable[list(table.labels)] = True
@@ -177,23 +182,6 @@ def find_features(table: Table, groups: Mapping[str, Sequence[int]], exclude: se
         for head, name in firsts.items()
     }
     return Features(table.names, heads, grouped)
-
-
-def _layout(table: Table) -> tuple[Indices, Indices]:
-    """Return where each input column's design columns start, and how many they are.
-
-    Numeric columns come first, then the indicators of categorical ones. The width of a column
-    that was not read is -1.
-    """
-    n = len(table.numeric_at)
-    starts = np.zeros(len(table.names), dtype=np.intp)
-    widths = np.full(len(table.names), -1, dtype=np.intp)
-    starts[table.numeric_at], widths[table.numeric_at] = np.arange(n), 1
-    if table.labels:
-        at = np.array(list(table.labels), dtype=np.intp)
-        widths[at] = [len(labels.levels) - 1 for labels in table.labels.values()]
-        starts[at] = n + np.cumsum([0, *widths[at[:-1]]])
-    return starts, widths
 
 
 def _matrix(table: Table) -> Matrix:
@@ -214,25 +202,22 @@ def indicators(table: Table) -> sp.csc_array:
 
     Without a rare level instead, the others would nearly add up to a constant.
     """
-    every = list(table.labels.values())
+    every, n_rows = list(table.labels.values()), table.n_rows
     # Many short columns at once, since each array of SciPy takes its time; long ones one by one.
-    at_once = max(1, _CODED_AT_ONCE // max(1, len(every[0].codes)))
-    blocks = [_indicators(every[k : k + at_once]) for k in range(0, len(every), at_once)]
+    at_once = max(1, _CODED_AT_ONCE // max(1, n_rows))
+    blocks = []
+    for k in range(0, len(every), at_once):
+        rows, places, width = [], [], 0
+        for labels in every[k : k + at_once]:
+            usual = labels.usual
+            rows.append(np.flatnonzero(labels.codes != usual))
+            codes = labels.codes[rows[-1]].astype(np.intp, copy=False)
+            places.append(width + codes - (codes > usual))
+            width += len(labels.levels) - 1
+        at = (np.concatenate(rows), np.concatenate(places))
+        ones = np.ones(len(at[0]))
+        blocks.append(sp.coo_array((ones, at), shape=(n_rows, width)).tocsc())
     return sp.csc_array(sp.hstack(blocks, format="csc"))
-
-
-def _indicators(columns: Sequence[Labels]) -> sp.csc_array:
-    """Return the indicators of some categorical columns side by side."""
-    rows, places, start = [], [], 0
-    for labels in columns:
-        usual = labels.usual
-        rows.append(np.flatnonzero(labels.codes != usual))
-        codes = labels.codes[rows[-1]].astype(np.intp, copy=False)
-        places.append(start + codes - (codes > usual))
-        start += len(labels.levels) - 1
-    at = (np.concatenate(rows), np.concatenate(places))
-    shape = (len(columns[0].codes), start)
-    return sp.coo_array((np.ones(len(at[0])), at), shape=shape).tocsc()
 
 
 def check_labels(table: Table) -> None:

@@ -84,54 +84,49 @@ def find_labels(
         remedy = "Drop those rows, or give the gap a label of its own."
         raise MissingValueError(what, missing, remedy)
     if values.dtype == object:
+        place: dict[Any, int] = {}  # no sorting of N Python objects
+        labels = values.tolist()
         try:
-            return _find_by_hash(values.tolist(), order)
+            found = (place.setdefault(v, len(place)) for v in labels)
+            return _ordered(np.fromiter(found, np.intp, len(labels)), list(place), order)
         except TypeError:
-            odd = next(v for v in values.tolist() if not isinstance(v, Hashable))
+            odd = next(v for v in labels if not isinstance(v, Hashable))
             raise TypeError(
                 f"{what} should hold labels or numbers; it holds a {type(odd).__name__}."
             ) from None
     if values.dtype.kind in "iub" and len(values):
-        return _find_by_count(values, order)
+        if values.dtype.itemsize == 1:
+            return _find_bytes(values, order)
+        low, high = int(values.min()), int(values.max())
+        if high - low <= max(1000, len(values)):
+            return _find_by_count(values, low, high, order)
     levels, codes = np.unique(values, return_inverse=True)
-    return _reorder(codes.reshape(-1), levels.tolist(), order)
+    return _ordered(codes.reshape(-1), levels.tolist(), order)
 
 
-def _find_by_count(values: NDArray, order: Sequence[Any] | None) -> Labels:
+def _find_by_count(values: NDArray, low: int, high: int, order: Sequence[Any] | None) -> Labels:
     """Integers in a small range: counting them is quicker than sorting them."""
-    if values.dtype.itemsize == 1:
-        return _find_bytes(values, order)
-    low, high = int(values.min()), int(values.max())
-    if high - low > max(1000, len(values)):
-        found, codes = np.unique(values, return_inverse=True)
-        return _reorder(codes.reshape(-1), found.tolist(), order)
     # New memory is dear: codes of one byte take an eighth of it.
-    codes = np.empty(len(values), dtype=np.uint8 if high - low < 256 else np.intp)
+    codes: NDArray = np.empty(len(values), dtype=np.uint8 if high - low < 256 else np.intp)
     counts = np.zeros(high - low + 1, dtype=np.intp)
     for start in range(0, len(values), _CODED_AT_ONCE):
         part = slice(start, start + _CODED_AT_ONCE)
         wide = values[part] if values.dtype.itemsize == 8 else values[part].astype(np.int64)
         np.subtract(wide, wide.dtype.type(low), out=codes[part], casting="unsafe")
-        counts += _count(codes[part], len(counts))
+        if len(counts) <= _FEW:
+            counts += [np.count_nonzero(codes[part] == code) for code in range(len(counts))]
+        else:
+            counts += np.bincount(codes[part], minlength=len(counts))
     place = np.flatnonzero(counts)
     if len(place) <= high - low:  # some numbers in between do not occur
         to_code = np.zeros(high - low + 1, dtype=codes.dtype)
         to_code[place] = np.arange(len(place))
         codes = to_code.take(codes)
-    kind = bool if values.dtype.kind == "b" else int
-    levels = [kind(level + low) for level in place.tolist()]
-    return _reorder(codes, levels, order, counts[place])
-
-
-def _count(codes: NDArray, n_levels: int) -> NDArray[np.intp]:
-    """Return how often each code occurs."""
-    if n_levels <= _FEW and codes.dtype == np.uint8:
-        return np.array([np.count_nonzero(codes == code) for code in range(n_levels)])
-    return np.bincount(codes, minlength=n_levels)
+    return _ordered(codes, [level + low for level in place.tolist()], order, counts[place])
 
 
 def _find_bytes(values: NDArray, order: Sequence[Any] | None) -> Labels:
-    """Numbers or truth values of one byte: a table of 256 tells all."""
+    """Numbers or truth values of one byte: a table of 256 says all."""
     stored = np.ascontiguousarray(values).view(np.uint8)
     counts = np.zeros(256, dtype=np.intp)
     for start in range(0, len(stored), _COUNTED_AT_ONCE):
@@ -141,7 +136,7 @@ def _find_bytes(values: NDArray, order: Sequence[Any] | None) -> Labels:
     used = used[np.argsort(meaning[used], kind="stable")]
     to_code = np.zeros(256, dtype=np.uint8)
     to_code[used] = np.arange(len(used))
-    return _reorder(to_code.take(stored), meaning[used].tolist(), order, counts[used])
+    return _ordered(to_code.take(stored), meaning[used].tolist(), order, counts[used])
 
 
 class LevelsSeen:
@@ -225,52 +220,40 @@ class LevelsSeen:
             self._counts[at] += count - 1  # one of each has been counted just now
         return places.astype(np.intp)
 
-    def _ranking(self) -> list[int]:
-        return _ranking(list(self._place), self._order)
-
     def levels(self) -> tuple[Any, ...]:
         """Return all levels, in the order of the dtype where it has one, else sorted."""
         found = list(self._place)
-        return tuple(found[k] for k in self._ranking())
+        return tuple(found[k] for k in _ranking(found, self._order))
 
     def places(self) -> NDArray[np.intp]:
         """Return the place among `levels` of each level by order of appearance."""
-        ranking = self._ranking()
-        place = np.empty(len(ranking), dtype=np.intp)
-        place[ranking] = np.arange(len(ranking))
-        return place
+        return np.argsort(_ranking(list(self._place), self._order))
 
     def most_frequent(self) -> int:
         """Return the place among `levels` of the level that most rows have."""
-        return int(np.array(self._counts)[self._ranking()].argmax())
+        ranking = _ranking(list(self._place), self._order)
+        return int(np.array(self._counts)[ranking].argmax())
 
 
 def count_missing(values: NDArray) -> int:
     """Count NaN, None, NaT and NA."""
     if values.dtype == object:
-        return sum(_is_missing(v) for v in values.tolist())
+        return sum(
+            v is None
+            or (isinstance(v, (float, np.floating)) and bool(v != v))
+            or type(v).__name__ in {"NAType", "NaTType"}  # pandas' two
+            for v in values.tolist()
+        )
     return int(np.isnan(values).sum()) if values.dtype.kind in "fmM" else 0
 
 
-def _is_missing(value: Any) -> bool:
-    if value is None or type(value).__name__ in {"NAType", "NaTType"}:  # pandas' two
-        return True
-    return isinstance(value, (float, np.floating)) and bool(value != value)
-
-
-def _find_by_hash(values: list[Any], order: Sequence[Any] | None) -> Labels:
-    """Labels in a dictionary: no sorting of N Python objects."""
-    place: dict[Any, int] = {}
-    codes = np.fromiter((place.setdefault(v, len(place)) for v in values), np.intp, len(values))
-    return _reorder(codes, list(place), order)
-
-
-def _reorder(
+def _ordered(
     codes: NDArray,
     levels: list[Any],
     order: Sequence[Any] | None,
     counts: NDArray[np.intp] | None = None,
 ) -> Labels:
+    """Return labels with their levels in order, given codes for levels as they were found."""
     ranking = _ranking(levels, order)
     if ranking == list(range(len(levels))):
         return Labels(codes, tuple(levels), counts=counts)
@@ -281,14 +264,10 @@ def _reorder(
 
 
 def _ranking(levels: list[Any], order: Sequence[Any] | None) -> list[int]:
-    """Return the places of levels in their order."""
-    if order is None:
-        return _sorted_places(levels)
-    rank = {level: position for position, level in enumerate(order)}
-    return sorted(range(len(levels)), key=lambda k: rank[levels[k]])
-
-
-def _sorted_places(levels: list[Any]) -> list[int]:
+    """Return the places of levels in their order: that given, or sorted."""
+    if order is not None:
+        rank = {level: position for position, level in enumerate(order)}
+        return sorted(range(len(levels)), key=lambda k: rank[levels[k]])
     try:
         return sorted(range(len(levels)), key=levels.__getitem__)
     except TypeError:  # labels of several types have no order of their own

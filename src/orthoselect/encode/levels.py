@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from orthoselect.counts import Codes, DenseCodes
-from orthoselect.encode.blocks import BlockTable
 from orthoselect.encode.coded_design import codes_of_block, how_to_code, learn
 from orthoselect.encode.coding import Coder, Learned
 from orthoselect.encode.design import (
@@ -24,7 +23,7 @@ from orthoselect.encode.design import (
     indicators,
 )
 from orthoselect.encode.rules import Bins
-from orthoselect.encode.table import Table
+from orthoselect.encode.table import BlockTable, Table
 from orthoselect.matrix import Matrix, SparseMatrix
 from orthoselect.matrix.base import Floats, Indices
 
@@ -81,16 +80,9 @@ def build_level_design(
         make_codes = partial(_same, codes)
         live = None if weights is None else np.flatnonzero(weights)
     places = _places(n_levels, counts)
-
-    starts = np.zeros(len(table.names), dtype=np.intp)
-    widths = np.full(len(table.names), -1, dtype=np.intp)
-    widths[numeric] = [1 + place.max(initial=-1) for place in places]
-    labeled = np.array(list(table.labels), dtype=np.intp)
-    widths[labeled] = [len(labels.levels) - 1 for labels in table.labels.values()]
-    in_order = np.concatenate([numeric, labeled])
-    starts[in_order] = np.cumsum([0, *widths[in_order]])[:-1]
+    widths = [1 + place.max(initial=-1) for place in places]
     make = partial(_level_matrix, make_codes, dict(zip(numeric.tolist(), places)), live)
-    return arrange(table.matrix(make, starts, widths), starts, widths, features)
+    return arrange(table, make, numeric, widths, features)
 
 
 def _level_counts(codes: Codes, weights: Floats | None) -> list[Floats]:

@@ -1,17 +1,28 @@
-"""A table in plain NumPy and SciPy terms: what is left of any input once it has been read."""
+"""A table in plain NumPy and SciPy terms: what is left of any input once it has been read.
+
+Of a table whose rows come in blocks the levels of categorical columns have been found, and each
+block is coded by them; so a block is an ordinary `Table` of some rows, and turns into a matrix as
+any other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, overload
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, Protocol, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode.labels import Labels
-from orthoselect.matrix import Matrix
+from orthoselect.matrix import BlockMatrix, Matrix
 from orthoselect.matrix.base import Indices
+from orthoselect.matrix.blocks import ProjectedMatrix
+from orthoselect.matrix.passes import Passes, Prepare
+from orthoselect.matrix.rows import Rows
+
+_SAMPLE = 16  # rows that offsets are guessed from
 
 
 class NumberedNames(Sequence[str]):
@@ -64,17 +75,6 @@ class Table:
     precision: NDArray[np.float64] | None = None
 
     @property
-    def nbytes(self) -> int:
-        """How many bytes the numbers and codes take."""
-        stored = self.numeric.data if hasattr(self.numeric, "format") else self.numeric
-        return int(stored.nbytes) + sum(labels.codes.nbytes for labels in self.labels.values())
-
-    @property
-    def in_blocks(self) -> bool:
-        """Whether the rows come in blocks, and this table itself has none."""
-        return False
-
-    @property
     def has_rows(self) -> bool:
         """Whether there are rows at all, and not only means and products of the columns."""
         return True
@@ -90,3 +90,95 @@ class Table:
             Where the columns of the matrix that an input column owns start, and how many they are.
         """
         return make(self)
+
+
+class TableMaker(Protocol):
+    """Makes tables of blocks; it may be sent to where the blocks are."""
+
+    def columns(self, columns: Indices | None) -> Indices:
+        """Return the input columns that a block is to have for these; None for all."""
+        ...
+
+    def table(self, block: Any, at: Indices) -> Table:
+        """Return a block of the input columns `at` as a table."""
+        ...
+
+
+@dataclass(frozen=True)
+class BlockTable(Table):
+    """A table in blocks; `numeric` and the codes of `labels` have no rows.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows of all blocks.
+    passes : Passes
+    maker : TableMaker
+        The labels of all its tables have the same levels.
+    first : Table or None
+        Some rows of the first block.
+    memory : int or None
+        Bytes that products may take; None for a default.
+    """
+
+    passes: Passes = field(kw_only=True)
+    maker: TableMaker = field(kw_only=True)
+    first: Table | None = None
+    memory: int | None = None
+
+    def how(
+        self,
+        columns: Indices | None,
+        along: Sequence[Rows | None] = (),
+        make: Callable[[Table], Any] | None = None,
+    ) -> dict[str, Any]:
+        """Return the keyword arguments of passes over some input columns, or all.
+
+        Parameters
+        ----------
+        along : sequence
+            What is cut where the rows are cut.
+        make : callable, optional
+            Makes of a block's table what the work is given.
+        """
+        at = self.maker.columns(columns)
+        return {"columns": at, "prepare": partial(_made, self.maker, at, make), "along": along}
+
+    def matrix(self, make: Callable[[Table], Matrix], starts: Indices, widths: Indices) -> Matrix:
+        used = np.flatnonzero(widths > 0)
+        used = used[np.argsort(starts[used], kind="stable")]
+        owners = np.repeat(used, widths[used])  # the input column of each design column, (n,)
+        sample = None
+        if self.first is not None:
+            rows = np.linspace(0, self.first.n_rows - 1, _SAMPLE).astype(np.intp)
+            sample = make(self.first).pilot(np.unique(rows))
+        none = Table(0, self.names, self.numeric, self.numeric_at, self.labels, self.precision)
+        return BlockMatrix(
+            self.passes,
+            make(none),
+            project=partial(_project, self.maker, make, owners),
+            sample=np.zeros((1, len(owners))) if sample is None else sample,
+            memory=self.memory,
+        )
+
+
+def _made(maker: TableMaker, at: Indices, make: Callable[[Table], Any] | None, block: Any) -> Any:
+    """Make a table of a block, and something else of the table."""
+    table = maker.table(block, at)
+    return table if make is None else make(table)
+
+
+def _project(
+    maker: TableMaker, make: Callable[[Table], Matrix], owners: Indices, J: Indices | None
+) -> tuple[Indices, Prepare]:
+    """Return which input columns design columns J need, and what makes a matrix of a block."""
+    columns = None if J is None else np.unique(owners[J])
+    at = maker.columns(columns)
+    if columns is not None:
+        mine = np.flatnonzero(np.isin(owners, columns))
+        make = partial(_projected, make, mine, len(owners))
+    return at, partial(_made, maker, at, make)
+
+
+def _projected(make: Callable[[Table], Matrix], mine: Indices, n: int, table: Table) -> Matrix:
+    return ProjectedMatrix(make(table), mine, n)

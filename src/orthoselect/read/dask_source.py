@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from orthoselect.encode import Response, TargetColumn
-from orthoselect.encode.blocks import BlockTable
 from orthoselect.encode.response import check_weights, read_weights
 from orthoselect.encode.spread import build_spread_response, check_spread_weights, spread_weights
+from orthoselect.encode.table import BlockTable
 from orthoselect.errors import ShapeError
 from orthoselect.matrix.checksums import Folded, folded, period_of
 from orthoselect.matrix.passes import rows_of

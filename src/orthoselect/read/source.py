@@ -16,8 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from orthoselect.encode import NumberedNames, Response, Table, TargetColumn, build_response
-from orthoselect.encode.blocks import BlockTable
 from orthoselect.encode.response import check_weights
+from orthoselect.encode.table import BlockTable
 from orthoselect.errors import ShapeError
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.checksums import (
