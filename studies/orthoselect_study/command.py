@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from orthoselect.cli import options as o
-from orthoselect.cli.running import INTERRUPTED, ending_well
-from orthoselect.cli.terminal import Terminal
+from orthoselect.cli.terminal import INTERRUPTED, Terminal, ending_well
 from orthoselect.errors import InputError
 
 if TYPE_CHECKING:
@@ -91,16 +90,16 @@ Quick = Annotated[bool, _option("What to run", "Smaller numbers: a minute or two
 
 
 @study_app.command("list")
-def list_command(format: o.FormatOption = o.Format.table) -> None:
+def list_command(format: o.Format = "table") -> None:
     """List the experiments."""
     from orthoselect_study import list_experiments
 
     rows = list_experiments()
-    if format is o.Format.json:
+    if format == "json":
         print(json.dumps(rows, indent=2))
         return
     lines = [("name", "about"), *((row["name"], row["about"]) for row in rows)]
-    if format is o.Format.csv:
+    if format == "csv":
         csv.writer(sys.stdout, lineterminator="\n").writerows(lines)
         return
     width = max(len(name) for name, _ in lines)

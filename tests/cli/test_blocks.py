@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from orthoselect import select
-from orthoselect.cli import select as command
+from orthoselect.cli import commands
 from orthoselect.errors import SelectionInterrupted
 
 
@@ -110,7 +110,7 @@ def test_the_reduced_table_is_written_block_by_block(run, folder, rows, tmp_path
 
 
 def test_what_cannot_be_done_is_refused_before_the_work(refused, folder, monkeypatch):
-    monkeypatch.setattr(command, "load", None)  # nothing is looked at
+    monkeypatch.setattr(commands, "load", None)  # nothing is looked at
     little = ("--target", "y", "--memory", "20kB")
     assert "needs the table in memory" in refused("select", folder, *little, "--report", "r.html")
     line = refused("select", folder, *little, "--method", "lasso")
@@ -148,7 +148,7 @@ def test_an_interrupted_selection_keeps_its_path(run, folder, rows, monkeypatch)
     def interrupted(*_, **__):
         raise SelectionInterrupted(kept)
 
-    monkeypatch.setattr(command, "select", interrupted)
+    monkeypatch.setattr(commands, "select", interrupted)
     ran = run("select", folder, "-t", "y", "--memory", "20kB", "-f", "csv")
     assert ran.code == 130
     assert names_of(ran.out) == kept.names

@@ -2,11 +2,10 @@
 
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 import typer
-
-from orthoselect.cli import plugins
 
 
 class Entry:
@@ -31,10 +30,7 @@ class Entry:
 
 @pytest.fixture
 def with_greetings(monkeypatch):
-    monkeypatch.setattr(plugins, "entry_points", lambda group: [Entry])
-    plugins._found.cache_clear()
-    yield
-    plugins._found.cache_clear()
+    monkeypatch.setattr(metadata, "entry_points", lambda group: [Entry])
 
 
 def test_a_command_of_another_package_is_called_and_listed(run, with_greetings):
@@ -47,16 +43,19 @@ def test_a_command_that_nobody_has_is_one_line(refused, with_greetings):
     assert "No such command 'study'" in refused("study", "list")
 
 
-def test_the_study_is_found_by_its_entry_point():
-    assert plugins._found()["study"].value == "orthoselect_study.command:study_app"
+def test_the_study_is_found_by_its_entry_point(run):
+    (study,) = metadata.entry_points(group="orthoselect.commands", name="study")
+    assert study.value == "orthoselect_study.command:study_app"
+    assert "the paper's empirical comparison" in run("--help").out
 
 
 def test_other_commands_do_not_look_for_it():
     code = """
 import sys
-from orthoselect.cli import main, plugins
+from importlib import metadata
+from orthoselect.cli import main
 def fail(**_): raise AssertionError("looked for entry points")
-plugins.entry_points = fail
+metadata.entry_points = fail
 try:
     main(["methods"])
 except SystemExit as left:

@@ -1,7 +1,5 @@
 """What the command says beside its answer."""
 
-from rich.progress import Progress
-
 from orthoselect.cli.terminal import Bar, _TimeLeft
 
 
@@ -9,9 +7,9 @@ def test_the_time_left_is_the_one_that_was_told():
     """Tasks of a study cost more or less; the pace of the bar does not know how much."""
     clock = [100.0]
     column = _TimeLeft(compact=True)
-    progress = Progress(column, get_time=lambda: clock[0])
-    bar = Bar(progress, progress.add_task("", total=None, newest=""))
-    (task,) = progress.tasks
+    bar = Bar(column, get_time=lambda: clock[0])
+    bar.add_task("", total=None, newest="")
+    (task,) = bar.tasks
 
     bar.show(9, 10, "the slow one is next", left=125.0)
     assert column.render(task).plain == "02:05"

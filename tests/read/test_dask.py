@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from matrices import edges
 from orthoselect import GramStatistics, OrthogonalSelector, select
 from orthoselect.cli.app import app
-from orthoselect.cli.running import connected
+from orthoselect.cli.terminal import connected
 from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError
 from orthoselect.read import on_dask, read_table
 from orthoselect.read.block_columns import RowsOf

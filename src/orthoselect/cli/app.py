@@ -6,20 +6,46 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from importlib import metadata
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from orthoselect.cli import options as o
-from orthoselect.cli.compare import compare_command
-from orthoselect.cli.plugins import Commands
-from orthoselect.cli.running import INTERRUPTED, MENDABLE, ending_well
-from orthoselect.cli.select import select_command
-from orthoselect.cli.terminal import Terminal
+from orthoselect.cli.commands import compare_command, select_command
+from orthoselect.cli.terminal import INTERRUPTED, MENDABLE, Terminal, ending_well
+from orthoselect.lazy import lazy
 from orthoselect.methods import METHODS
 from orthoselect.read import BUILT_IN
 from orthoselect.result.text import as_csv, as_table
 from orthoselect.versions import __version__
+
+
+class Commands(TyperGroup):
+    """The commands of the library, and those of other packages.
+
+    Another package adds one by an entry point of the group "orthoselect.commands", which names a
+    `typer.Typer`. It is looked for when it is called, or when all commands are listed: the entry
+    points of all that is installed take a while to read.
+    """
+
+    @lazy
+    def _others(self) -> dict[str, metadata.EntryPoint]:
+        return {entry.name: entry for entry in metadata.entry_points(group="orthoselect.commands")}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        own = super().list_commands(ctx)
+        return [*own, *sorted(set(self._others) - set(own))]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        own = super().get_command(ctx, cmd_name)
+        if own is not None or cmd_name not in self._others:
+            return own
+        command = typer.main.get_command(self._others[cmd_name].load())
+        command.name = cmd_name
+        return command
+
 
 app = typer.Typer(
     name="orthoselect",
@@ -58,11 +84,11 @@ Name = Annotated[str | None, typer.Argument(help="Show this method in full.", sh
 
 
 @app.command("methods")
-def _methods(name: Name = None, format: o.FormatOption = o.Format.table) -> None:
+def _methods(name: Name = None, format: o.Format = "table") -> None:
     """List the methods, or show one with its options and where it comes from."""
     with ending_well(Terminal()):
         methods = [METHODS.find(name)] if name else list(METHODS.values())
-        if format is o.Format.table:
+        if format == "table":
             print(repr(methods[0]) if name else repr(METHODS))
             return
         rows = [
@@ -79,18 +105,18 @@ def _methods(name: Name = None, format: o.FormatOption = o.Format.table) -> None
 
 
 @app.command("datasets")
-def _datasets(format: o.FormatOption = o.Format.table) -> None:
+def _datasets(format: o.Format = "table") -> None:
     """List the data sets that come with it."""
     rows = [asdict(entry) for entry in BUILT_IN.values()]
-    if format is o.Format.table:
+    if format == "table":
         cells = [[str(value) for value in row.values()] for row in rows]
         print(as_table(list(rows[0]), cells, left={0, 3, 4}))
         return
     _print(rows, format)
 
 
-def _print(rows: list[dict[str, Any]], format: o.Format) -> None:
-    if format is o.Format.json:
+def _print(rows: list[dict[str, Any]], format: str) -> None:
+    if format == "json":
         print(json.dumps(rows, indent=2, default=repr))
     else:
         cells = [[_cell(value) for value in row.values()] for row in rows]

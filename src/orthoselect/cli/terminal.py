@@ -1,17 +1,21 @@
-"""What the command says beside its answer, on standard error: warnings, notes, errors and a bar.
+"""What the command says beside its answer, on standard error, and how it ends.
 
 The library's messages speak of arguments; here they are put in the words of the command.
 """
 
 from __future__ import annotations
 
+import logging
+import os
 import re
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
@@ -20,17 +24,24 @@ from rich.progress import (
     Progress,
     SpinnerColumn,
     Task,
-    TaskID,
     TextColumn,
     TimeRemainingColumn,
 )
 from rich.text import Text
 
-from orthoselect.matrix.memory import say_bytes
+from orthoselect.errors import InputError
+from orthoselect.matrix.memory import is_out_of_memory, room_in_limits, say_bytes
 from orthoselect.methods import METHODS
-from orthoselect.result import SelectionStep
 
+MENDABLE = 2  # the exit code where the user can do something about it
+INTERRUPTED = 130  # as shells count Ctrl-C
+_OR_LIMITS = ", or raise its limits (`ulimit -v`, `ulimit -d`)"
+_PATIENCE = 10  # seconds to wait for a scheduler
 _WIDEST_NAME = 40
+_SAME = (
+    "data delimiter drop encoding estimator exclude features folds include memory method missing "
+    "output repeats scoring target task"
+)
 
 # What a message of the library calls an argument, and what the command calls it.
 _OPTIONS = {
@@ -45,28 +56,7 @@ _OPTIONS = {
     "methods": "--method",
     "names": "NAME",
     "sizes": "-k",
-    **{
-        name: f"--{name}"
-        for name in (
-            "data",
-            "delimiter",
-            "drop",
-            "encoding",
-            "estimator",
-            "exclude",
-            "features",
-            "folds",
-            "include",
-            "memory",
-            "method",
-            "missing",
-            "output",
-            "repeats",
-            "scoring",
-            "target",
-            "task",
-        )
-    },
+    **{name: f"--{name}" for name in _SAME.split()},
 }
 _SETTING = re.compile(r"`(\w+)='?([^'`]*)'?`")
 _PHRASES = {
@@ -103,13 +93,14 @@ class Terminal:
     def __init__(self, quiet: bool = False) -> None:
         self.warnings: list[str] = []
         self._quiet = quiet
-        self._console = Console(stderr=True, soft_wrap=True, highlight=False)
-        self._progress: Progress | None = None
+        self._console = Console(
+            stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False
+        )
 
     def note(self, message: str) -> None:
         """Say what was done."""
         if not self._quiet:
-            self._line(f"orthoselect: {message}")
+            self._console.print(f"orthoselect: {message}")
 
     def warn(self, message: str) -> None:
         """Say, once, what deserves a look."""
@@ -117,15 +108,12 @@ class Terminal:
             return
         self.warnings.append(message)
         if not self._quiet:
-            self._line(f"orthoselect: warning: {message}")
+            self._console.print(f"orthoselect: warning: {message}")
 
     def error(self, message: str) -> None:
         """Say what went wrong."""
         # Not by the console, which loads and makes a lot for a line: there may be no memory left.
         print(f"orthoselect: error: {message}", file=sys.stderr)
-
-    def _line(self, text: str) -> None:
-        self._console.print(text, markup=False, emoji=False)
 
     @contextmanager
     def listening(self) -> Iterator[None]:
@@ -145,9 +133,6 @@ class Terminal:
     @contextmanager
     def working(self, what: str) -> Iterator[Bar]:
         """Show a bar while the block runs, on a terminal only."""
-        if self._quiet or not self._console.is_terminal:
-            yield Bar(None, None)
-            return
         columns = (
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -156,37 +141,28 @@ class Terminal:
             _TimeLeft(compact=True),
             TextColumn("{task.fields[newest]}"),
         )
-        with Progress(*columns, console=self._console, transient=True) as progress:
-            task = progress.add_task(escape(what), total=None, newest="")
-            yield Bar(progress, task)
+        unseen = self._quiet or not self._console.is_terminal
+        with Bar(*columns, console=self._console, transient=True, disable=unseen) as bar:
+            bar.add_task(escape(what), total=None, newest="")
+            yield bar
 
 
-class Bar:
-    """A bar, or nothing where nobody looks."""
-
-    def __init__(self, progress: Progress | None, task: TaskID | None) -> None:
-        self._progress, self._task = progress, task
-
-    def step(self, step: SelectionStep, number: int, size: int) -> None:
-        """Show a step of a selection."""
-        self.show(number, size, step.name)
+class Bar(Progress):
+    """A bar of one task."""
 
     def read(self, passes: int, count: int) -> None:
         """Show how much of a table in blocks has been read."""
-        if self._progress is not None and self._task is not None:
-            what = f"selecting: pass {passes}, {say_bytes(count)} read"
-            self._progress.update(self._task, description=what)
+        what = f"selecting: pass {passes}, {say_bytes(count)} read"
+        self.update(self.task_ids[0], description=what)
 
     def show(self, done: int, total: int, newest: str, left: float | None = None) -> None:
         """Show how far it is; the seconds that are left are guessed if they are not given."""
-        if self._progress is None or self._task is None:
-            return
         newest = " ".join(newest.split())
         if len(newest) > _WIDEST_NAME:
             newest = newest[: _WIDEST_NAME - 1] + "…"
-        until = None if left is None else self._progress.get_time() + left
-        self._progress.update(
-            self._task, completed=done, total=total, newest=escape(newest), until=until
+        until = None if left is None else self.get_time() + left
+        self.update(
+            self.task_ids[0], completed=done, total=total, newest=escape(newest), until=until
         )
 
 
@@ -241,3 +217,80 @@ def _setting(found: re.Match[str]) -> str:
         return f"`{_OPTIONS[name]} {value}`"
     is_own = any(name in method.options for method in METHODS.values())
     return f"`--option {name}={value}`" if is_own else found[0]
+
+
+@contextmanager
+def ending_well(terminal: Terminal, own: Mapping[str, str] = {}) -> Iterator[None]:
+    """Turn what the user can mend into one line and exit code 2, and Ctrl-C into 130.
+
+    Parameters
+    ----------
+    terminal : Terminal
+    own : mapping of str to str
+        What this command calls arguments that others call otherwise.
+    """
+    try:
+        with terminal.listening():
+            yield
+    except InputError as error:
+        terminal.error(in_command_words(str(error), own))
+        raise typer.Exit(MENDABLE) from None
+    except (MemoryError, ImportError) as error:
+        if not is_out_of_memory(error):
+            raise
+        traceback.clear_frames(error.__traceback__)  # they hold what took the memory
+        limits = "" if room_in_limits() is None else _OR_LIMITS
+        terminal.error(f"there is not enough memory for this table; drop columns or rows{limits}.")
+        raise typer.Exit(MENDABLE) from None
+    except BrokenPipeError:
+        # Whoever read our answer has gone: that is no error, and nothing more can be said to them.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise typer.Exit(0) from None
+    except OSError as error:
+        where = f" `{error.filename}`" if error.filename else ""
+        terminal.error(f"{error.strerror or error}{where}.")
+        raise typer.Exit(MENDABLE) from None
+    except KeyboardInterrupt:
+        terminal.error("interrupted before the first feature was found.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def connected(address: str | None) -> Iterator[None]:
+    """Be a client of the scheduler at an address; None for none."""
+    if address is None:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise InputError(
+            "`--scheduler` needs Dask; install it with `pip install 'orthoselect[dask]'`."
+        ) from None
+    try:
+        client = Client(address, timeout=_PATIENCE, set_as_default=True)
+    except Exception as error:  # whatever answers there may say anything, and does
+        said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise InputError(
+            f"`--scheduler` should be the address of a running scheduler, such as "
+            f"tcp://127.0.0.1:8786; {address!r} does not answer as one: {said}"
+        ) from None
+    with _without_last_words(), client:
+        if not client.scheduler_info()["workers"]:
+            raise InputError(
+                f"the scheduler at {address} should have workers; it has none. Start some with "
+                f"`dask worker {address}`."
+            )
+        yield
+
+
+@contextmanager
+def _without_last_words() -> Iterator[None]:
+    """Keep asyncio from printing a traceback of the task that Ctrl-C took the client from."""
+    log = logging.getLogger("asyncio")
+    before = log.level
+    log.setLevel(logging.CRITICAL)
+    try:
+        yield
+    finally:
+        log.setLevel(before)

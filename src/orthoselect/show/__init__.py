@@ -11,6 +11,6 @@ page: a summary -> HTML, by templates/ and the charts that charts draws.
 """
 
 from orthoselect.show.reporting import report, write_report
-from orthoselect.show.summary import summarize
+from orthoselect.show.summary import outline, summarize
 
-__all__ = ["report", "summarize", "write_report"]
+__all__ = ["outline", "report", "summarize", "write_report"]

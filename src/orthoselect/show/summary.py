@@ -131,22 +131,17 @@ def summarize(
     with python_warnings.catch_warnings(), single_threaded_blas():
         python_warnings.simplefilter("ignore")
         whys = _Whys(walked, path)
-    method = METHODS[path.method]
     selected = [features[f] for f in walked.places]
     return {
-        "kind": "selection",
+        **outline(path),
         "title": source or _title(data, names),
-        "created": datetime.now().astimezone().isoformat(timespec="seconds"),
         "target": ", ".join(names),
         "responses": responses(problem, names),
         "task": problem.response.task,
         "sentence": answer(path, problem, names, whys.reached),
-        **path.to_dict(),
         "adds_up": path.method in _ADDS_UP,
         "judged_by": _judged_by(walked, path),
         "reachable": _reachable(walked, path),
-        "method_summary": method.summary,
-        "method_source": method.source,
         "set": _set(problem, whys.squares),
         "features": whys.features(),
         "substitutes": whys.substitutes(),
@@ -155,6 +150,18 @@ def summarize(
         "correlations": _correlations(whys.chosen, path.names),
         "data": data_facts(problem, features, left_out or {}, warnings),
         "reproduce": reproduction(path, data, named, command),
+    }
+
+
+def outline(path: SelectionPath) -> dict[str, Any]:
+    """Return the part of a summary that needs no row of the table."""
+    method = METHODS[path.method]
+    return {
+        "kind": "selection",
+        "created": datetime.now().astimezone().isoformat(timespec="seconds"),
+        **path.to_dict(),
+        "method_summary": method.summary,
+        "method_source": method.source,
     }
 
 

@@ -1,0 +1,400 @@
+"""`orthoselect select` and `orthoselect compare`: from their options to their answers."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from orthoselect.cli import options as o
+from orthoselect.cli.loading import Asked, Loaded, load, open_table
+from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
+from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted
+from orthoselect.lazy import lazy
+from orthoselect.methods import METHODS
+from orthoselect.output import check_keeps_source, check_place
+from orthoselect.read import (
+    Dataset,
+    check_block_output,
+    check_output,
+    files_of,
+    on_dask,
+    output_format,
+    write_blocks,
+    write_columns,
+)
+from orthoselect.result import Comparison, SelectionPath
+from orthoselect.selection import check_blocks, select
+
+_REPORTS = (".html", ".htm", ".json")
+_SMALL = 1_000_000  # numbers in a table that one process compares in seconds
+
+
+def select_command(
+    source: o.Sources,
+    *,
+    target: o.Target,
+    count: o.Count = "10",
+    method: o.Method = "socc",
+    option: o.OwnOption,
+    task: o.Task = "auto",
+    include: o.Include,
+    exclude: o.Exclude,
+    group: o.Group,
+    categorical: o.Categorical,
+    drop: o.Drop,
+    weights: o.Weights = None,
+    memory: o.Memory = None,
+    scheduler: o.Scheduler = None,
+    missing: o.Missing = "error",
+    delimiter: o.Delimiter = None,
+    encoding: o.Encoding = None,
+    header: o.Header = True,
+    input_format: o.InputFormat = None,
+    format: o.Format = "table",
+    output: o.Output = None,
+    report: o.Report = None,
+    overwrite_source: o.OverwriteSource = False,
+    escape_formulas: o.EscapeFormulas = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """Select the features that together explain a column best.
+
+    Standard output holds the answer only; everything else goes to standard error.
+    """
+    terminal = Terminal(quiet)
+    with ending_well(terminal), connected(scheduler):
+        wanted, own = _count(count), o.own_options(option)
+        asked = Asked(
+            source=source[0] if len(source) == 1 else source,
+            target=target,
+            categorical=categorical,
+            group=group,
+            include=include,
+            exclude=exclude,
+            drop=drop,
+            weights=weights,
+            missing=missing,
+            delimiter=delimiter,
+            encoding=encoding,
+            header=header,
+            format=input_format,
+            memory=memory,
+            in_blocks=scheduler is not None,
+        )
+        _check_files(asked.source, {"--output": output, "--report": report}, overwrite_source)
+        with terminal.working(f"reading {' '.join(source)}"):
+            table = open_table(asked)
+            if table.in_blocks:
+                _check_blocks(table, method, output, report)
+            written = None if output is None else output_format(table, output)
+            if escape_formulas is not None and not {format, written} & {"csv", "tsv"}:
+                raise InputError(
+                    "`--escape-formulas` and `--no-escape-formulas` are for CSV and TSV; neither "
+                    "`--format csv` nor an `--output` of these is given. Omit them."
+                )
+            loaded = load(asked, table)
+            if scheduler is not None:
+                loaded = replace(loaded, dataset=on_dask(loaded.dataset))
+        path, interrupted = _select(loaded, wanted, method, task, own, terminal)
+        if not len(path):
+            raise InputError(f"nothing could be selected: {path.stopped}")
+        answer = Answer(path, loaded, terminal, escape_formulas)
+        try:
+            answer.show(format)
+            if output is not None:
+                answer.write_table(path, output, overwrite_source=overwrite_source)
+            if report is not None:
+                answer.write_report(report)
+        except KeyboardInterrupt:
+            terminal.error(
+                f"interrupted while writing; the {len(path)} feature(s) are found, and files that "
+                f"were not complete are as they were."
+            )
+            raise typer.Exit(INTERRUPTED) from None
+    if interrupted:
+        terminal.error(f"interrupted after {len(path)} feature(s), which are kept.")
+        raise typer.Exit(INTERRUPTED)
+
+
+def compare_command(
+    source: o.Source,
+    *,
+    target: o.Target,
+    count: o.Largest = 10,
+    method: o.Methods,
+    option: o.OwnOption,
+    estimator: o.Estimator = "auto",
+    scoring: o.Scoring = "auto",
+    folds: o.Folds = 5,
+    repeats: o.Repeats = 1,
+    seed: o.Seed = 0,
+    jobs: o.Jobs = None,
+    task: o.Task = "auto",
+    exclude: o.Exclude,
+    group: o.Group,
+    categorical: o.Categorical,
+    drop: o.Drop,
+    missing: o.Missing = "error",
+    delimiter: o.Delimiter = None,
+    encoding: o.Encoding = None,
+    header: o.Header = True,
+    input_format: o.InputFormat = None,
+    format: o.Format = "table",
+    report: o.Report = None,
+    overwrite_source: o.OverwriteSource = False,
+    quiet: o.Quiet = False,
+) -> None:
+    """Compare methods: the score of a linear model against the number of selected features.
+
+    Selection happens inside each fold, on its training rows only.
+    """
+    terminal = Terminal(quiet)
+    with ending_well(terminal):
+        _check_files(source, {"--report": report}, overwrite_source)
+        asked = Asked(
+            source=source,
+            target=target,
+            categorical=categorical,
+            group=group,
+            exclude=exclude,
+            drop=drop,
+            missing=missing,
+            delimiter=delimiter,
+            encoding=encoding,
+            header=header,
+            format=input_format,
+        )
+        with terminal.working(f"reading {source}"):
+            table = open_table(asked)
+            if table.in_blocks:
+                raise InputError(
+                    f"`compare` should have a table that fits into memory, to cut it into folds; "
+                    f"`{table.name}` is too large. Give it some of the rows."
+                )
+            loaded = load(asked, table)
+        if jobs is None:  # all processors, unless processes would take longer to start than to work
+            jobs = -1 if loaded.dataset.n_rows * len(loaded.dataset.names) > _SMALL else 1
+        methods = [name.strip() for item in method for name in item.split(",") if name.strip()]
+        settings = {
+            "methods": methods or None,
+            "sizes": count,
+            "estimator": estimator,
+            "scoring": scoring,
+            "folds": folds,
+            "repeats": repeats,
+            "random_state": seed,
+            "n_jobs": jobs,
+            "task": task,
+            "options": o.own_options(option),
+        }
+        comparison, interrupted = _compare(loaded, settings, terminal)
+        answer = Answer(comparison, loaded, terminal)
+        answer.show(format)
+        if report is not None:
+            answer.write_report(report)
+    if interrupted:
+        terminal.error("interrupted; the folds that were done are kept.")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _count(text: str) -> int | float:
+    """Read a count or a fraction.
+
+    Examples
+    --------
+    >>> _count("12"), _count("0.25")
+    (12, 0.25)
+    """
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    raise InputError(
+        f"`-k` should be a whole number of at least 1, or a fraction in (0, 1); got {text!r}."
+    )
+
+
+def _check_files(
+    source: str | list[str], written: Mapping[str, str | None], overwrite: bool
+) -> None:
+    """Raise before the work if its result could not be written, or would replace the table.
+
+    `written` has each option that names a file to write, and the file if there is to be one.
+    """
+    places = {option: file for option, file in written.items() if file is not None}
+    report = places.get("--report")
+    if report is not None and Path(report).suffix.lower() not in _REPORTS:
+        raise InputError(
+            f"`--report` should end in .html (a page) or .json (its figures); got {report!r}."
+        )
+    if "--output" in places:
+        check_output(places["--output"])
+    for file in places.values():
+        check_place(file)
+    if overwrite and not places:
+        raise InputError(
+            f"`--overwrite-source` is for {' and '.join(f'`{option}`' for option in written)}, "
+            f"which should name the file to replace; it is not given. Omit it."
+        )
+    files = files_of(source) if places else []
+    for option, file in places.items():
+        check_keeps_source(file, files, option, overwrite=overwrite)
+
+
+def _check_blocks(table: Dataset, method: str, output: str | None, report: str | None) -> None:
+    """Raise before the work for what cannot be done with a table in blocks."""
+    check_blocks(table, METHODS.find(method))
+    if report is not None:
+        raise InputError(
+            f"`--report` needs the table in memory, to draw its rows; `{table.name}` is too large "
+            f"for that. Omit it, or report on some of the rows."
+        )
+    if output is not None:
+        check_block_output(table, output)
+
+
+def _select(
+    loaded: Loaded,
+    wanted: int | float,
+    method: str,
+    task: str,
+    own: Mapping[str, Any],
+    terminal: Terminal,
+) -> tuple[SelectionPath, bool]:
+    """Return the path as far as it came, and whether it was interrupted."""
+    try:
+        with terminal.working("selecting") as bar:
+            if loaded.dataset.in_blocks:
+                loaded.dataset.data.progress = bar.read
+            path = select(
+                loaded.dataset,
+                loaded.target,
+                wanted,
+                method,
+                task=task,
+                sample_weight=loaded.weights,
+                progress=lambda step, number, size: bar.show(number, size, step.name),
+                **loaded.options,
+                **own,
+            )
+    except SelectionInterrupted as stopped:
+        if not len(stopped.path):
+            raise
+        return stopped.path, True
+    return path, False
+
+
+def _compare(
+    loaded: Loaded, settings: Mapping[str, Any], terminal: Terminal
+) -> tuple[Comparison, bool]:
+    """Return the comparison as far as it came, and whether it was interrupted."""
+    from orthoselect.comparison import compare  # with scikit-learn, which other commands spare
+
+    columns = {k: v for k, v in loaded.options.items() if k != "include"}
+    try:
+        with terminal.working("comparing") as bar:
+            comparison = compare(
+                loaded.dataset,
+                loaded.target,
+                **settings,
+                **columns,
+                progress=lambda done, total, method, fold: bar.show(done, total, method),
+            )
+    except ComparisonInterrupted as stopped:
+        if stopped.comparison is None:
+            raise
+        return stopped.comparison, True
+    return comparison, False
+
+
+class Answer:
+    """A path or a comparison on its way to standard output, and to files.
+
+    Parameters
+    ----------
+    result : SelectionPath or Comparison
+    loaded : Loaded
+    terminal : Terminal
+    escape_formulas : bool or None
+        What to do about names and text like formulas in CSV and TSV.
+    """
+
+    def __init__(
+        self,
+        result: SelectionPath | Comparison,
+        loaded: Loaded,
+        terminal: Terminal,
+        escape_formulas: bool | None = None,
+    ) -> None:
+        self._result, self._loaded, self._terminal = result, loaded, terminal
+        self._escape_formulas = escape_formulas
+
+    def show(self, format: str) -> None:
+        """Print the result."""
+        if format == "json":
+            print(json.dumps(self._summary, indent=2, ensure_ascii=False))
+        elif format == "csv":
+            print(self._result.to_csv(escape_formulas=self._escape_formulas), end="")
+        elif isinstance(self._result, SelectionPath):
+            print(self._result.to_text(bars=sys.stdout.isatty()))
+        else:
+            print(self._result.to_text())
+        sys.stdout.flush()
+
+    def write_table(self, path: SelectionPath, output: str, *, overwrite_source: bool) -> None:
+        """Write the table reduced to the selected columns and the target."""
+        dataset, targets = self._loaded.dataset, self._loaded.target_columns
+        columns = [dataset.names[column] for column in path.columns]
+        is_text = output_format(dataset, output) in ("csv", "tsv")
+        how: dict[str, Any] = {
+            "overwrite_source": overwrite_source,
+            "escape_formulas": self._escape_formulas if is_text else None,
+        }
+        if dataset.in_blocks:
+            write_blocks(dataset, [*columns, *targets], output, **how)
+        else:
+            write_columns(dataset, columns, targets or None, output, **how)
+        self._terminal.note(f"wrote {len(columns)} columns and the target to {output}")
+
+    def write_report(self, report: str) -> None:
+        """Write the page."""
+        from orthoselect.show import write_report
+
+        with self._terminal.working("writing the report"):
+            write_report(self._summary, report)
+        self._terminal.note(f"wrote the report to {report}")
+
+    @lazy
+    def _summary(self) -> dict[str, Any]:
+        """What the report shows and `--format json` prints: with what only the command knows."""
+        from orthoselect.show import outline, summarize
+
+        loaded, dataset, result = self._loaded, self._loaded.dataset, self._result
+        if isinstance(result, Comparison):
+            summary = result.to_dict()
+        elif dataset.in_blocks:
+            summary = outline(result)
+        else:
+            named = loaded.target_columns or loaded.target_name
+            weights = loaded.weights
+            summary = summarize(
+                result, dataset, loaded.target, sample_weight=weights, target_name=named
+            )
+        data = {"rows": dataset.n_rows, "columns": len(dataset.names), **summary.get("data", {})}
+        left_out = [{"name": name, "reason": reason} for name, reason in loaded.reasons.items()]
+        typed = shlex.join(["orthoselect", *sys.argv[1:]])
+        return {
+            **summary,
+            "title": dataset.name,
+            "target": loaded.target_name,
+            "data": {**data, "left_out": left_out, "warnings": list(self._terminal.warnings)},
+            "reproduce": {**summary.get("reproduce", {}), "command": typed},
+        }
