@@ -3,14 +3,12 @@
 In comes a path with its data, or a comparison; out goes a file. Between the two is the summary, a
 dictionary of plain values. The class to know is `Replay`: what each step was chosen from.
 
-reporting: `report` and `write_report`, a result -> a file.
-summary: a path and its data -> the summary; sentence, facts, pictures: parts of it.
+summary: a path and its data -> the summary -> a file; facts and pictures: parts of it.
 replay: the path walked again; explained: what selected features explain of the others;
 verdicts: why the others were not chosen.
 page: a summary -> HTML, by templates/ and the charts that charts draws.
 """
 
-from orthoselect.show.reporting import report, write_report
-from orthoselect.show.summary import outline, summarize
+from orthoselect.show.summary import outline, report, summarize, write_report
 
 __all__ = ["outline", "report", "summarize", "write_report"]

@@ -12,7 +12,6 @@ R squared of least squares on U, for a block the mean of that over its direction
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,35 +68,26 @@ class FeatureColumns:
         for f, J in self._wide.items():
             self.ranks[f] = len(J)
         self.signed &= self.ranks > 0
-        sound = {f: b for f, b in blocks.items() if len(b[0]) and _least(b[1]) >= HEALTHY}
+        sound = {
+            f: (J, D)
+            for f, (J, D) in blocks.items()
+            if len(J) and np.linalg.eigvalsh(D)[0] >= HEALTHY
+        }
         self._sound = [(b, np.linalg.inv(b.D)) for b in blocks_by_width(sound)]
         # Columns that nearly depend on each other: their products have too few digits.
         self._delicate = [f for f, J in self._wide.items() if len(J) and f not in sound]
 
-    @property
-    def n_rows(self) -> int:
-        """Number of rows, N."""
-        return self._X.shape[0]
-
     def columns_of(self, f: int) -> tuple[Floats, Floats]:
         """Return the independent columns of feature f, (N, r_f), and one rounding of each."""
         if not self.ranks[f]:
-            return np.zeros((self.n_rows, 0)), np.zeros(0)
+            return np.zeros((len(self.V), 0)), np.zeros(0)
         J = self._wide[f] if f in self._wide else self._single[f : f + 1]
         return self._X.columns(J), self._X.sizes[J]
 
     def shares(self, U: Floats) -> Floats:
-        """Return the share of every feature that each of some orthonormal columns explains.
+        """Return the share of every feature that each column of U explains, (u, features).
 
-        Parameters
-        ----------
-        U : array of shape (N, u)
-            Orthogonal to `root`.
-
-        Returns
-        -------
-        shares : array of shape (u, number of features)
-            0 for constant features.
+        U (N, u) is orthonormal, and orthogonal to `root`. Of constant features it is 0.
         """
         P = self._X.cross(np.asfortranarray(U))  # (u, n)
         shares = np.zeros((U.shape[1], len(self._single)))
@@ -112,9 +102,14 @@ class FeatureColumns:
             shares[:, f] = ((U.T @ own) ** 2).sum(axis=1) / own.shape[1]
         return shares
 
-    def summed_shares(self, U: Floats, owners: Indices, n_owners: int) -> Floats:
-        """Return the shares that groups of columns of U explain, (n_owners, number of features)."""
-        total = np.zeros((n_owners, len(self._single)))
+    def shares_of(self, spans: Sequence[Floats]) -> Floats:
+        """Return the share of every feature that each span explains, (spans, features).
+
+        A span is given by orthonormal columns as `shares` takes them.
+        """
+        U = spans[0] if len(spans) == 1 else np.hstack(spans)
+        owners = np.repeat(np.arange(len(spans)), [span.shape[1] for span in spans])
+        total = np.zeros((len(spans), len(self._single)))
         wide = max(1, min(_BATCH, _BATCH_BYTES // (8 * max(self._X.shape[1], 1))))
         for at in range(0, U.shape[1], wide):
             part = slice(at, at + wide)
@@ -123,13 +118,14 @@ class FeatureColumns:
         return np.minimum(total, 1.0)
 
 
-def _least(G: Floats) -> float:
-    return float(np.linalg.eigvalsh(G)[0])
-
-
-@dataclass(frozen=True)
 class SelectedSet:
-    """The selected features in each other's terms.
+    """The selected features in each other's terms, and what they explain of all features.
+
+    Parameters
+    ----------
+    features : FeatureColumns
+    places : sequence of int
+        The selected ones in their order.
 
     Attributes
     ----------
@@ -138,25 +134,46 @@ class SelectedSet:
         Q'U_f of each selected feature; no columns if it is constant.
     signed : list of bool
         Which are single columns, so that correlations have a sign.
-    remains : list of float
-        What those before it leave of each, a share; nan if it is constant.
+    explained : array of shape (number selected, number of features)
+        The share of each feature that each selected one explains.
+    remains : array of shape (number of features,)
+        The share of each feature that the selected set does not explain; of a selected one what
+        those selected before it do not. nan for constants.
     """
 
-    Q: Floats
-    coordinates: list[Floats]
-    signed: list[bool]
-    remains: list[float]
+    def __init__(self, features: FeatureColumns, places: Sequence[int]) -> None:
+        self.places = list(places)
+        basis = Basis(len(features.V))
+        coordinates, remains = [], []
+        explained, waiting = [np.zeros((0, len(features.ranks)))], []
+        for f in places:
+            A, sizes = features.columns_of(f)
+            U = A if A.shape[1] == 1 else orthonormalize(A, sizes)[0]
+            before = (basis.Q.T @ U) ** 2
+            remains.append(1.0 - before.sum() / U.shape[1] if U.shape[1] else np.nan)
+            for column, size in zip(A.T, sizes):
+                basis.append(column, size)
+            coordinates.append(basis.Q.T @ U)
+            waiting.append(U)
+            # Many at a time are multiplied faster; all would take as much memory as Q.
+            if f == places[-1] or sum(span.shape[1] for span in waiting) >= _BATCH:
+                explained.append(features.shares_of(waiting))
+                waiting = []
+        self.Q, k = basis.Q, basis.Q.shape[1]
+        self.coordinates = [np.pad(C, ((0, k - len(C)), (0, 0))) for C in coordinates]
+        self.signed = [bool(features.signed[f]) for f in places]
+        self.explained = np.vstack(explained)
+        left = 1.0 - features.shares_of([self.Q])[0]
+        left[left < features.rounding] = 0.0
+        left[features.ranks == 0] = np.nan
+        left[self.places] = np.clip(remains, 0.0, 1.0)
+        self.remains = left
 
     def correlations(self, directions: Floats) -> Floats:
         """Return the correlation of each selected feature with directions Qa, (t, number of a).
 
-        For a feature of several columns it is the multiple correlation, which has no sign; for a
-        constant one nan.
-
-        Parameters
-        ----------
-        directions : array of shape (k, number of a)
-            Of norm one.
+        The columns a, (k, number of a), have norm one. For a feature of several columns it is the
+        multiple correlation, which has no sign; for a constant one nan.
         """
         found = np.full((len(self.coordinates), directions.shape[1]), np.nan)
         for s, (C, signed) in enumerate(zip(self.coordinates, self.signed)):
@@ -184,93 +201,16 @@ class SelectedSet:
                 R[i, j] = R[j, i] = 1.0 if i == j else np.clip(value, -1.0, 1.0)
         return R, signed[:, None] & signed
 
+    def explains_most(self) -> tuple[Indices, Floats]:
+        """Return for each feature the step that explains most of it, and the share; -1 for none.
 
-def selected_set(geometry: FeatureColumns, places: Sequence[int]) -> tuple[SelectedSet, Floats]:
-    """Orthonormalize the selected features in their order.
-
-    Returns
-    -------
-    chosen : SelectedSet
-    explained : array of shape (number selected, number of features)
-        The share of each feature that each selected one explains.
-    """
-    basis = Basis(geometry.n_rows)
-    spans: list[Floats] = []
-    signed, remains = [], []
-    explained = _Explained(geometry, len(places))
-    for s, f in enumerate(places):
-        A, sizes = geometry.columns_of(f)
-        U = A if A.shape[1] == 1 else orthonormalize(A, sizes)[0]
-        before = basis.Q.T @ U
-        remains.append(_left(before) if U.shape[1] else np.nan)
-        for column, size in zip(A.T, sizes):
-            basis.append(column, size)
-        spans.append(basis.Q.T @ U)
-        signed.append(bool(geometry.signed[f]))
-        explained.add(s, U)
-    Q = basis.Q
-    coordinates = [np.pad(C, ((0, Q.shape[1] - len(C)), (0, 0))) for C in spans]
-    return SelectedSet(Q, coordinates, signed, remains), explained.shares()
-
-
-class _Explained:
-    """Shares that features explain of all others, worked out for many at a time."""
-
-    def __init__(self, geometry: FeatureColumns, n: int) -> None:
-        self._geometry = geometry
-        self._shares = np.zeros((n, len(geometry.ranks)))
-        self._waiting: list[tuple[int, Floats]] = []
-
-    def add(self, s: int, U: Floats) -> None:
-        """Take the orthonormal columns of selected feature s."""
-        self._waiting.append((s, U))
-        if sum(columns.shape[1] for _, columns in self._waiting) >= _BATCH:
-            self._work()
-
-    def shares(self) -> Floats:
-        """Return all, (number selected, number of features)."""
-        self._work()
-        return self._shares
-
-    def _work(self) -> None:
-        if not self._waiting:
-            return
-        who = np.array([s for s, _ in self._waiting])
-        U = np.hstack([columns for _, columns in self._waiting])
-        owners = np.repeat(np.arange(len(who)), [c.shape[1] for _, c in self._waiting])
-        self._shares[who] = self._geometry.summed_shares(U, owners, len(who))
-        self._waiting = []
-
-
-def _left(coordinates: Floats) -> float:
-    """Return the share of a feature that a basis leaves, by its coordinates in it."""
-    left = 1.0 - (coordinates**2).sum() / coordinates.shape[1]
-    return float(np.clip(left, 0.0, 1.0))
-
-
-def what_remains(geometry: FeatureColumns, chosen: SelectedSet, places: Sequence[int]) -> Floats:
-    """Return the share of each feature that the selected set does not explain.
-
-    Of a selected feature it is what those selected before it do not explain; nan for constants.
-    """
-    owners = np.zeros(chosen.Q.shape[1], dtype=np.intp)
-    left = 1.0 - geometry.summed_shares(chosen.Q, owners, 1)[0]
-    left[left < geometry.rounding] = 0.0
-    left[geometry.ranks == 0] = np.nan
-    left[list(places)] = chosen.remains
-    return left
-
-
-def most_explained(explained: Floats, places: Sequence[int]) -> tuple[Indices, Floats]:
-    """Return for each feature the step that explains most of it, and the share; -1 for none.
-
-    A selected feature is compared with those before it only. The first of equals counts.
-    """
-    known = np.round(explained, _ALIKE)
-    for s, f in enumerate(places):
-        known[s:, f] = -1.0
-    if not len(known):
-        return np.full(known.shape[1], -1), np.full(known.shape[1], np.nan)
-    best = known.argmax(axis=0)
-    share = np.take_along_axis(known, best[None], axis=0)[0]
-    return np.where(share < 0, -1, best), np.where(share < 0, np.nan, share)
+        A selected feature is compared with those before it only. The first of equals counts.
+        """
+        known = np.round(self.explained, _ALIKE)
+        for s, f in enumerate(self.places):
+            known[s:, f] = -1.0
+        if not len(known):
+            return np.full(known.shape[1], -1), np.full(known.shape[1], np.nan)
+        best = known.argmax(axis=0)
+        share = np.take_along_axis(known, best[None], axis=0)[0]
+        return np.where(share < 0, -1, best), np.where(share < 0, np.nan, share)

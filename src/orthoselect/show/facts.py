@@ -1,4 +1,4 @@
-"""Facts about the data, and how to get the same again."""
+"""What a page says in words: the answer, facts about the data, how to get the same again."""
 
 from __future__ import annotations
 
@@ -9,30 +9,89 @@ from typing import Any
 import numpy as np
 
 from orthoselect.arguments import target_in_code
-from orthoselect.encode import Feature, Features, Labels
+from orthoselect.encode import Feature, Features, Labels, Response
 from orthoselect.errors import InputError
 from orthoselect.methods import GENERAL, METHODS
 from orthoselect.result import SelectionPath
 from orthoselect.result.text import finite
 from orthoselect.roles import Problem
 from orthoselect.show.pictures import live_rows
-from orthoselect.versions import versions
 
-_PACKAGES = ("numpy", "scipy", "scikit-learn")
+# Methods whose gains are shares of their ceiling.
+_SHARES = {"socc", "socc_discretized", "err"}
+# Methods that center nothing: what they explain is explained of squares, the mean's included.
+_SQUARES = {"err": "sum of squares", "mser": "mean square"}
 _DEFAULTS = {**GENERAL, "include": None, "exclude": None, "search": "forward"}
 
 
-def response_names(target: Any, n_parts: int, name: str | Sequence[str] | None = None) -> list[str]:
-    """Return what to call each column of a response that is given as values.
+def answer(
+    path: SelectionPath, problem: Problem, names: list[str], reached: tuple[float, float]
+) -> str:
+    """Say in a sentence or two what was selected and how much of the response it explains.
 
-    Parameters
-    ----------
-    target : array, series or dataframe
-    n_parts : int
-        Number of its columns.
-    name : str or sequence of str, optional
-        What to call it if it does not know its name: a name for each column, also as one text
-        with commas between them, or one name that the columns are numbered by.
+    `names` are those of the response's columns; `reached` has the sums of squared canonical
+    correlations of the first feature alone and of all selected.
+    """
+    features = "1 feature" if path.n_candidates == 1 else f"{path.n_candidates} features"
+    if not len(path):
+        return f"None of {features} was selected: {path.stopped or 'there was nothing to choose.'}"
+    response, of = problem.response, f"{len(path)} of {features}"
+    by = "" if path.method == "socc" else f", selected by {path.method},"
+    first, all_ = _shares(path, problem, reached)
+    what = _whole(path, response, names)
+    if not response.m and path.method not in _SQUARES:
+        said = (
+            f"{of} {'was' if len(path) == 1 else 'were'} selected by {path.method}, but "
+            f"{_listed(names)} is constant: there is nothing to explain."
+        )
+    elif len(path) == 1:
+        said = f"{of}, {path[0].name}{by or ','} explains {all_} of {what}."
+    else:
+        said = (
+            f"{of}{by} explain {all_} of {what}; the first, {path[0].name}, alone explains {first}."
+        )
+    if path.stopped == "interrupted.":
+        return f"{said} The search was interrupted before it had as many features as asked for."
+    return f"{said} The search stopped there: {path.stopped}" if path.stopped else said
+
+
+def _shares(path: SelectionPath, problem: Problem, reached: tuple[float, float]) -> tuple[str, str]:
+    """Return the shares that the first feature and that all selected explain, in percent."""
+    first, all_, most = *reached, float(problem.response.m)
+    if path.method in _SHARES or path.method == "mser":
+        first, all_, most = path[0].gain, path.total, path.ceiling
+    if path.method == "mser":
+        parts = [p.codes if isinstance(p, Labels) else p[:, 0] for p in problem.response.parts]
+        squares = [np.average(y.astype(float) ** 2, weights=problem.weights) for y in parts]
+        most = float(sum(squares))
+    shares = [min(max(sum_ / (most or 1.0), 0.0), 1.0) for sum_ in (first, all_)]
+    return f"{100 * shares[0]:.1f} %", f"{100 * shares[1]:.1f} %"
+
+
+def _whole(path: SelectionPath, response: Response, names: list[str]) -> str:
+    """Say what shares are shares of."""
+    listed = _listed(names)
+    if path.method in _SQUARES:
+        return f"the {_SQUARES[path.method]} of {listed}"
+    if path.options.get("response_encoding") == "ordinal":
+        return f"the variance of {listed}, classes taken as steps of a scale"
+    if all(isinstance(part, Labels) for part in response.parts):
+        if len(names) > 1:
+            return f"what separates the classes of {listed}"
+        return f"what separates the {len(response.classes[0])} classes of {listed}"
+    return f"the variance of {listed}" if len(names) == 1 else f"what varies in {listed}"
+
+
+def _listed(names: list[str]) -> str:
+    shown = names if len(names) <= 4 else [*names[:3], f"{len(names) - 3} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def response_names(target: Any, n_parts: int, name: str | Sequence[str] | None = None) -> list[str]:
+    """Return what to call each of the columns of a response that is given as values.
+
+    If it does not know its names they are in `name`: one for each column, also as one text with
+    commas between them, or one name that the columns are numbered by.
 
     Examples
     --------
@@ -67,14 +126,6 @@ def _given_names(name: str | Sequence[str] | None, n_parts: int) -> list[str]:
             f"got {len(name)}: {list(name)}."
         )
     return [str(one) for one in name]
-
-
-def responses(problem: Problem, names: Sequence[str]) -> list[dict[str, str]]:
-    """Return name and kind, "classes" or "numbers", of each column of the response."""
-    return [
-        {"name": name, "kind": "classes" if isinstance(part, Labels) else "numbers"}
-        for name, part in zip(names, problem.response.parts)
-    ]
 
 
 def kind_of(feature: Feature, problem: Problem) -> str:
@@ -130,28 +181,10 @@ def spread(y: Any, ddof: int = 0) -> dict[str, float | None]:
     }
 
 
-def reproduction(
-    path: SelectionPath, data: Any, target: Sequence[str], command: str | None
-) -> dict[str, Any]:
-    """Return all that it takes to get the same path again."""
-    return {
-        "command": command,
-        "python": python_code(path, data, target),
-        "options": path.to_dict()["options"],
-        "seed": None,
-        "versions": versions(*_PACKAGES),
-    }
-
-
 def python_code(path: SelectionPath, data: Any, target: Sequence[str]) -> str:
     """Return the call of `select` that found a path, defaults left out.
 
-    Parameters
-    ----------
-    path : SelectionPath
-    data : table, str or Path
-    target : sequence of str
-        The columns of the response; none if its values were given.
+    `target` has the columns of the response; none if its values were given.
 
     Examples
     --------
@@ -162,31 +195,26 @@ def python_code(path: SelectionPath, data: Any, target: Sequence[str]) -> str:
     <BLANKLINE>
     path = select('people.csv', 'income', 5, 'jmi', exclude=['id'], bins=10)
     """
-    size = path.options.get("n_features_to_select", len(path))
+    options, defaults = path.options, {**_DEFAULTS, **METHODS.find(path.method).options}
     arguments = [
         repr(str(data)) if isinstance(data, (str, Path)) else "data",
         target_in_code(target),
-        _shown(size),
+        _shown(options.get("n_features_to_select", len(path))),
         repr(path.method),
-        *_keywords(path.options, path.method),
     ]
-    call = f"path = select({', '.join(arguments)})"
-    if len(call) > 88:
-        call = "path = select(\n    " + ",\n    ".join(arguments) + ",\n)"
-    lines = ["from orthoselect import select", *_imports(path.options), "", call]
-    return "\n".join(lines)
-
-
-def _keywords(options: Mapping[str, Any], method: str) -> list[str]:
-    defaults = {**_DEFAULTS, **METHODS.find(method).options}
-    found = []
     for name, value in options.items():
         if name == "n_features_to_select" or (name in defaults and _same(value, defaults[name])):
             continue
         is_array = name == "sample_weight" and value == "given"
-        given = name if is_array else _shown(value)
-        found.append(f"{name}={given}")
-    return found
+        arguments.append(f"{name}={name if is_array else _shown(value)}")
+    call = f"path = select({', '.join(arguments)})"
+    if len(call) > 88:
+        call = "path = select(\n    " + ",\n    ".join(arguments) + ",\n)"
+    # What options are objects of: discretizers, splitters.
+    kinds = {type(value) for value in options.values() if hasattr(value, "__dict__")}
+    places = sorted((kind.__module__.split("._")[0], kind.__name__) for kind in kinds)
+    imports = [f"from {module} import {name}" for module, name in places]
+    return "\n".join(["from orthoselect import select", *imports, "", call])
 
 
 def _same(value: Any, default: Any) -> bool:
@@ -195,10 +223,3 @@ def _same(value: Any, default: Any) -> bool:
 
 def _shown(value: Any) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
-
-
-def _imports(options: Mapping[str, Any]) -> list[str]:
-    """Return the lines that import what options are objects of: discretizers, splitters."""
-    kinds = {type(value) for value in options.values() if hasattr(value, "__dict__")}
-    places = [(kind.__module__.split("._")[0], kind.__name__) for kind in kinds]
-    return [f"from {module} import {name}" for module, name in sorted(places)]

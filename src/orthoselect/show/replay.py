@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from orthoselect.arguments import count_to_select
 from orthoselect.criteria import Criterion
 from orthoselect.errors import InputError, UnknownColumnError
-from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix.base import Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import GENERAL, METHODS
 from orthoselect.read import find_file, why_not_whole
@@ -28,6 +28,7 @@ from orthoselect.selection import prepare, start
 
 # What every method is asked; the other options of a path are the method's own.
 ASKED = frozenset({*GENERAL, "n_features_to_select", "include", "exclude", "search"})
+_ROLES = ("task", "response_encoding", "categorical_features", "groups", "include", "exclude")
 # A runner-up this close to the winner, as a share of its gain, was nearly chosen.
 NEAR = 0.05
 _RUNNERS_UP = 5
@@ -36,35 +37,7 @@ _NO_ZERO = frozenset({"jmi", "disr", "mrmr_difference", "mrmr_quotient", "cife",
 # Gains of the same selection may differ so much, in shares of the largest, by rounding.
 _SAME = 1e-3
 
-
-@dataclass(frozen=True)
-class RunnersUp:
-    """The best features at one step besides the one taken, best first.
-
-    Those that were taken later are among them.
-
-    Attributes
-    ----------
-    features : integer array
-        Their places among the features.
-    gains : array
-        What each would have added instead.
-    winner : float
-        What the feature taken added.
-    """
-
-    features: Indices
-    gains: Floats
-    winner: float
-
-    def margins(self) -> list[float | None]:
-        """Return by which share of its gain the winner was ahead; None where that says nothing.
-
-        Negative where the winner had been included and was not the best.
-        """
-        if not 0.0 < self.winner < math.inf:
-            return [None] * len(self.gains)
-        return [1.0 - float(g) / self.winner if g < math.inf else None for g in self.gains]
+RunnerUp = tuple[int, float, float | None]
 
 
 @dataclass(frozen=True)
@@ -84,8 +57,11 @@ class Replay:
         What each would add to all selected; nan for those, and where it cannot be taken.
     near : boolean array of shape (number of features,)
         Which are not on the path but came within `NEAR` of the winner of a step.
-    runners_up : list of RunnersUp
-        One for each step.
+    runners_up : list of lists of (int, float, float or None)
+        For each step the best features besides the one taken, best first; those that were taken
+        later are among them. Each with its place, what it would have added, and by which share of
+        its gain the winner was ahead: negative where the winner had been included and was not the
+        best, None where that says nothing.
     """
 
     problem: Problem
@@ -95,28 +71,11 @@ class Replay:
     relevance: Floats
     gains: Floats
     near: NDArray[np.bool_]
-    runners_up: list[RunnersUp]
+    runners_up: list[list[RunnerUp]]
 
 
 def replay(path: SelectionPath, data: Any, target: Any, sample_weight: Any = None) -> Replay:
     """Open what the path was found on and walk it again; what does not fit raises."""
-    _check_weights(path, sample_weight)
-    check_has_rows(data, "a report")
-    data = find_file(data)
-    if why_not_whole(data) is not None:
-        raise InputError(
-            "a report should have the table in memory, to draw its rows; got one in blocks. Pass a "
-            "sample of the rows, and the path that was found on it."
-        )
-    with warnings.catch_warnings(), single_threaded_blas():
-        warnings.simplefilter("ignore")  # whoever made the path has seen them
-        criterion, problem = _reopen(path, data, target, sample_weight)
-        design = prepare(criterion, problem)
-        places = _places(path, design.features)
-        return _walk(path, criterion, problem, design, places)
-
-
-def _check_weights(path: SelectionPath, sample_weight: Any) -> None:
     weighted = path.options.get("sample_weight") is not None
     if weighted and sample_weight is None:
         raise InputError(
@@ -128,26 +87,24 @@ def _check_weights(path: SelectionPath, sample_weight: Any) -> None:
             "the path was found without row weights; leave `sample_weight` out, or select again "
             "with it."
         )
-
-
-def _reopen(
-    path: SelectionPath, data: Any, target: Any, sample_weight: Any
-) -> tuple[Criterion, Problem]:
-    own = {name: value for name, value in path.options.items() if name not in ASKED}
-    criterion = METHODS.find(path.method).make(**own)
-    names = ("task", "response_encoding", "categorical_features", "groups", "include", "exclude")
-    asked = {name: path.options[name] for name in names if name in path.options}
-    try:
-        problem = open_problem(
-            data,
-            target,
-            sample_weight=sample_weight,
-            keep_whole_weights=criterion.keeps_whole_weights,
-            **asked,
+    check_has_rows(data, "a report")
+    data = find_file(data)
+    if why_not_whole(data) is not None:
+        raise InputError(
+            "a report should have the table in memory, to draw its rows; got one in blocks. Pass a "
+            "sample of the rows, and the path that was found on it."
         )
-    except UnknownColumnError as error:
-        raise _misfit(str(error)) from None
-    return criterion, problem
+    own = {name: value for name, value in path.options.items() if name not in ASKED}
+    roles = {name: path.options[name] for name in _ROLES if name in path.options}
+    with warnings.catch_warnings(), single_threaded_blas():
+        warnings.simplefilter("ignore")  # the caller of `select` has seen them
+        criterion = METHODS.find(path.method).make(**own)
+        roles |= {"keep_whole_weights": criterion.keeps_whole_weights}
+        try:
+            problem = open_problem(data, target, sample_weight=sample_weight, **roles)
+        except UnknownColumnError as error:
+            raise _misfit(str(error)) from None
+        return _walk(path, criterion, problem)
 
 
 def _misfit(what: str) -> InputError:
@@ -172,20 +129,21 @@ def _places(path: SelectionPath, features: Any) -> list[int]:
     return found
 
 
-def _walk(
-    path: SelectionPath, criterion: Criterion, problem: Problem, design: Any, places: list[int]
-) -> Replay:
-    state = start(criterion, design, problem, _size(path, problem, design))
+def _walk(path: SelectionPath, criterion: Criterion, problem: Problem) -> Replay:
+    design = prepare(criterion, problem)
+    features, places = design.features, _places(path, design.features)
+    n_included = len(features.places(problem.include))
+    # As many as the search went for: some methods plan for that many.
+    wanted = path.options.get("n_features_to_select", max(len(path), 1))
+    size = max(len(path), count_to_select(wanted, len(features), n_included))
+    state = start(criterion, design, problem, size)
     relevance = gains = state.gains()
-    n_included = len(design.features.places(problem.include))
-    off_path = np.ones(len(design.features), dtype=bool)
+    off_path = np.ones(len(features), dtype=bool)
     off_path[places] = False
-    near, runners_up = np.zeros(len(off_path), dtype=bool), []
-    untaken = np.ones(len(off_path), dtype=bool)
+    near, runners_up = np.zeros(len(features), dtype=bool), []
     for number, f in enumerate(places):
         winner = float(gains[f])
-        untaken[f] = False
-        runners_up.append(_runners_up(gains, untaken, winner))
+        runners_up.append(_runners_up(gains, places[: number + 1], winner))
         if number >= n_included:
             zero = 0.0 if not number or path.method not in _NO_ZERO else np.nanmin(gains)
             near |= off_path & _close(gains, winner, zero)
@@ -194,20 +152,20 @@ def _walk(
     return Replay(problem, criterion, design, places, relevance, gains, near, runners_up)
 
 
-def _size(path: SelectionPath, problem: Problem, design: Any) -> int:
-    """Return how many features the search went for: some methods plan for that many."""
-    wanted = path.options.get("n_features_to_select", max(len(path), 1))
-    included = design.features.places(problem.include)
-    return max(len(path), count_to_select(wanted, len(design.features), len(included)))
-
-
-def _runners_up(gains: Floats, untaken: NDArray[np.bool_], winner: float) -> RunnersUp:
-    rivals = np.flatnonzero(untaken & ~np.isnan(gains))
+def _runners_up(gains: Floats, taken: Sequence[int], winner: float) -> list[RunnerUp]:
+    """Return the features with the largest gains that are not taken."""
+    left = gains.copy()
+    left[taken] = np.nan
+    rivals = np.flatnonzero(~np.isnan(left))
     if len(rivals) > _RUNNERS_UP:
         least = -np.partition(-gains[rivals], _RUNNERS_UP - 1)[_RUNNERS_UP - 1]
         rivals = rivals[gains[rivals] >= least]
     best = rivals[np.argsort(-gains[rivals], kind="stable")[:_RUNNERS_UP]]
-    return RunnersUp(best, gains[best], winner)
+    compared = 0.0 < winner < math.inf
+    return [
+        (f, gain, 1.0 - gain / winner if compared and gain < math.inf else None)
+        for f, gain in zip(best.tolist(), gains[best].tolist())
+    ]
 
 
 def _close(gains: Floats, winner: float, zero: float) -> NDArray[np.bool_]:
@@ -220,15 +178,10 @@ def _close(gains: Floats, winner: float, zero: float) -> NDArray[np.bool_]:
 
 def _check_same(path: SelectionPath, number: int, gain: float) -> None:
     """Raise if a step added something else when the path was found."""
-    told = path[number].gain
-    if told == gain:
-        return
-    if not abs(told - gain) <= _SAME * _largest(path.gains):
+    found, gains = path[number].gain, path.gains
+    largest = max((abs(other) for other in gains if math.isfinite(other)), default=0.0)
+    if found != gain and not abs(found - gain) <= _SAME * largest:
         raise _misfit(
-            f"step {number + 1}, `{path[number].name}`, added {told:.6g} when the path was found "
+            f"step {number + 1}, `{path[number].name}`, added {found:.6g} when the path was found "
             f"and adds {gain:.6g} here."
         )
-
-
-def _largest(gains: Sequence[float]) -> float:
-    return max((abs(gain) for gain in gains if math.isfinite(gain)), default=0.0)

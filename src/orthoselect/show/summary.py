@@ -1,7 +1,8 @@
-"""A path and its data -> one plain dictionary that says all that a page or a command shows."""
+"""A path and its data -> one plain dictionary that says all that a page shows -> a file."""
 
 from __future__ import annotations
 
+import json
 import warnings as python_warnings
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
@@ -11,32 +12,140 @@ from typing import Any
 
 import numpy as np
 
-from orthoselect.encode import CodedDesign, build_design
+from orthoselect.encode import CodedDesign, Labels, build_design
+from orthoselect.errors import InputError
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS
-from orthoselect.read import response_columns
-from orthoselect.result import SelectionPath
+from orthoselect.output import check_keeps_source, check_place, replacing
+from orthoselect.read import Dataset, files_of, is_path, response_columns
+from orthoselect.result import Comparison, SelectionPath
 from orthoselect.result.text import finite
 from orthoselect.roles import Problem
-from orthoselect.show.explained import (
-    FeatureColumns,
-    SelectedSet,
-    most_explained,
-    selected_set,
-    what_remains,
-)
-from orthoselect.show.facts import data_facts, kind_of, reproduction, response_names, responses
+from orthoselect.show.explained import FeatureColumns, SelectedSet
+from orthoselect.show.facts import answer, data_facts, kind_of, python_code, response_names
 from orthoselect.show.pictures import find_distributions, find_separation
 from orthoselect.show.replay import Replay, replay
-from orthoselect.show.sentence import Reached, answer
 from orthoselect.show.verdicts import judge, weigh_evidence
+from orthoselect.versions import versions
 
 MOST_CORRELATED = 40
 # Methods by which a column adds one at most, and all together as many as the response has.
 _CORRELATIONS = ("socc", "socc_discretized")
 # Methods whose gains add up to what the selected set explains.
 _ADDS_UP = (*_CORRELATIONS, "err", "mser")
+_SUFFIXES = (".html", ".htm", ".json")
+
+
+def report(
+    path: SelectionPath | Comparison,
+    data: Any,
+    target: Any,
+    file: str | Path,
+    *,
+    sample_weight: Any = None,
+    title: str | None = None,
+    overwrite_source: bool = False,
+) -> Path:
+    """Write a page about a selection: what was chosen, why, and why not the others; or of methods.
+
+    The page is one file that needs no network: the path, every feature with the reason why it was
+    chosen or not, substitutes, pictures of the classes and of each selected feature, facts about
+    the data, and how to get the same again. Of a comparison it shows the curves of all methods, the
+    best for each number of features, and which features they selected.
+
+    Parameters
+    ----------
+    path : SelectionPath or Comparison
+        What `select` returned, or `selector.path_`; or what `compare` returned.
+    data, target : as in `select`
+        Those that the path was found on. A comparison knows all that its page shows, so that they
+        may be None.
+    file : str or Path
+        Where to write. A name that ends in .html makes a page (which needs matplotlib, the extra
+        `report`), one in .json the same as plain data. A file that is there is replaced, once the
+        new one is complete.
+    sample_weight : array-like of shape (N,), optional
+        The row weights, if the path was found with any. A comparison takes none here.
+    title : str, optional
+        What to call the data.
+    overwrite_source : bool, default=False
+        Whether `file` may be one that the data are read from; else that is an error.
+
+    Returns
+    -------
+    file : Path
+        Where it was written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_wine
+    >>> from orthoselect import report, select
+    >>> wine = load_wine(as_frame=True).frame
+    >>> path = select(wine, "target", 3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report(path, wine, "target", f"{folder}/wine.json", title="Wine").name
+    'wine.json'
+
+    A comparison has a page, too:
+
+    >>> from orthoselect import compare
+    >>> comparison = compare(wine, "target", ["socc", "lasso"], sizes=[1, 2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     report(comparison, None, None, f"{folder}/methods.json").name
+    'methods.json'
+    """
+    _check_suffix(file)
+    check_place(file)  # before the work, not after it
+    own = data.files if isinstance(data, Dataset) else ()
+    files = files_of(data) if is_path(data) else own
+    check_keeps_source(file, files, "file", overwrite=overwrite_source)
+    if not isinstance(path, Comparison):
+        summary = summarize(path, data, target, sample_weight=sample_weight, source=title)
+    elif sample_weight is None:
+        summary = path.to_dict() | ({} if title is None else {"title": title})
+    else:
+        raise InputError(
+            "`sample_weight` should be left out of the report of a comparison, which holds all "
+            "that its page shows and was made without row weights."
+        )
+    return write_report(summary, file)
+
+
+def write_report(summary: dict[str, Any], file: str | Path) -> Path:
+    """Write a summary, of a selection or a comparison, as a page or as plain data.
+
+    Parameters
+    ----------
+    summary : dict
+        What `summarize` returned, or `Comparison.to_dict()`.
+    file : str or Path
+        Where to write; its suffix says what, as in `report`.
+
+    Returns
+    -------
+    file : Path
+        Where it was written.
+    """
+    if _check_suffix(file) == ".json":
+        text = json.dumps(summary, allow_nan=False, ensure_ascii=False, indent=1) + "\n"
+    else:
+        from orthoselect.show.page import render  # its templates are for pages only
+
+        text = render(summary)
+    with replacing(file) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    return Path(file)
+
+
+def _check_suffix(file: str | Path) -> str:
+    suffix = Path(file).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise InputError(
+            f"`file` should end in .html for a page or in .json for plain data; got {str(file)!r}."
+        )
+    return suffix
 
 
 def summarize(
@@ -126,30 +235,54 @@ def summarize(
     """
     walked = replay(path, data, target, sample_weight)
     problem, features = walked.problem, walked.design.features
+    parts = problem.response.parts
     named = response_columns(target, problem.table.names)
-    names = named or response_names(target, len(problem.response.parts), target_name)
+    names = named or response_names(target, len(parts), target_name)
+    title = Path(data).name if isinstance(data, (str, Path)) else f"Features for {', '.join(names)}"
     with python_warnings.catch_warnings(), single_threaded_blas():
         python_warnings.simplefilter("ignore")
-        whys = _Whys(walked, path)
-    selected = [features[f] for f in walked.places]
+        design = build_design(problem.table, problem.groups, problem.skip)
+        columns = FeatureColumns(design, problem)
+        chosen = SelectedSet(columns, walked.places)
+        QtV = chosen.Q.T @ columns.V  # (k, m)
+        R = np.linalg.svd(QtV, compute_uv=False) if QtV.size else np.zeros(0)
+        squares = np.clip(R, 0.0, 1.0) ** 2
+        first = chosen.coordinates[0].T @ QtV if walked.places else np.zeros((0, 0))
+        reached = float((first**2).sum()), float(squares.sum())
+        evidence = weigh_evidence(walked, design, reached[1], len(QtV))
+    correlations, signed = chosen.among(MOST_CORRELATED)
+    described = outline(path)
     return {
-        **outline(path),
-        "title": source or _title(data, names),
+        **described,
+        "title": source or title,
         "target": ", ".join(names),
-        "responses": responses(problem, names),
+        "responses": [
+            {"name": name, "kind": "classes" if isinstance(part, Labels) else "numbers"}
+            for name, part in zip(names, parts)
+        ],
         "task": problem.response.task,
-        "sentence": answer(path, problem, names, whys.reached),
+        "sentence": answer(path, problem, names, reached),
         "adds_up": path.method in _ADDS_UP,
         "judged_by": _judged_by(walked, path),
         "reachable": _reachable(walked, path),
-        "set": _set(problem, whys.squares),
-        "features": whys.features(),
-        "substitutes": whys.substitutes(),
-        "separation": find_separation(problem, whys.chosen, path.names, names[0]),
-        "distributions": find_distributions(problem, selected),
-        "correlations": _correlations(whys.chosen, path.names),
+        "set": _set(problem, squares),
+        "features": _features(walked, path, chosen, judge(evidence, chosen, walked)),
+        "substitutes": _substitutes(walked, path, chosen),
+        "separation": find_separation(problem, chosen, path.names, names[0]),
+        "distributions": find_distributions(problem, [features[f] for f in walked.places]),
+        "correlations": {
+            "names": path.names[:MOST_CORRELATED],
+            "matrix": [[finite(r) for r in row] for row in correlations],
+            "signed": signed.tolist(),
+        },
         "data": data_facts(problem, features, left_out or {}, warnings),
-        "reproduce": reproduction(path, data, named, command),
+        "reproduce": {
+            "command": command,
+            "python": python_code(path, data, named),
+            "options": described["options"],
+            "seed": None,
+            "versions": versions("numpy", "scipy", "scikit-learn"),
+        },
     }
 
 
@@ -185,86 +318,6 @@ def _judged_by(walked: Replay, path: SelectionPath) -> str | None:
     return "squared canonical correlations with the target, alone and given the selected features"
 
 
-def _title(data: Any, names: list[str]) -> str:
-    if isinstance(data, (str, Path)):
-        return Path(data).name
-    return f"Features for {', '.join(names)}"
-
-
-class _Whys:
-    """Why each feature was chosen or not."""
-
-    def __init__(self, walked: Replay, path: SelectionPath) -> None:
-        problem = walked.problem
-        design = build_design(problem.table, problem.groups, problem.skip)
-        geometry = FeatureColumns(design, problem)
-        self._walked, self._path = walked, path
-        self.chosen, self._explained = selected_set(geometry, walked.places)
-        self._remains = what_remains(geometry, self.chosen, walked.places)
-        QtV = self.chosen.Q.T @ geometry.V  # (k, m)
-        self.squares = _squares(QtV)
-        first = self.chosen.coordinates[0].T @ QtV if walked.places else np.zeros((0, 0))
-        self.reached = Reached(float((first**2).sum()), float(self.squares.sum()))
-        evidence = weigh_evidence(walked, design, self.reached.all, len(QtV))
-        steps = np.zeros(len(self._remains), dtype=bool)
-        steps[walked.places] = True
-        self._verdicts = judge(evidence, self._remains, walked.near, steps)
-
-    def _step_of(self) -> dict[int, int]:
-        return {f: s for s, f in enumerate(self._walked.places, start=1)}
-
-    def features(self) -> list[dict[str, Any]]:
-        """Return what there is to say about each feature, in the order of the table."""
-        walked = self._walked
-        step_of = self._step_of()
-        by, shares = most_explained(self._explained, walked.places)
-        constant = np.isnan(self._remains)
-        return [
-            {
-                "feature": min(feature.columns),
-                "name": feature.name,
-                "kind": kind_of(feature, walked.problem),
-                "verdict": self._verdicts[f],
-                "step": step_of.get(f),
-                "relevance": finite(walked.relevance[f]),
-                "gain": finite(walked.gains[f]),
-                "remains": finite(self._remains[f]),
-                "explained_by": None if constant[f] or by[f] < 0 else self._path[by[f]].name,
-                "explained": None if constant[f] else finite(shares[f]),
-            }
-            for f, feature in enumerate(walked.design.features)
-        ]
-
-    def substitutes(self) -> list[dict[str, Any]]:
-        """Return the runners-up of each step."""
-        features = self._walked.design.features
-        step_of = self._step_of()
-        found = []
-        for s, (step, rivals) in enumerate(zip(self._path, self._walked.runners_up)):
-            places = rivals.features.tolist()
-            runners_up = [
-                {
-                    "feature": min(features[f].columns),
-                    "name": features[f].name,
-                    "gain": finite(gain),
-                    "margin": margin,
-                    "explained": float(self._explained[s, f]),
-                    "chosen_at": step_of.get(f),
-                }
-                for f, gain, margin in zip(places, rivals.gains, rivals.margins())
-            ]
-            taken = {"step": s + 1, "name": step.name, "gain": finite(step.gain)}
-            found.append({**taken, "runners_up": runners_up})
-        return found
-
-
-def _squares(QtV: Floats) -> Floats:
-    """Return the squared canonical correlations, largest first."""
-    if not QtV.size:
-        return np.zeros(0)
-    return np.clip(np.linalg.svd(QtV, compute_uv=False), 0.0, 1.0) ** 2
-
-
 def _set(problem: Problem, squares: Floats) -> dict[str, Any]:
     rest = 1.0 - squares
     perfect = rest <= 8 * EPS
@@ -279,10 +332,47 @@ def _set(problem: Problem, squares: Floats) -> dict[str, Any]:
     }
 
 
-def _correlations(chosen: SelectedSet, names: list[str]) -> dict[str, Any]:
-    R, signed = chosen.among(MOST_CORRELATED)
-    return {
-        "names": names[:MOST_CORRELATED],
-        "matrix": [[finite(r) for r in row] for row in R],
-        "signed": signed.tolist(),
-    }
+def _features(
+    walked: Replay, path: SelectionPath, chosen: SelectedSet, verdicts: list[str]
+) -> list[dict[str, Any]]:
+    """Return what there is to say about each feature, in the order of the table."""
+    step_of = {f: s for s, f in enumerate(walked.places, start=1)}
+    by, shares = chosen.explains_most()
+    constant = np.isnan(chosen.remains)
+    return [
+        {
+            "feature": min(feature.columns),
+            "name": feature.name,
+            "kind": kind_of(feature, walked.problem),
+            "verdict": verdicts[f],
+            "step": step_of.get(f),
+            "relevance": finite(walked.relevance[f]),
+            "gain": finite(walked.gains[f]),
+            "remains": finite(chosen.remains[f]),
+            "explained_by": None if constant[f] or by[f] < 0 else path[by[f]].name,
+            "explained": None if constant[f] else finite(shares[f]),
+        }
+        for f, feature in enumerate(walked.design.features)
+    ]
+
+
+def _substitutes(walked: Replay, path: SelectionPath, chosen: SelectedSet) -> list[dict[str, Any]]:
+    """Return the runners-up of each step."""
+    features = walked.design.features
+    step_of = {f: s for s, f in enumerate(walked.places, start=1)}
+    found = []
+    for s, (step, rivals) in enumerate(zip(path, walked.runners_up)):
+        runners_up = [
+            {
+                "feature": min(features[f].columns),
+                "name": features[f].name,
+                "gain": finite(gain),
+                "margin": margin,
+                "explained": float(chosen.explained[s, f]),
+                "chosen_at": step_of.get(f),
+            }
+            for f, gain, margin in rivals
+        ]
+        taken = {"step": s + 1, "name": step.name, "gain": finite(step.gain)}
+        found.append({**taken, "runners_up": runners_up})
+    return found

@@ -19,9 +19,6 @@ same given all selected features; for informations the least I(k;Y|j) of any sel
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from scipy.special import betaincinv, chdtri
 
@@ -32,6 +29,7 @@ from orthoselect.matrix.base import Floats, Indices
 from orthoselect.methods import METHODS
 from orthoselect.roles import Problem
 from orthoselect.selection import start
+from orthoselect.show.explained import SelectedSet
 from orthoselect.show.replay import Replay
 
 LEVEL = 0.01  # pure noise passes for something so often
@@ -43,57 +41,39 @@ _FEW_ROWS, _SPARSE = 5.0, 2 * np.log(2.0)
 _NOTHING = 1e-12
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """What features tell of the response, and what noise in their place would; all (features,).
-
-    Attributes
-    ----------
-    alone, left : arrays
-        With nothing selected, and given all selected features.
-    alone_by_chance, left_by_chance : arrays
-        What noise stays below in 99 of 100 tables.
-    """
-
-    alone: Floats
-    alone_by_chance: Floats
-    left: Floats
-    left_by_chance: Floats
+# What features tell of the response, and what noise in their place would stay below in 99 of 100
+# tables; with nothing selected, then given all selected features. All of shape (features,).
+Evidence = tuple[Floats, Floats, Floats, Floats]
 
 
 def weigh_evidence(walked: Replay, design: Design, explained: float, rank: int) -> Evidence:
     """Return what each feature tells of the response, by itself and given the selected ones.
 
-    Parameters
-    ----------
-    walked : Replay
-    design : Design
-        The features as columns of numbers.
-    explained : float
-        Sum of squared canonical correlations of the selected set.
-    rank : int
-        Of the selected set.
+    `design` has the features as columns of numbers; `explained` is the sum of squared canonical
+    correlations of the selected set, `rank` its rank.
     """
     if isinstance(walked.design, CodedDesign):
         return _by_information(walked)
-    m, rows = walked.problem.response.m, effective_rows(walked.problem)
+    m, rows = walked.problem.response.m, _effective_rows(walked.problem)
     if isinstance(walked.criterion, SquaredCanonicalCorrelations):  # of levels, perhaps
         alone, left, design = walked.relevance, walked.gains, walked.design
     else:
-        alone, left = _canonical(walked, design)
+        criterion, size = SquaredCanonicalCorrelations(), max(len(walked.places), 1)
+        state = start(criterion, design, walked.problem, size)
+        alone = state.gains()
+        for f in walked.places:
+            state.add(f)
+        left = state.gains()
     widths = np.ones(len(alone), dtype=np.intp)
     for f, columns in design.wide.items():
         widths[f] = max(len(columns), 1)
     rest = 1.0 - min(explained / m, 1.0) if m else 0.0
-    return Evidence(
-        np.nan_to_num(alone),
-        chance_correlation(widths, m, rows),
-        np.nan_to_num(left),
-        rest * chance_correlation(widths, m, rows - rank),
-    )
+    by_chance = chance_correlation(widths, m, rows)
+    left_by_chance = rest * chance_correlation(widths, m, rows - rank)
+    return np.nan_to_num(alone), by_chance, np.nan_to_num(left), left_by_chance
 
 
-def effective_rows(problem: Problem) -> float:
+def _effective_rows(problem: Problem) -> float:
     """Return how many rows the weighted ones are worth."""
     w = problem.weights
     return float(problem.table.n_rows if w is None else w.sum() ** 2 / (w * w).sum())
@@ -102,14 +82,8 @@ def effective_rows(problem: Problem) -> float:
 def chance_correlation(widths: Indices, m: int, rows: float) -> Floats:
     """Return the sum of squared canonical correlations that noise stays below, 99 times of 100.
 
-    Parameters
-    ----------
-    widths : integer array
-        Columns of each feature.
-    m : int
-        Rank of the response.
-    rows : float
-        Rows, less the directions that are taken.
+    Features have `widths` columns, the response has rank m, and the rows are counted less the
+    directions that are taken.
 
     Examples
     --------
@@ -124,24 +98,18 @@ def chance_correlation(widths: Indices, m: int, rows: float) -> Floats:
     return (s * np.where(free > 0, quantiles, 1.0))[place.reshape(-1)]
 
 
-def _canonical(walked: Replay, design: Design) -> tuple[Floats, Floats]:
-    """Return the squared canonical correlations of features alone and given the selected ones."""
-    criterion = SquaredCanonicalCorrelations()
-    state = start(criterion, design, walked.problem, max(len(walked.places), 1))
-    alone = state.gains()
-    for f in walked.places:
-        state.add(f)
-    return alone, state.gains()
-
-
 def _by_information(walked: Replay) -> Evidence:
     problem, codes = walked.problem, walked.design.codes
-    rows, c, levels = effective_rows(problem), _n_classes(problem), np.asarray(codes.levels)
+    labels = [part for part in problem.response.parts if isinstance(part, Labels)]
+    y, c = labels[0].codes, len(labels[0].levels)
+    for more in labels[1:]:
+        y, c = joint_codes(y, more.codes, len(more.levels))
+    rows, levels = _effective_rows(problem), np.asarray(codes.levels)
     state = start(METHODS["cmim"].make(), walked.design, problem, max(len(walked.places), 1))
     for f in walked.places:
         state.add(f)
     conditions = int(levels[walked.places].max()) if walked.places else 1
-    return Evidence(
+    return (
         np.nan_to_num(walked.relevance),
         chance_information(levels, c, rows),
         np.nan_to_num(state.gains()),
@@ -149,26 +117,10 @@ def _by_information(walked: Replay) -> Evidence:
     )
 
 
-def _n_classes(problem: Problem) -> int:
-    labels = [part for part in problem.response.parts if isinstance(part, Labels)]
-    y, c = labels[0].codes, len(labels[0].levels)
-    for more in labels[1:]:
-        y, c = joint_codes(y, more.codes, len(more.levels))
-    return c
-
-
 def chance_information(levels: Indices, c: int, rows: float, conditions: int = 1) -> Floats:
     """Return the information, in nats, that noise stays below, 99 times of 100.
 
-    Parameters
-    ----------
-    levels : integer array
-        Levels of each feature.
-    c : int
-        Classes.
-    rows : float
-    conditions : int
-        Levels of what is given.
+    Features have `levels`, the response has c classes, and what is given has `conditions` levels.
 
     Examples
     --------
@@ -180,7 +132,7 @@ def chance_information(levels: Indices, c: int, rows: float, conditions: int = 1
     return chdtri(degrees, LEVEL) * np.where(sparse, _SPARSE, 1.0) / (2 * rows)
 
 
-def judge(evidence: Evidence, remains: Floats, near: Any, selected: Any) -> list[str]:
+def judge(evidence: Evidence, chosen: SelectedSet, walked: Replay) -> list[str]:
     """Return a verdict for each feature; the first of these that holds.
 
     "selected". "constant": it does not vary. "redundant", as a copy: the selected set leaves less
@@ -189,28 +141,21 @@ def judge(evidence: Evidence, remains: Floats, near: Any, selected: Any) -> list
     "redundant": the selected set leaves less than 10 % of its variance or of its relevance; or
     less than half of either, and no more relevance than chance would. "useful": it still adds to
     the selected set, only less than others.
-
-    Parameters
-    ----------
-    evidence : Evidence
-    remains : array of shape (number of features,)
-        Share of the variance that the selected set leaves; nan for constants.
-    near, selected : boolean arrays of shape (number of features,)
     """
-    relevant = evidence.alone > np.maximum(evidence.alone_by_chance, _NOTHING)
-    adds = evidence.left > np.maximum(evidence.left_by_chance, _NOTHING)
-    kept = np.divide(
-        evidence.left, evidence.alone, out=np.ones_like(evidence.alone), where=evidence.alone > 0
-    )
+    remains = chosen.remains
+    alone, by_chance, left, left_by_chance = evidence
+    relevant = alone > np.maximum(by_chance, _NOTHING)
+    adds = left > np.maximum(left_by_chance, _NOTHING)
+    kept = np.divide(left, alone, out=np.ones_like(alone), where=alone > 0)
     # What tells something alone is not told by a set that leaves most of it and of what it tells.
     own = (kept > _HALF) & (remains > _HALF)
     explained = (remains <= MOSTLY_EXPLAINED) | (kept <= MOSTLY_LOST) | (~adds & ~own)
     rules = {
-        "selected": selected,
+        "selected": np.isin(np.arange(len(remains)), walked.places),
         "constant": np.isnan(remains),
         "redundant": remains <= COPY,
         "irrelevant": ~adds & ~relevant,
-        "nearly chosen": near,
+        "nearly chosen": walked.near,
     }
     names = np.array([*rules, "redundant", "useful"])
     conditions = [*rules.values(), relevant & explained, np.ones(len(remains), dtype=bool)]
