@@ -119,10 +119,9 @@ def table(name, columns, n_rows, attack):
 
 def panels(rng):
     """Return curves that end close together, as real ones do."""
-    sizes = list(range(1, 21))
     return {
         part: {
-            m: (sizes, [0.95 - math.exp(-k / 3) / 2 + rng.normal(0, 0.004) for k in sizes])
+            m: [0.95 - math.exp(-k / 3) / 2 + rng.normal(0, 0.004) for k in range(1, 21)]
             for m in TWELVE
         }
         for part in ("training", "validation")

@@ -35,7 +35,7 @@ from orthoselect.show.charts import NARROW, WIDE, in_two_widths
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-Curve = tuple[Sequence[int], Sequence[float]]
+Curve = Sequence[float]  # scores by 1, 2, ... features
 Size = tuple[float, float]
 
 _DPI = 110
@@ -136,15 +136,7 @@ def head(axes: Any, text: str) -> None:
 
 
 def look(method: str) -> dict[str, Any]:
-    """Return color, dash, width and marker of a method's line.
-
-    Examples
-    --------
-    >>> look("OLS")["color"] == look("OLSd")["color"]
-    True
-    >>> look("OLS")["linewidth"] > look("MIM")["linewidth"]
-    True
-    """
+    """Return color, dash, width and marker of a method's line."""
     number, dash = _LOOKS.get(method, _OTHER)
     first = dash == _SOLID
     return {
@@ -170,39 +162,32 @@ def draw_curves(panels: Mapping[str, Mapping[str, Mapping[str, Curve]]], score: 
         shape = (len(panels) * n_columns, 1) if narrow else (len(panels), n_columns)
         axes = canvas.subplots(*shape, squeeze=False).reshape(len(panels), n_columns)
         for line, (title, parts) in zip(axes, panels.items()):
-            for place, (part, methods) in zip(line, parts.items()):
-                _draw_panel(place, methods)
+            for place, (part, curves) in zip(line, parts.items()):
+                ends = _draw_panel(place, curves)
                 head(place, f"{title}, {part}")
                 place.set_ylabel(score if narrow or place is line[0] else "")
-            _same_scale(line)
-            ends = _ends(list(parts.values())[-1])
+            limits = [limit for place in line for limit in place.get_ylim()]
+            for place in line:
+                place.set_ylim(min(limits), max(limits))
             name_ends(ends, line[len(parts) - 1], _PANEL)
 
     heights = 10 + row * len(panels), 10 + row * len(panels) * n_columns
     return Drawing(draw, (WIDE, heights[0]), (NARROW, heights[1]))
 
 
-def _draw_panel(axes: Any, methods: Mapping[str, Curve]) -> None:
-    for method, (sizes, scores) in methods.items():
-        looks = {**look(method), "markevery": max(1, len(sizes) // 6)}
-        axes.plot(sizes, scores, zorder=3 if method == "OLS" else 2, **looks)
+def _draw_panel(axes: Any, curves: Mapping[str, Curve]) -> list[End]:
+    """Draw the curves of methods; return where they end."""
+    ends = []
+    for method, scores in curves.items():
+        looks = {**look(method), "markevery": max(1, len(scores) // 6)}
+        axes.plot(range(1, len(scores) + 1), scores, zorder=3 if method == "OLS" else 2, **looks)
+        if scores:
+            last = len(scores), scores[-1]
+            ends.append(End(*last, method, looks["color"], looks["linestyle"]))
     whole_numbers(axes)
     axes.set_xlabel("number of features")
     plain(axes, grid="y")
-
-
-def _ends(methods: Mapping[str, Curve]) -> list[End]:
-    return [
-        End(sizes[-1], scores[-1], method, look(method)["color"], look(method)["linestyle"])
-        for method, (sizes, scores) in methods.items()
-        if sizes
-    ]
-
-
-def _same_scale(line: Sequence[Any]) -> None:
-    limits = [limit for place in line for limit in place.get_ylim()]
-    for place in line:
-        place.set_ylim(min(limits), max(limits))
+    return ends
 
 
 def draw_counts(
@@ -312,11 +297,11 @@ def draw_bars(
 
 
 def _draw_group(axes: Any, group: Mapping[str, float], best: float) -> None:
+    beside = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
     for at, value in enumerate(group.values()):
-        color = PALETTE["accent" if value == best else "faint"]
-        axes.barh(at, value, 0.62, color=color)
-        beside = {"xytext": (5, 0), "textcoords": "offset points", "va": "center"}
-        write(axes, value, at, _short(value), **beside)
+        axes.barh(at, value, 0.62, color=PALETTE["accent" if value == best else "faint"])
+        digits = ",.0f" if value >= 100 else ".3g" if value >= 1 else ".3f"
+        write(axes, value, at, f"{value:{digits}}", **beside)
     _name_lines(axes, list(group), 0.5)
     axes.tick_params(which="minor", length=0)
 
@@ -327,12 +312,6 @@ def _name_lines(axes: Any, names: Sequence[str], margin: float) -> None:
     name_ticks(axes, "y", range(len(names)), names)
     axes.tick_params(axis="y", labelcolor=PALETTE["ink"])
     axes.set_ylim(len(names) - 1 + margin, -margin)
-
-
-def _short(value: float) -> str:
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.3g}" if value >= 1 else f"{value:.3f}"
 
 
 def draw_ranks(

@@ -47,13 +47,7 @@ class Standing:
         return replace(self, samples={name: self.samples[name] for name in names})
 
     def ranks(self) -> dict[str, int]:
-        """Return the rank of each method; equals share the better one.
-
-        Examples
-        --------
-        >>> Standing("a", "accuracy", {"OLS": [0.9], "MIM": [0.8], "JMI": [0.9]}, {}).ranks()
-        {'OLS': 1, 'MIM': 3, 'JMI': 1}
-        """
+        """Return the rank of each method; equals share the better one."""
         return {
             name: 1 + sum(other > score + _TIE for other in self.scores.values())
             for name, score in self.scores.items()
@@ -81,13 +75,7 @@ class Standing:
 
 
 def mean(values: Iterable[float], weights: Iterable[float] | None = None) -> float:
-    """Return the mean, nan of nothing.
-
-    Examples
-    --------
-    >>> mean([0.5, 0.8], [2, 1])
-    0.6
-    """
+    """Return the mean, nan of nothing."""
     values = list(values)
     counts = [1.0] * len(values) if weights is None else list(weights)
     if not values:
@@ -96,13 +84,7 @@ def mean(values: Iterable[float], weights: Iterable[float] | None = None) -> flo
 
 
 def mean_error(values: Sequence[float], weights: Sequence[float] | None = None) -> float:
-    """Return the standard error of a mean, nan of fewer than two values.
-
-    Examples
-    --------
-    >>> round(mean_error([0.8, 0.9, 1.0]), 4)
-    0.0577
-    """
+    """Return the standard error of a mean, nan of fewer than two values."""
     if len(values) < 2:
         return math.nan
     counts = [1.0] * len(values) if weights is None else list(weights)
@@ -112,83 +94,43 @@ def mean_error(values: Sequence[float], weights: Sequence[float] | None = None) 
 
 
 def share_error(share: float, count: int) -> float:
-    """Return the binomial standard error of a share of `count` draws.
-
-    Examples
-    --------
-    >>> round(share_error(0.9, 100), 3)
-    0.03
-    """
+    """Return the binomial standard error of a share of `count` draws."""
     return math.sqrt(max(share * (1.0 - share), 0.0) / count)
 
 
 def difference_in_errors(ours: float, n_ours: int, theirs: float, n_theirs: int) -> float:
-    """Return how many standard errors two shares lie apart, by the pooled share.
-
-    Examples
-    --------
-    >>> round(difference_in_errors(0.91, 500, 0.95, 100), 2)
-    -1.32
-    """
+    """Return how many standard errors two shares lie apart, by the pooled share."""
     pooled = (ours * n_ours + theirs * n_theirs) / (n_ours + n_theirs)
     error = math.sqrt(pooled * (1.0 - pooled) * (1.0 / n_ours + 1.0 / n_theirs))
     return (ours - theirs) / error if error else 0.0
 
 
 def auc_error(area: float, n_one: int, n_other: int) -> float:
-    """Return the standard error of an area under the ROC curve (Hanley and McNeil 1982).
-
-    Examples
-    --------
-    >>> round(auc_error(0.9, 150, 150), 3)
-    0.018
-    """
+    """Return the standard error of an area under the ROC curve (Hanley and McNeil 1982)."""
     q1, q2 = area / (2 - area), 2 * area**2 / (1 + area)
     spread = area * (1 - area) + (n_one - 1) * (q1 - area**2) + (n_other - 1) * (q2 - area**2)
     return math.sqrt(max(spread, 0.0) / (n_one * n_other))
 
 
 def listed(parts: Sequence[str]) -> str:
-    """Return words as a list in a sentence.
-
-    Examples
-    --------
-    >>> listed(["a", "b", "c"])
-    'a, b and c'
-    """
+    """Return words as a list in a sentence."""
     if len(parts) < 2:
         return "".join(parts)
     return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def printed_gap(larger: float, smaller: float, digits: int = _DIGITS) -> float:
-    """Return the difference of two numbers as they are printed.
-
-    Examples
-    --------
-    >>> printed_gap(0.72856, 0.72814)
-    0.0005
-    """
+    """Return the difference of two numbers as they are printed."""
     return round(round(larger, digits) - round(smaller, digits), digits)
 
 
-def is_beyond_chance(gap: float, error: float, digits: int = _DIGITS) -> bool:
-    """Tell whether a printed difference is more than two printed standard errors of it."""
-    return abs(gap) > BEYOND_CHANCE * round(error, digits) + _TIE
-
-
 def verdict(gap: float, error: float, digits: int = _DIGITS, *, at_most: bool = False) -> str:
-    """Return whether a printed difference is more than chance, with the numbers that tell.
+    """Return whether a printed difference is more than chance, with the numbers that show it.
 
     `digits` are those of the error, which may be the bound of one.
-
-    Examples
-    --------
-    >>> verdict(0.0035, 0.00351)
-    'within two standard errors of the difference (2 x 0.0035 = 0.0070)'
     """
-    word = "more than" if is_beyond_chance(gap, error, digits) else "within"
     one = round(error, digits)
+    word = "more than" if abs(gap) > BEYOND_CHANCE * one + _TIE else "within"
     bound = "at most " if at_most else ""
     return (
         f"{word} two standard errors of the difference "
@@ -196,53 +138,31 @@ def verdict(gap: float, error: float, digits: int = _DIGITS, *, at_most: bool = 
     )
 
 
-def standing_sentences(standing: Standing) -> list[str]:
+def standing_sentence(standing: Standing) -> str:
     """Say who leads, and where the paper's method stands; of one method only its score."""
-    ranks, order = standing.ranks(), standing.ordered()
+    ranks, order, scores = standing.ranks(), standing.ordered(), standing.scores
     where = f"{standing.dataset}, {standing.measure}"
-    if standing.kind == "all":
-        return [f"{where}: {score_words(standing)}."]
-    first = order[0]
-    if len(order) == 1:
-        return [f"{where}: {first} {standing.scores[first]:.4f}."]
     best = [name for name in order if ranks[name] == 1]
-    if len(best) == len(order):
-        return [f"{where}: {score_words(standing)}."]
-    lead = f"{where}: best is {listed(best)} ({standing.scores[first]:.4f})"
+    first = order[0]
+    if len(order) == 1 and standing.kind != "all":
+        return f"{where}: {first} {scores[first]:.4f}."
+    if len(best) == len(order) or standing.kind == "all":
+        return f"{where}: {score_words(standing)}."
+    lead = f"{where}: best is {listed(best)} ({scores[first]:.4f})"
     if _OURS not in ranks:
-        return [f"{lead}."]
-    if _OURS in best:
-        return [f"{lead}; {_next(standing)}."]
-    return [
-        f"{lead}; {_OURS} is number {ranks[_OURS]} of {len(order)} "
-        f"({standing.scores[_OURS]:.4f}), {_behind(standing, _OURS, first)}."
-    ]
-
-
-def _next(standing: Standing) -> str:
-    """Say who comes after the best, among whom is ours, and whether the lead is more than chance.
-
-    A lead is judged as a lag is: who reads only of lags that are chance takes leads for certain.
-    """
-    ranks, order = standing.ranks(), standing.ordered()
+        return f"{lead}."
+    if _OURS not in best:
+        ours = f"{_OURS} is number {ranks[_OURS]} of {len(order)} ({scores[_OURS]:.4f})"
+        return f"{lead}; {ours}, {_behind(standing, _OURS, first)}."
+    # A lead is judged as a lag is: who reads only of lags that are chance takes leads for certain.
     place = min(rank for rank in ranks.values() if rank > 1)
     names = [name for name in order if ranks[name] == place]
-    return (
-        f"next is {listed(names)} ({standing.scores[names[0]]:.4f}), "
-        f"{_behind(standing, names[0], _OURS)}"
-    )
+    behind = _behind(standing, names[0], _OURS)
+    return f"{lead}; next is {listed(names)} ({scores[names[0]]:.4f}), {behind}."
 
 
 def score_words(standing: Standing) -> str:
-    """Return the scores with the methods that have them.
-
-    Examples
-    --------
-    >>> score_words(Standing("a", "accuracy", {"OLS": [0.9], "MIM": [0.9]}, {}))
-    '0.9000 by every method'
-    >>> score_words(Standing("a", "accuracy", {"OLS": [0.9], "MIM": [0.8]}, {}))
-    '0.9000 by OLS and 0.8000 by MIM'
-    """
+    """Return the scores with the methods that have them."""
     by_score: dict[str, list[str]] = {}
     for name in standing.ordered():
         by_score.setdefault(f"{standing.scores[name]:.4f}", []).append(name)
@@ -277,11 +197,14 @@ def claim_sentences(standings: Sequence[Standing], by: str) -> list[str]:
         held = f"all {data_sets(len(places))}" if len(places) > 1 else next(iter(places))
         return [where, f"{claim} holds on {held}."]
     counted = f"{len(beyond)} of {data_sets(len(places))}"
-    return [
-        where,
-        f"{claim} does not hold on {counted}: {_numbered(beyond)}.",
-        *(_behind_fifth(s) for s in standings if s.dataset in beyond),
-    ]
+    sentences = [where, f"{claim} does not hold on {counted}: {_numbered(beyond)}."]
+    for s in standings:
+        if s.dataset in beyond:
+            fifth = s.ordered()[paper.FIRST - 1]
+            scores = f"has {s.scores[fifth]:.4f}, {_OURS} {s.scores[_OURS]:.4f}"
+            behind = _behind(s, _OURS, fifth)
+            sentences.append(f"{s.dataset}: the fifth, {fifth}, {scores}: {behind}.")
+    return sentences
 
 
 def _beyond(standings: Sequence[Standing]) -> dict[str, int]:
@@ -297,14 +220,6 @@ def _numbered(places: Mapping[str, int]) -> str:
 def data_sets(count: int) -> str:
     """Return so many data sets, in words."""
     return f"{count} data set{'' if count == 1 else 's'}"
-
-
-def _behind_fifth(standing: Standing) -> str:
-    fifth = standing.ordered()[paper.FIRST - 1]
-    return (
-        f"{standing.dataset}: the fifth, {fifth}, has {standing.scores[fifth]:.4f}, {_OURS} "
-        f"{standing.scores[_OURS]:.4f}: {_behind(standing, _OURS, fifth)}."
-    )
 
 
 def answer(ranked: Mapping[str, Sequence[Standing]], *, hangs: bool = False) -> str:

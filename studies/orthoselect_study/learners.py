@@ -30,13 +30,6 @@ def lda_accuracies(
 
     A (N, k) and y are the training rows; for each pair of columns and classes of `judged` there is
     a list, one number for each size.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> X, y = load_iris(return_X_y=True)
-    >>> [[round(a, 2) for a in sizes] for sizes in lda_accuracies(X, y, [(X, y)])]
-    [[0.75, 0.8, 0.97, 0.98]]
     """
     classes, codes = np.unique(y, return_inverse=True)
     counts = np.bincount(codes)

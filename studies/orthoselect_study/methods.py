@@ -97,12 +97,6 @@ def chosen(settings: Settings, own: Sequence[str] | None = None) -> list[str]:
     """Return the methods asked for, or those of the experiment.
 
     An experiment without methods of its own has the paper's twelve, and whatever was added.
-
-    Examples
-    --------
-    >>> from pathlib import Path
-    >>> chosen(Settings(Path("out"), methods=("ols", "mim")))
-    ['OLS', 'MIM']
     """
     if settings.methods is None:
         return [name for name in METHODS if name not in _RECENT] if own is None else list(own)
@@ -131,15 +125,6 @@ def apply(
 
     Methods that count levels cut numbers by `bins`, as `select` takes it, but for the columns in
     `levels`, which they take as they are; the others have no use for both.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> X, y = load_wine(return_X_y=True)
-    >>> apply("OLS", X, y, 3, bins="mean_std_3").features
-    [6, 0, 9]
-    >>> apply("CMIM", X, y, 3, bins="mean_std_3").features
-    [6, 9, 12]
     """
     method = METHODS[name]
     options: dict[str, Any] = dict(method.options)

@@ -26,18 +26,7 @@ _NOT_SHOWN = ("data", "output", "seed", "jobs")
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a report.
-
-    Examples
-    --------
-    >>> print(Table("t", "Counts", ["method", "found"], [["OLS", 95], ["MIM", None]]).markdown())
-    **Counts**
-    <BLANKLINE>
-    | method | found |
-    |:--|--:|
-    | OLS | 95 |
-    | MIM | - |
-    """
+    """A table of a report."""
 
     name: str  # for file names
     title: str

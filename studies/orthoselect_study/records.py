@@ -94,14 +94,7 @@ class Results:
     found: int  # those that have results
 
     def where(self, **wanted: Any) -> list[Row]:
-        """Return the rows whose fields have these values.
-
-        Examples
-        --------
-        >>> rows = [Row(method="OLS", measure="found", value=1.0), Row(method="MIM")]
-        >>> [row.value for row in Results(rows, {}, [], {}, {}, {}, 1, 1).where(method="OLS")]
-        [1.0]
-        """
+        """Return the rows whose fields have these values."""
         rows: Sequence[Row] = self.rows
         if "measure" in wanted:
             rows = self._by_measure.get((wanted["measure"], wanted.get("method")), [])
@@ -130,28 +123,13 @@ class Results:
 
 
 def digest(value: Any) -> str:
-    """Return 16 letters that stand for a plain value; the order of keys does not matter.
-
-    Examples
-    --------
-    >>> digest({"a": 1, "b": 2}) == digest({"b": 2, "a": 1})
-    True
-    """
+    """Return 16 letters that stand for a plain value; the order of keys does not matter."""
     text = json.dumps(value, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def generator(*purpose: Any) -> np.random.Generator:
-    """Return random numbers for a purpose, whatever the order or number of processes.
-
-    Examples
-    --------
-    >>> first = generator(0, "binomial", 3).normal()
-    >>> first == generator(0, "binomial", 3).normal()
-    True
-    >>> first == generator(0, "binomial", 4).normal()
-    False
-    """
+    """Return random numbers for a purpose, whatever the order or number of processes."""
     return np.random.default_rng(_seeds(purpose))
 
 

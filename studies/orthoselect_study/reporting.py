@@ -351,19 +351,7 @@ def _grouped(
 
 
 def _code(names: Sequence[str], settings: Mapping[str, Any]) -> str:
-    """Return a command, or lines of Python where the command has no option for it.
-
-    Examples
-    --------
-    >>> plain = {"output": "out", "data": None, "methods": ["OLS", "MIM"], "seed": 3, "quick": True}
-    >>> _code(["binomial"], plain)
-    'orthoselect study run binomial --methods OLS,MIM --seed 3 --quick --output out'
-    >>> print(_code(["binomial"], {"output": "out", "quick": False, "batches": 2}))
-    from pathlib import Path
-    from orthoselect_study import Settings, run
-    <BLANKLINE>
-    run(['binomial'], Settings(output=Path('out'), batches=2))
-    """
+    """Return a command, or lines of Python where the command has no option for it."""
     if any(settings.get(name) is not None for name in _PYTHON_ONLY):
         return _python(names, settings)
     words = ["orthoselect", "study", "run"]

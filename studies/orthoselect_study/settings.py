@@ -110,13 +110,7 @@ class Settings:
 
 
 def find(name: str, known: Iterable[str], what: str) -> str:
-    """Return the known name that is meant, whatever its capitals; an unknown one raises.
-
-    Examples
-    --------
-    >>> find("ols", ["OLS", "OLSd"], "methods")
-    'OLS'
-    """
+    """Return the known name that is meant, whatever its capitals; an unknown one raises."""
     known = list(known)
     spelled = {each.lower(): each for each in known}
     if name.lower() in spelled:

@@ -11,7 +11,7 @@ import made_sets
 from orthoselect.errors import InputError
 from orthoselect_study import EXPERIMENTS, Settings, learners, report, reporting, run
 from orthoselect_study.figures import Figure
-from orthoselect_study.findings import Standing, answer, claim_sentences, standing_sentences
+from orthoselect_study.findings import Standing, answer, claim_sentences, standing_sentence
 from orthoselect_study.methods import TWELVE
 from orthoselect_study.pages import Table
 from outlines import Outline
@@ -154,17 +154,17 @@ def test_the_answer_says_whether_the_claim_holds_and_what_it_hangs_on():
 def test_gaps_are_judged_by_paired_differences():
     folds = {"OLS": [0.80, 0.70, 0.90], "MIM": [0.81, 0.71, 0.91]}
     close = Standing("a set", "accuracy", folds, {"OLS": 0.06, "MIM": 0.06})
-    (sentence,) = standing_sentences(close)
+    sentence = standing_sentence(close)
     assert "more than two standard errors" in sentence
     apart = Standing("a set", "accuracy", {"OLS": [0.8], "MIM": [0.81]}, {"OLS": 0.06, "MIM": 0.06})
-    assert "within two standard errors" in standing_sentences(apart)[0]
+    assert "within two standard errors" in standing_sentence(apart)
 
 
 def test_differences_and_errors_are_those_of_the_printed_numbers():
     rng = np.random.default_rng(0)
     for _ in range(50):
         folds = {name: rng.normal(0.9, 0.01, 10).tolist() for name in ("OLS", "MIM")}
-        (sentence,) = standing_sentences(Standing("a set", "accuracy", folds, {}))
+        sentence = standing_sentence(Standing("a set", "accuracy", folds, {}))
         numbers = [float(number) for number in re.findall(r"\d\.\d{4}", sentence)]
         best, other, gap, error, twice = numbers
         assert gap == pytest.approx(best - other)
@@ -174,22 +174,22 @@ def test_differences_and_errors_are_those_of_the_printed_numbers():
 
 
 def test_a_difference_that_is_not_printed_is_no_zero():
-    (sentence,) = standing_sentences(standing({"OLS": 0.90001, "MIM": 0.90002}))
+    sentence = standing_sentence(standing({"OLS": 0.90001, "MIM": 0.90002}))
     assert sentence.endswith("number 2 of 2 (0.9000), behind by less than 0.0001.")
 
 
 def test_a_lead_is_judged_as_a_lag_is():
     errors = dict.fromkeys(("OLS", "MIM", "JMI"), 0.03)
     scores = {"OLS": [0.9], "MIM": [0.88], "JMI": [0.7]}
-    (sentence,) = standing_sentences(Standing("a set", "accuracy", scores, errors))
+    sentence = standing_sentence(Standing("a set", "accuracy", scores, errors))
     assert "best is OLS (0.9000); next is MIM (0.8800), 0.0200 behind, within two" in sentence
     scores["MIM"] = [0.7]
-    (sentence,) = standing_sentences(Standing("a set", "accuracy", scores, errors))
+    sentence = standing_sentence(Standing("a set", "accuracy", scores, errors))
     assert "next is MIM and JMI (0.7000), 0.2000 behind, more than two" in sentence
 
 
 def test_one_method_alone_is_not_called_the_best():
-    assert standing_sentences(standing({"OLS": 0.9})) == ["a set, accuracy: OLS 0.9000."]
+    assert standing_sentence(standing({"OLS": 0.9})) == "a set, accuracy: OLS 0.9000."
 
 
 def test_ranks_are_among_the_twelve_even_if_more_were_run(told):

@@ -17,7 +17,7 @@ from orthoselect.errors import InputError
 from orthoselect_study.datasets import gisette, sets
 from orthoselect_study.datasets.base import DataSource, Loaded, Loader, Missing, StudyData
 
-__all__ = ["DATASETS", "DataSource", "Loaded", "Loader", "Missing", "StudyData", "load", "title_of"]
+__all__ = ["DATASETS", "DataSource", "Loader", "Missing", "StudyData", "load", "title_of"]
 
 DATASETS = {
     loader.name: loader
@@ -43,18 +43,14 @@ def title_of(name: str) -> str:
 
 
 def load(names: Iterable[str], source: DataSource) -> Loaded:
-    """Return the sets that are to be had, and why the others are not.
-
-    Examples
-    --------
-    >>> found = load(["iris", "breast"], DataSource())
-    >>> found.sets["breast"].X.shape, found.missing, found.damaged
-    ((569, 30), {}, {})
-    """
+    """Return the sets that are to be had, and why the others are not."""
     found = Loaded()
     for name in names:
         if name not in source.tried:
-            source.tried[name] = _try(DATASETS[name], source)
+            try:
+                source.tried[name] = DATASETS[name].load(source)
+            except (Missing, InputError) as reason:
+                source.tried[name] = reason
         outcome = source.tried[name]
         if isinstance(outcome, StudyData):
             found.sets[name] = outcome
@@ -63,10 +59,3 @@ def load(names: Iterable[str], source: DataSource) -> Loaded:
         else:
             found.damaged[name] = str(outcome)
     return found
-
-
-def _try(loader: Loader, source: DataSource) -> StudyData | Missing | InputError:
-    try:
-        return loader.load(source)
-    except (Missing, InputError) as reason:
-        return reason

@@ -76,9 +76,8 @@ class StudyData:
     fingerprint: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
-        held = [] if self.held_X is None else [self.held_X, self.held_y]
-        real = [] if self.is_real is None else [self.is_real]
-        made = _fingerprint([self.X, self.y, *held, *real], self.kinds)
+        arrays = (self.X, self.y, self.held_X, self.held_y, self.is_real)
+        made = _fingerprint([array for array in arrays if array is not None], self.kinds)
         object.__setattr__(self, "fingerprint", self.fingerprint or made)
 
     def columns_of(self, *kinds: str) -> list[int]:

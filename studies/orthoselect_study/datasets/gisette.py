@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.errors import InputError
 from orthoselect_study.datasets.base import DataSource, Missing, StudyData
-from orthoselect_study.datasets.copies import arrays_of, check, fetch_parts
+from orthoselect_study.datasets.copies import arrays_of, check, dense, fetch_parts
 from orthoselect_study.datasets.sets import CHALLENGE, NO_TEST_LABELS, mnist
 from orthoselect_study.records import generator
 
@@ -56,9 +54,7 @@ def _copy(source: DataSource) -> tuple[NDArray, ...]:
     if source.folder and all((Path(source.folder) / file).exists() for file in SHA256):
         return _uci_files(Path(source.folder))
     try:
-        return arrays_of(
-            source, "gisette.npz", _ARRAYS, lambda: fetch_parts(41026, _written_out, 6000)
-        )
+        return arrays_of(source, "gisette.npz", _ARRAYS, lambda: fetch_parts(41026, dense, 6000))
     except Missing:
         if source.folder is None:
             raise
@@ -66,10 +62,6 @@ def _copy(source: DataSource) -> tuple[NDArray, ...]:
             f"there is neither `gisette.npz` (arrays {', '.join(_ARRAYS)}) nor UCI's four files "
             f"({', '.join(SHA256)}) in the folder of data"
         ) from None
-
-
-def _written_out(data: Any) -> NDArray:
-    return data.toarray() if sp.issparse(data) else np.asarray(data)
 
 
 def _uci_files(folder: Path) -> tuple[NDArray, NDArray, NDArray, NDArray]:

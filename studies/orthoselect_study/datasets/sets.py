@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def dexter(source: DataSource) -> StudyData:
     is_real: NDArray | None = None
     notes: tuple[str, ...] = ("which features are probes is not known of this copy",)
     if source.folder is None:
-        X, y, held_X, held_y = fetch_parts(4136, _sparse, 300, 600)
+        X, y, held_X, held_y = fetch_parts(4136, partial(sp.csr_matrix, dtype=float), 300, 600)
     else:
         parts = [f"X_{p}_{a}" for p in ("train", "valid") for a in ("data", "indices", "indptr")]
         labels = ["y_train", "y_valid", "feature_is_real"]
@@ -82,15 +83,8 @@ def dexter(source: DataSource) -> StudyData:
         )
     for part, table in (("train", X), ("valid", held_X)):
         check("dexter.npz", f"the sum of values ({part})", int(table.sum()), DEXTER_SUMS[part])
-    kinds = ("numeric",) * X.shape[1]
-    held = {"held_X": held_X, "held_y": held_y}
-    return StudyData(
-        "dexter", "Dexter", X, y, kinds, CHALLENGE, **held, is_real=is_real, notes=notes
-    )
-
-
-def _sparse(data: Any) -> Any:
-    return sp.csr_matrix(data, dtype=float)
+    shared = ("dexter", "Dexter", X, y, ("numeric",) * X.shape[1], CHALLENGE, held_X, held_y)
+    return StudyData(*shared, is_real=is_real, notes=notes)
 
 
 def _sparse_part(file: str, arrays: dict[str, NDArray], part: str) -> Any:
@@ -107,9 +101,8 @@ def _sparse_part(file: str, arrays: dict[str, NDArray], part: str) -> Any:
 def mnist(source: DataSource) -> StudyData:
     """MNIST: 784 pixels of handwritten digits."""
     names = ("X_train", "y_train", "X_test", "y_test")
-    X, y, held_X, held_y = arrays_of(
-        source, "mnist.npz", names, lambda: fetch_parts(554, _bytes, 60000)
-    )
+    fetched = partial(fetch_parts, 554, partial(np.asarray, dtype=np.uint8), 60000)
+    X, y, held_X, held_y = arrays_of(source, "mnist.npz", names, fetched)
     for part, table, labels in (("train", X, y), ("test", held_X, held_y)):
         check_shape("mnist.npz", table, labels, 784)
         counts = np.bincount(labels, minlength=10).tolist()
@@ -119,10 +112,6 @@ def mnist(source: DataSource) -> StudyData:
         "LeCun, Bottou, Bengio and Haffner, Proceedings of the IEEE 86(11), 1998; CC BY-SA 3.0"
     )
     return StudyData("mnist", "MNIST", X, y, kinds, citation, held_X, held_y, held_name="test")
-
-
-def _bytes(data: Any) -> NDArray:
-    return np.asarray(data).astype(np.uint8)
 
 
 def mfeat(source: DataSource) -> StudyData:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
-from orthoselect_study.datasets import DataSource, title_of
+from orthoselect_study.datasets import DataSource, StudyData, title_of
 from orthoselect_study.figures import Figure
 from orthoselect_study.findings import Standing
 from orthoselect_study.pages import Table
@@ -43,6 +43,11 @@ class Experiment(ABC):
     def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
         """Return the most that an option may be, by the title of a data set."""
         return {}
+
+    def thinned(self, data: StudyData, settings: Settings) -> StudyData:
+        """Return a set with the training rows asked for, if that means something here."""
+        rows = settings.or_else("rows", None) if "rows" in self.uses else None
+        return data.thinned(rows, settings.seed)
 
     @abstractmethod
     def work(self, arguments: Arguments, data: Any) -> list[Row]:

@@ -11,7 +11,7 @@ from orthoselect_study import methods
 from orthoselect_study.datasets import DataSource, StudyData, load, title_of
 from orthoselect_study.experiments.base import Arguments, Experiment, absence_sentences
 from orthoselect_study.figures import Curve, Figure, draw_curves
-from orthoselect_study.findings import Standing, listed, mean, standing_sentences
+from orthoselect_study.findings import Standing, listed, mean, standing_sentence
 from orthoselect_study.pages import Cell, Table
 from orthoselect_study.records import Plan, Results, Row, Task
 from orthoselect_study.settings import Settings
@@ -45,7 +45,7 @@ class Curves(Experiment):
         tasks: list[Task] = []
         facts: list[dict[str, Any]] = []
         for name, data in loaded.sets.items():
-            data = self.prepared(data, settings)
+            data = self.thinned(data, settings)
             n_features = min(settings.or_else("features", self.sets[name]), data.X.shape[1])
             facts.append({**data.facts(), "selected": n_features})
             for method in names:
@@ -57,8 +57,7 @@ class Curves(Experiment):
                     "features": n_features,
                 }
                 tasks += self.tasks_of(arguments, data, settings)
-        more = {"methods": names, **self.extra_facts(settings)}
-        return Plan(tasks, facts, loaded.missing, loaded.damaged, more)
+        return Plan(tasks, facts, loaded.missing, loaded.damaged, {"methods": names})
 
     def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
         # Sets with fewer features give all they have; the widest has to have as many as asked for.
@@ -67,14 +66,6 @@ class Curves(Experiment):
             return {}
         widest = max(sets, key=lambda data: data.X.shape[1])
         return {widest.title: widest.X.shape[1]}
-
-    def prepared(self, data: StudyData, settings: Settings) -> StudyData:
-        """Return the set as the experiment uses it."""
-        return data
-
-    def extra_facts(self, settings: Settings) -> dict[str, Any]:
-        """Return what else tables have to know."""
-        return {}
 
     @abstractmethod
     def tasks_of(self, arguments: Arguments, data: StudyData, settings: Settings) -> list[Task]:
@@ -100,12 +91,6 @@ class Curves(Experiment):
         rows = results.where(dataset=facts["name"], method=method, measure=f"{measure} rows")
         counts = {row.fold: row.value for row in rows}
         return curves, [counts.get(fold, 1.0) for fold in curves]
-
-    def curve(self, results: Results, facts: Facts, method: str, measure: str) -> Curve:
-        """Return sizes and scores over all rows."""
-        curves, weights = self.folds(results, facts, method, measure)
-        scores = [mean(at_size, weights) for at_size in zip(*curves.values())]
-        return list(range(1, len(scores) + 1)), scores
 
     @abstractmethod
     def error(self, scores: list[float], weights: list[float], facts: Facts) -> float:
@@ -219,14 +204,18 @@ class Curves(Experiment):
         return f"{mean(scores, weights):.4f} ± {self.error(scores, weights, facts):.4f}"
 
     def figures(self, results: Results) -> list[Figure]:
+        def curve(facts: Facts, method: str, measure: str) -> Curve:
+            """Return the scores over all rows."""
+            curves, weights = self.folds(results, facts, method, measure)
+            return [mean(at_size, weights) for at_size in zip(*curves.values())]
+
         panels: dict[str, dict[str, dict[str, Curve]]] = {}
         for facts in results.data:
-            parts = {"training": TRAIN, _held(facts): HELD}
             row = {
-                part: {m: self.curve(results, facts, m, measure) for m in results.methods()}
-                for part, measure in parts.items()
+                part: {m: curve(facts, m, measure) for m in results.methods()}
+                for part, measure in (("training", TRAIN), (_held(facts), HELD))
             }
-            if any(sizes for methods_ in row.values() for sizes, _ in methods_.values()):
+            if any(scores for part in row.values() for scores in part.values()):
                 panels[facts["title"]] = row
         if not panels:
             return []
@@ -235,8 +224,7 @@ class Curves(Experiment):
 
     def findings(self, results: Results) -> list[str]:
         sentences = self._unlike(results)
-        for standing in self.standings(results):
-            sentences += standing_sentences(standing)
+        sentences += [standing_sentence(standing) for standing in self.standings(results)]
         return [*sentences, *absence_sentences(results), *self._fewer(results)]
 
 

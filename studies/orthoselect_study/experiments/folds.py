@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from orthoselect_study.datasets import DataSource, StudyData, load
 from orthoselect_study.experiments.base import Arguments
 from orthoselect_study.experiments.curves import HELD, TRAIN, Curves, score_rows
 from orthoselect_study.findings import mean_error
-from orthoselect_study.records import Row, Task, seed_for
+from orthoselect_study.records import Plan, Row, Task, seed_for
 from orthoselect_study.settings import Settings
 
 _BINS = "mean_std_3"
@@ -38,8 +39,9 @@ class Folds(Curves):
     uses = frozenset({"methods", "features", "folds"})
     note = "Folds count by their rows: it is the share of all rows that are classified right."
 
-    def extra_facts(self, settings: Settings) -> dict[str, Any]:
-        return {"folds": settings.or_else("folds", _FOLDS)}
+    def plan(self, settings: Settings, source: DataSource) -> Plan:
+        plan = super().plan(settings, source)
+        return replace(plan, facts={**plan.facts, "folds": settings.or_else("folds", _FOLDS)})
 
     def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
         if option != "folds":

@@ -35,21 +35,13 @@ _SHAPE = (28, 28)  # of a digit, in pixels
 _BRIGHTEST = 255
 
 
-class _HeldOut(Curves):
-    """Sets of which some training rows may be left out, and others are there to judge by."""
-
-    uses = frozenset({"methods", "features", "rows"})
-
-    def prepared(self, data: StudyData, settings: Settings) -> StudyData:
-        return data.thinned(settings.or_else("rows", None), settings.seed)
-
-
-class Challenge(_HeldOut):
+class Challenge(Curves):
     """Dexter and Gisette, sets of the NIPS 2003 challenge: linear SVMs of 20 selected features."""
 
     name = "challenge"
     title = "Sets with probes"
     about = "Dexter and Gisette, 20 features in the paper: AUC of linear SVMs, and probes taken"
+    uses = frozenset({"methods", "features", "rows"})
     sets = {"dexter": 20, "gisette-like": 20, "gisette": 20}  # noqa: RUF012
     score = "AUC"
 
@@ -184,12 +176,13 @@ class Challenge(_HeldOut):
         return sentences
 
 
-class Mnist(_HeldOut):
+class Mnist(Curves):
     """MNIST: 50 of 784 pixels, LDA on the test rows, and where the pixels lie."""
 
     name = "mnist"
     title = "MNIST"
     about = "784 pixels of digits, 50 of them in the paper: accuracy of LDA, and maps of the pixels"
+    uses = frozenset({"methods", "features", "rows"})
     sets = {"mnist": 50}  # noqa: RUF012
 
     def tasks_of(self, arguments: Arguments, data: StudyData, settings: Settings) -> list[Task]:

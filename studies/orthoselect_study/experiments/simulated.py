@@ -308,13 +308,7 @@ def _how_many(results: Results) -> str:
 
 
 def draw(n_rows: int, n_columns: int, rng: np.random.Generator) -> Floats:
-    """Draw a table of correlated columns, as the paper does.
-
-    Examples
-    --------
-    >>> draw(50, 3, np.random.default_rng(0)).shape
-    (50, 3)
-    """
+    """Draw a table of correlated columns, as the paper does."""
     means = rng.normal(0.0, 0.1, n_columns)
     spread = np.sqrt(rng.uniform(size=n_columns))
     G = rng.normal(size=(n_rows, n_columns)) * spread  # G'G is Wishart(diag(spread^2), N)

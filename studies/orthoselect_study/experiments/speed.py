@@ -53,7 +53,7 @@ class Speed(Experiment):
         loaded = load(_SETS, source)
         tasks, facts = [], []
         for name, data in loaded.sets.items():
-            data = _thinned(data, settings)
+            data = self.thinned(data, settings)
             n_features = settings.or_else("features", _FEATURES)
             facts.append({**data.facts(), "selected": n_features})
             for way in _WAYS:
@@ -73,7 +73,7 @@ class Speed(Experiment):
     def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
         if option != "features":
             return {}
-        tables = [_thinned(data, settings) for data in load(_SETS, source).sets.values()]
+        tables = [self.thinned(data, settings) for data in load(_SETS, source).sets.values()]
         # N rows have no more than N - 1 directions around their mean.
         return {data.title: min(data.X.shape[0] - 1, data.X.shape[1]) for data in tables}
 
@@ -170,10 +170,6 @@ class Speed(Experiment):
         )
 
 
-def _thinned(data: StudyData, settings: Settings) -> StudyData:
-    return data.thinned(settings.or_else("rows", None), settings.seed)
-
-
 def _as_needed(data: StudyData, way: str) -> Any:
     """Return the table as stored, or written out as the other ways need it; not measured."""
     if way == "ours":
@@ -193,15 +189,7 @@ def _best_of(call: Callable[[], list[int]]) -> tuple[float, list[int]]:
 
 
 def gram_schmidt(X: Floats, y: NDArray, t: int) -> list[int]:
-    """Select by the paper's algorithm: all candidates are kept orthogonal to the selected ones.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> X, y = load_wine(return_X_y=True)
-    >>> gram_schmidt(X, y, 3) == select(X, y, 3).features
-    True
-    """
+    """Select by the paper's algorithm: all candidates are kept orthogonal to the selected ones."""
     V = np.linalg.qr(_centered(encode_response(y)))[0]
     W = _centered(X)
     norms = np.linalg.norm(W, axis=0)
