@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from orthoselect_study import paper
+from orthoselect_study.records import grouped
 
 _OURS = "OLS"
 _TIE = 1e-12
@@ -163,9 +164,7 @@ def standing_sentence(standing: Standing) -> str:
 
 def score_words(standing: Standing) -> str:
     """Return the scores with the methods that have them."""
-    by_score: dict[str, list[str]] = {}
-    for name in standing.ordered():
-        by_score.setdefault(f"{standing.scores[name]:.4f}", []).append(name)
+    by_score = grouped((f"{standing.scores[name]:.4f}", name) for name in standing.ordered())
     if len(by_score) == 1 and len(standing.scores) > 1:
         return f"{next(iter(by_score))} by every method"
     return listed([f"{score} by {', '.join(names)}" for score, names in by_score.items()])

@@ -44,16 +44,6 @@ class Contents:
     bad: dict[int, bytes]  # all other lines by their number, from 1, as they are
     has_header: bool
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether there is nothing to mend."""
-        return self.has_header and not self.bad
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether anything in it is of the study."""
-        return self.has_header or bool(self.tasks)
-
 
 def write(
     task: Task, rows: Iterable[Row], seconds: float, versions: Mapping[str, str]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.metadata import version
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,9 @@ import orthoselect
 
 # Raised whenever a number would come out differently for the same key.
 SCHEMA = 3
+
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 class Row(NamedTuple):
@@ -103,11 +106,9 @@ class Results:
     @cached_property
     def _by_measure(self) -> dict[tuple[str, str | None], list[Row]]:
         """Rows by measure and method, and by measure alone."""
-        found: dict[tuple[str, str | None], list[Row]] = {}
-        for row in self.rows:
-            found.setdefault((row.measure, row.method), []).append(row)
-            found.setdefault((row.measure, None), []).append(row)
-        return found
+        return grouped(
+            ((row.measure, method), row) for row in self.rows for method in (row.method, None)
+        )
 
     def absent(self) -> dict[str, tuple[str, str]]:
         """Return the data sets without results, each with a word for its state and the reason."""
@@ -120,6 +121,14 @@ class Results:
         """Return the methods that have results, in the order of the plan."""
         seen = {row.method for row in self.rows}
         return [name for name in self.facts.get("methods", []) if name in seen]
+
+
+def grouped(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
+    """Return the values of each key, both in the order in which they come."""
+    groups: dict[_Key, list[_Value]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
 
 
 def digest(value: Any) -> str:

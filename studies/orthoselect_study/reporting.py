@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from orthoselect_study.figures import Figure, draw_ranks
 from orthoselect_study.findings import Standing
 from orthoselect_study.methods import PENALIZED, TWELVE
 from orthoselect_study.pages import Table, as_markdown, as_page
-from orthoselect_study.records import Results, versions
+from orthoselect_study.records import Results, grouped, versions
 from orthoselect_study.settings import OVERRIDES
 from orthoselect_study.store import SEAL, Store, is_locked, tell
 
@@ -152,8 +152,9 @@ def _read(
         return None
     if manifest is None:
         return None
-    is_sealed = SEAL in manifest and store.is_sealed(manifest["tasks"])
-    return _results(store, manifest), manifest, is_sealed
+    results = _results(store, manifest)
+    is_sealed = all(task.is_sealed for task in store.tasks(manifest["tasks"]))
+    return results, manifest, is_sealed and SEAL in manifest
 
 
 def _unfit(folder: Path, experiment: Experiment, error: Exception) -> str:
@@ -168,7 +169,8 @@ def _unfit(folder: Path, experiment: Experiment, error: Exception) -> str:
 def _results(store: Store, manifest: dict[str, Any]) -> Results:
     names = manifest["tasks"]
     plan = {key: manifest[key] for key in _PLAN}
-    return Results(store.rows(names), **plan, expected=len(names), found=store.count(names))
+    found = len(store.tasks(names))
+    return Results(store.rows(names), **plan, expected=len(names), found=found)
 
 
 def _part(
@@ -267,11 +269,12 @@ def _unlike_settings(parts: Sequence[dict[str, Any]]) -> list[str]:
     ]
     told = []
     for option in ("seed", "quick", *OVERRIDES):
-        values: dict[str, list[str]] = {}
-        for part in ranked:
-            if option not in OVERRIDES or option in EXPERIMENTS[part["name"]].uses:
-                value = _SAID.get(str(part["settings"][option]), str(part["settings"][option]))
-                values.setdefault(value, []).append(part["name"])
+        given = {
+            part["name"]: str(part["settings"][option])
+            for part in ranked
+            if option not in OVERRIDES or option in EXPERIMENTS[part["name"]].uses
+        }
+        values = grouped((_SAID.get(value, value), name) for name, value in given.items())
         if len(values) > 1 and option != "methods":  # all have the twelve that are ranked
             shown = [f"{value} ({', '.join(names)})" for value, names in values.items()]
             told.append(f"{option}: {findings.listed(shown)}")
@@ -319,41 +322,37 @@ def how_to_reproduce(parts: Sequence[Part], output: str) -> dict[str, Any]:
     Experiments that were run with the same settings share a command. The folder of data is as it
     was given to the run, that of results as it was given to the report.
     """
-    runs = [
-        {"experiments": names, "code": _code(names, {**json.loads(settings), "output": output})}
-        for settings, names in _grouped(parts, _what_was_asked).items()
-    ]
-    used = [
-        {"experiments": names, "versions": json.loads(found)}
-        for found, names in _grouped(parts, lambda part: part["versions"]).items()
-    ]
+
+    def asked(part: Part) -> dict[str, Any]:
+        """Return the settings without those that change no result."""
+        settings = part["settings"].items()
+        return {name: value for name, value in settings if name not in ("jobs", "output")}
+
+    runs = grouped((json.dumps(asked(part)), part["name"]) for part in parts)
+    used = grouped((json.dumps(part["versions"]), part["name"]) for part in parts)
     return {
-        "runs": runs,
+        "runs": [
+            {"experiments": names, "code": _code(names, {**json.loads(settings), "output": output})}
+            for settings, names in runs.items()
+        ],
         "report": shlex.join(["orthoselect", "study", "report", "--output", output]),
-        "used": used,
+        "used": [{"experiments": n, "versions": json.loads(found)} for found, n in used.items()],
         "versions": versions(),
     }
-
-
-def _what_was_asked(part: Part) -> dict[str, Any]:
-    """Return the settings without those that change no result."""
-    settings = part["settings"].items()
-    return {name: value for name, value in settings if name not in ("jobs", "output")}
-
-
-def _grouped(
-    parts: Sequence[Part], by: Callable[[Part], Mapping[str, Any]]
-) -> dict[str, list[str]]:
-    groups: dict[str, list[str]] = {}
-    for part in parts:
-        groups.setdefault(json.dumps(by(part)), []).append(part["name"])
-    return groups
 
 
 def _code(names: Sequence[str], settings: Mapping[str, Any]) -> str:
     """Return a command, or lines of Python where the command has no option for it."""
     if any(settings.get(name) is not None for name in _PYTHON_ONLY):
-        return _python(names, settings)
+        given = {name: value for name, value in settings.items() if value not in (None, False)}
+        shown = [
+            f"{name}=Path({value!r})" if name in ("output", "data") else f"{name}={value!r}"
+            for name, value in given.items()
+        ]
+        return (
+            "from pathlib import Path\nfrom orthoselect_study import Settings, run\n\n"
+            f"run({list(names)!r}, Settings({', '.join(shown)}))"
+        )
     words = ["orthoselect", "study", "run"]
     words += [] if list(names) == list(EXPERIMENTS) else names
     words += ["--data", settings["data"]] if settings["data"] else []
@@ -363,15 +362,3 @@ def _code(names: Sequence[str], settings: Mapping[str, Any]) -> str:
             words += [f"--{name}", ",".join(value) if isinstance(value, list) else str(value)]
     words += ["--quick"] if settings["quick"] else []
     return shlex.join([*words, "--output", settings["output"]])
-
-
-def _python(names: Sequence[str], settings: Mapping[str, Any]) -> str:
-    given = {name: value for name, value in settings.items() if value not in (None, False)}
-    words = []
-    for name, value in given.items():
-        shown = f"Path({value!r})" if name in ("output", "data") else repr(value)
-        words.append(f"{name}={shown}")
-    return (
-        "from pathlib import Path\nfrom orthoselect_study import Settings, run\n\n"
-        f"run({list(names)!r}, Settings({', '.join(words)}))"
-    )

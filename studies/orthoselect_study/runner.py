@@ -46,6 +46,7 @@ class Step:
 
 
 Progress = Callable[[Step], None]
+_Call = tuple[Experiment, Task]
 
 
 class StudyFailed(InputError):  # noqa: N818 - what happened, in the user's words
@@ -179,10 +180,11 @@ class _Run:
         self._experiments = {e.name: e for e in chosen}
         self._failures: list[tuple[str, str]] = []
         tasks = [task for plan in self._plans.values() for task in plan.tasks]
-        self._open = [task for task in tasks if task not in self.stores[task.experiment]]
-        self._total, self._done = len(tasks), len(tasks) - len(self._open)
-        self._cost, self._cost_done = sum(task.cost for task in self._open), 0.0
-        self._versions = _versions()
+        still = [task for task in tasks if task not in self.stores[task.experiment]]
+        self._open = {task.name: task for task in still}
+        self._total, self._done = len(tasks), len(tasks) - len(still)
+        self._cost, self._cost_done = sum(task.cost for task in still), 0.0
+        self._versions = versions(*_PACKAGES)
         self._began = time.monotonic()
 
     def go(self) -> dict[str, dict[str, Any]]:
@@ -190,14 +192,16 @@ class _Run:
         for name in self._plans:
             self._write(name)
         self._tell("")
-        together = [t for t in self._open if not self._experiments[t.experiment].alone]
-        alone = [t for t in self._open if self._experiments[t.experiment].alone]
+        parts: dict[bool, list[_Call]] = {False: [], True: []}
+        for task in self._open.values():
+            experiment = self._experiments[task.experiment]
+            parts[experiment.alone].append((experiment, task))
         try:
-            with closing(self._outcomes(together)) as outcomes:
-                for task, outcome in outcomes:
-                    self._keep(task, outcome)
-            for task in alone:  # times are measured: nothing runs beside them
-                self._keep(task, _attempt(self._experiments[task.experiment], task))
+            with closing(self._outcomes(parts[False])) as outcomes:
+                for outcome in outcomes:
+                    self._keep(outcome)
+            for call in parts[True]:  # times are measured: nothing runs beside them
+                self._keep(_attempt(*call))
         finally:  # after Ctrl-C, too, the manifests tell what was done
             manifests = {name: self._write(name) for name in self._plans}
         damaged = {name: why for plan in self._plans.values() for name, why in plan.damaged.items()}
@@ -205,35 +209,30 @@ class _Run:
             raise StudyFailed(self._failures, damaged)
         return manifests
 
-    def _outcomes(self, tasks: list[Task]) -> Generator[tuple[Task, Outcome], None, None]:
-        if self._settings.jobs == 1 or len(tasks) < 2:
-            for task in tasks:
-                yield task, _attempt(self._experiments[task.experiment], task)
+    def _outcomes(self, calls: list[_Call]) -> Generator[Outcome, None, None]:
+        if self._settings.jobs == 1 or len(calls) < 2:
+            for call in calls:
+                yield _attempt(*call)
             return
         from joblib import Parallel, delayed
 
         # Large arrays are shared by the processes, not copied; results come as they are ready.
         pool = Parallel(n_jobs=self._settings.jobs, return_as="generator_unordered", batch_size=1)
-        by_name = {task.name: task for task in tasks}
-        calls = (
-            delayed(_attempt_elsewhere)(
-                self._experiments[task.experiment],
-                task,
-                METHODS.get(task.arguments.get("method", "")),
-            )
-            for task in tasks
+        outcomes = pool(
+            delayed(_attempt)(experiment, task, METHODS.get(task.arguments.get("method", "")))
+            for experiment, task in calls
         )
-        outcomes = pool(calls)
         try:
-            for name, outcome in outcomes:
-                yield by_name[name], outcome
+            for outcome in outcomes:  # noqa: UP028 - `yield from` would close it unwatched
+                yield outcome
         finally:
             with warnings.catch_warnings():
                 # After Ctrl-C joblib says which tasks it canceled; the next run does them.
                 warnings.filterwarnings("ignore", ".*tasks", UserWarning)
                 outcomes.close()
 
-    def _keep(self, task: Task, outcome: Outcome) -> None:
+    def _keep(self, outcome: Outcome) -> None:
+        task = self._open[outcome.name]
         if outcome.error is None:
             self.stores[task.experiment].add(task, outcome.rows, outcome.seconds, self._versions)
         else:
@@ -257,14 +256,14 @@ class _Run:
             "written": datetime.now(UTC).isoformat(timespec="seconds"),
             "settings": self._settings.to_dict(),
             "tasks": names,
-            "complete": store.count(names),
-            "seconds": store.seconds(names),
+            "complete": len(store.tasks(names)),
+            "seconds": sum(task.seconds for task in store.tasks(names)),
             "facts": plan.facts,
             "data": plan.data,
             "missing": plan.missing,
             "damaged": plan.damaged,
             # Those that made the results, which an earlier run may have had others of.
-            "versions": store.versions(names) or _versions(),
+            "versions": store.versions(names) or self._versions,
             "failed": [list(failure) for failure in failed],
         }
         store.write_manifest(manifest)
@@ -275,30 +274,23 @@ class _Run:
 class Outcome:
     """What became of a task: its rows, or an error in words."""
 
+    name: str
     rows: list[Row]
     seconds: float
     error: str | None = None
 
 
-def _attempt(experiment: Experiment, task: Task) -> Outcome:
-    """Run with one thread: sums then do not depend on how many processes share the machine."""
+def _attempt(experiment: Experiment, task: Task, method: StudyMethod | None = None) -> Outcome:
+    """Run with one thread: sums then do not depend on how many processes share the machine.
+
+    Another process does not know of methods that were added to this one; it is given the task's.
+    """
+    if method is not None:
+        METHODS[method.name] = method
     began = time.perf_counter()
     with threadpool_limits(1):
         try:
             rows = experiment.work(task.arguments, task.data)
         except Exception as error:
-            return Outcome([], 0.0, f"{type(error).__name__}: {error}")
-    return Outcome(rows, time.perf_counter() - began)
-
-
-def _attempt_elsewhere(
-    experiment: Experiment, task: Task, method: StudyMethod | None
-) -> tuple[str, Outcome]:
-    """Run in another process, which does not know of methods that were added to this one."""
-    if method is not None:
-        METHODS[method.name] = method
-    return task.name, _attempt(experiment, task)
-
-
-def _versions() -> dict[str, str]:
-    return versions(*_PACKAGES)
+            return Outcome(task.name, [], 0.0, f"{type(error).__name__}: {error}")
+    return Outcome(task.name, rows, time.perf_counter() - began)

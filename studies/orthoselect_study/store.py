@@ -23,6 +23,11 @@ from orthoselect_study.lines import Contents, StoredTask
 from orthoselect_study.records import Row, Task, digest
 from orthoselect_study.settings import Settings
 
+try:
+    import fcntl
+except ImportError:  # Windows has no such locks
+    fcntl = None  # type: ignore[assignment]
+
 SEAL = "seal"
 _LOCK = ".study.lock"
 _NOTHING = Contents([], [], {}, has_header=False)
@@ -108,10 +113,14 @@ class Store:
         self._writing = writing
         found = self._read()
         self._tasks = {task.name: task for task in found.tasks}
+        if writing and (found.bad or not found.has_header):
+            _write(self.path, b"".join([lines.HEADER + b"\n", *found.good]))
         if writing:
-            if not found.is_whole:
-                _write(self.path, b"".join([lines.HEADER + b"\n", *found.good]))
-            self._set_damaged_manifest_aside()
+            try:
+                _read_manifest(self.manifest_path)
+            except _Damaged as reason:
+                kept = f"It is kept as `{_set_aside(self.manifest_path)}`"
+                self.damage.append(f"{self._about(reason)} {kept}, and a new one is written.")
 
     def __contains__(self, task: Task) -> bool:
         return task.name in self._tasks
@@ -134,32 +143,21 @@ class Store:
             os.fsync(file.fileno())
         self._tasks[task.name] = stored
 
+    def tasks(self, names: Iterable[str]) -> list[StoredTask]:
+        """Return those of these tasks that have results, in the order of the names."""
+        return [self._tasks[name] for name in names if name in self._tasks]
+
     def rows(self, names: Iterable[str]) -> list[Row]:
         """Return the rows of these tasks, in the order of the names."""
-        return [row for task in self._stored(names) for row in task.rows]
-
-    def seconds(self, names: Iterable[str]) -> float:
-        """Return how long these tasks took, together."""
-        return sum(task.seconds for task in self._stored(names))
+        return [row for task in self.tasks(names) for row in task.rows]
 
     def versions(self, names: Iterable[str]) -> dict[str, str]:
         """Return the versions of packages that made the results of these tasks."""
         found: dict[str, dict[str, None]] = {}
-        for task in self._stored(names):
+        for task in self.tasks(names):
             for package, number in task.versions.items():
                 found.setdefault(package, {})[number] = None
         return {package: " and ".join(numbers) for package, numbers in found.items()}
-
-    def count(self, names: Iterable[str]) -> int:
-        """Return how many of these tasks have results."""
-        return len(self._stored(names))
-
-    def is_sealed(self, names: Iterable[str]) -> bool:
-        """Tell whether the results of these tasks all have a seal, which older versions lack."""
-        return all(task.is_sealed for task in self._stored(names))
-
-    def _stored(self, names: Iterable[str]) -> list[StoredTask]:
-        return [self._tasks[name] for name in names if name in self._tasks]
 
     def write_manifest(self, told: Mapping[str, Any]) -> None:
         """Say which tasks are those of the last run, and what it was asked for."""
@@ -173,25 +171,15 @@ class Store:
         try:
             return _read_manifest(self.manifest_path)
         except _Damaged as reason:
-            raise InputError(
-                f"{self._about_manifest(reason)} Run the experiment again: results that are there "
-                f"are kept."
-            ) from None
+            advice = "Run the experiment again: results that are there are kept."
+            raise InputError(f"{self._about(reason)} {advice}") from None
 
-    def _about_manifest(self, reason: _Damaged) -> str:
+    def _about(self, reason: _Damaged) -> str:
+        """Return what is wrong with the manifest."""
         return (
             f"`{self.manifest_path}` should be what a run of the study wrote; it is damaged, or of "
             f"another version ({reason})."
         )
-
-    def _set_damaged_manifest_aside(self) -> None:
-        try:
-            _read_manifest(self.manifest_path)
-        except _Damaged as reason:
-            aside = _set_aside(self.manifest_path)
-            self.damage.append(
-                f"{self._about_manifest(reason)} It is kept as `{aside}`, and a new one is written."
-            )
 
     def _read(self) -> Contents:
         """Return what is good in the file; what is damaged is told, and set aside by a run."""
@@ -200,8 +188,13 @@ class Store:
             if content is None:
                 return _NOTHING
             found = lines.parse(content)
-            if not found.is_ours:
-                self._refuse_what_is_not_ours(content)
+            if not found.has_header and not found.tasks:
+                # Somebody's table may have the name of an experiment: was a run ever here?
+                if content.strip() and not os.path.lexists(self.manifest_path):
+                    raise InputError(
+                        f"`{self.path}` should be results of the study, with the columns "
+                        f"{', '.join(lines.COLUMNS)}; it has others. Choose another output folder."
+                    )
                 raise _Damaged("it is something else" if content.strip() else "it is empty")
         except _Damaged as reason:
             what = f"`{self.path}` should be results of the study; {reason}."
@@ -213,21 +206,13 @@ class Store:
             n_bad = len(found.bad)
             which = f"line {first} is" if n_bad == 1 else f"{n_bad} lines from line {first} on are"
             what = f"{what} {which} damaged, or of a task that is not complete."
-            self._tell(what, lambda: f"That is kept in `{_keep_aside(self.path, bad)}`")
+            self._tell(what, lambda: f"That is kept in `{_write(_free_name(self.path), bad)}`")
         elif not found.has_header:
             self.damage.append(f"{what} it lacks the names of its columns. A run puts them back.")
         return found
 
-    def _refuse_what_is_not_ours(self, content: bytes) -> None:
-        """Raise unless a run was here: somebody's table may have the name of an experiment."""
-        if content.strip() and not os.path.lexists(self.manifest_path):
-            raise InputError(
-                f"`{self.path}` should be results of the study, with the columns "
-                f"{', '.join(lines.COLUMNS)}; it has others. Choose another output folder."
-            )
-
     def _tell(self, what: str, put_aside: Callable[[], str]) -> None:
-        """Tell what is damaged; a run puts it aside, and tells where."""
+        """Note what is damaged; a run puts it aside, and says where."""
         if self._writing:
             self.damage.append(f"{what} {put_aside()}, and what is missing is run again.")
         else:
@@ -257,28 +242,24 @@ def _read_manifest(path: Path) -> dict[str, Any] | None:
 
 def _check(value: Any, pattern: Any, where: str) -> None:
     """Raise if a value is not of a pattern."""
+    of_any_keys = isinstance(pattern, tuple) and pattern[0] is dict
+    kinds: Any = dict if of_any_keys else pattern
+    if isinstance(pattern, (list, dict)):
+        kinds = type(pattern)
+    if not isinstance(value, kinds):
+        raise _Damaged(f"{where} is of another type, {type(value).__name__}")
     if isinstance(pattern, list):
-        _check_type(value, list, where)
         for each in value:
             _check(each, pattern[0], f"an entry of {where}")
     elif isinstance(pattern, dict):
-        _check_type(value, dict, where)
         lacking = [key for key in pattern if key not in value]
         if lacking:  # a version that wrote less
             raise _Damaged(f"{where} lacks {', '.join(lacking)}")
         for key, inner in pattern.items():
             _check(value[key], inner, f"`{key}`")
-    elif isinstance(pattern, tuple) and pattern[0] is dict:
-        _check_type(value, dict, where)
+    elif of_any_keys:
         for key, each in value.items():
             _check(each, pattern[1], f"`{key}` of {where}")
-    else:
-        _check_type(value, pattern, where)
-
-
-def _check_type(value: Any, kinds: Any, where: str) -> None:
-    if not isinstance(value, kinds):
-        raise _Damaged(f"{where} is of another type, {type(value).__name__}")
 
 
 def _read(path: Path) -> bytes | None:
@@ -306,14 +287,8 @@ def _set_aside(path: Path) -> Path:
     return aside
 
 
-def _keep_aside(path: Path, part: bytes) -> Path:
-    """Write the damaged part of a file beside it; return where."""
-    aside = _free_name(path)
-    _write(aside, part)
-    return aside
-
-
 def _free_name(path: Path) -> Path:
+    """Return a name beside a damaged file that nothing has yet."""
     aside, count = path.with_name(f"{path.name}.damaged"), 1
     while os.path.lexists(aside):
         count += 1
@@ -321,12 +296,13 @@ def _free_name(path: Path) -> Path:
     return aside
 
 
-def _write(path: Path, content: bytes) -> None:
-    """Write a file, which is on the disk when this returns."""
+def _write(path: Path, content: bytes) -> Path:
+    """Write a file, which is on the disk when this returns; return its path."""
     with replacing(path) as temporary, temporary.open("wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())
+    return path
 
 
 @contextmanager
@@ -335,9 +311,7 @@ def locked(folder: Path) -> Iterator[None]:
 
     The system takes the lock back when the process ends, however it ends.
     """
-    try:
-        import fcntl
-    except ImportError:  # Windows has no such lock
+    if fcntl is None:
         yield
         return
     try:
@@ -359,13 +333,11 @@ def locked(folder: Path) -> Iterator[None]:
 
 def is_locked(folder: Path) -> bool:
     """Tell whether a run is at work in the folder."""
+    if fcntl is None:
+        return False
     try:
-        import fcntl
-
         with (Path(folder) / _LOCK).open() as file:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except (ImportError, OSError):  # there is no lock that a run could hold
-        return False
+    except OSError as error:  # any other: there is no lock that a run could hold
+        return isinstance(error, BlockingIOError)
     return False

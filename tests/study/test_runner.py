@@ -67,7 +67,7 @@ def test_versions_are_those_that_made_the_results(tiny, monkeypatch):
     settings = tiny(methods=("OLS",))
     made = run(["binomial"], settings)["binomial"]["versions"]
     later = {**made, "numpy": "99.0"}
-    monkeypatch.setattr("orthoselect_study.runner._versions", lambda: later)
+    monkeypatch.setattr("orthoselect_study.runner.versions", lambda *_: later)
     assert run(["binomial"], settings)["binomial"]["versions"] == made
     more = run(["binomial"], replace(settings, methods=("OLS", "MIM")))["binomial"]["versions"]
     assert more == {**made, "numpy": f"{made['numpy']} and 99.0"}
@@ -132,7 +132,7 @@ def test_a_killed_run_resumes_where_it_stopped(tmp_path):
     process.wait()
     before = file.read_bytes()
     settings = Settings(out, methods=("MIM", "OLS"), repeats=5, batches=8)
-    n_done = Store(out, "binomial").count(Store(out, "binomial").manifest()["tasks"])
+    n_done = len(Store(out, "binomial").tasks(Store(out, "binomial").manifest()["tasks"]))
     steps = steps_of(["binomial"], settings)
     assert 2 <= n_done < 16
     assert [step.done for step in steps] == list(range(n_done, 17))

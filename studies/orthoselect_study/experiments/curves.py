@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -13,7 +14,7 @@ from orthoselect_study.experiments.base import Arguments, Experiment, absence_se
 from orthoselect_study.figures import Curve, Figure, draw_curves
 from orthoselect_study.findings import Standing, listed, mean, standing_sentence
 from orthoselect_study.pages import Cell, Table
-from orthoselect_study.records import Plan, Results, Row, Task
+from orthoselect_study.records import Plan, Results, Row, Task, grouped
 from orthoselect_study.settings import Settings
 
 TRAIN, HELD = "train", "held"
@@ -126,10 +127,9 @@ class Curves(Experiment):
         folds = results.facts.get("folds")
         sentences = []
         for facts in results.data:
-            counts: dict[int, list[str]] = {}
-            for method in results.facts["methods"]:
-                count = len(self.folds(results, facts, method, HELD)[0])
-                counts.setdefault(count, []).append(method)
+            counts = grouped(
+                (len(self.folds(results, facts, m, HELD)[0]), m) for m in results.facts["methods"]
+            )
             if set(counts) == {folds or 1}:
                 continue
             if folds:
@@ -144,11 +144,8 @@ class Curves(Experiment):
 
     def _fewer(self, results: Results) -> list[str]:
         """Say which methods ran out of features, and in how many folds."""
-        found: dict[tuple[str, str, str], int] = {}
-        for row in results.where(measure="warning"):
-            if row.note.startswith("selected"):
-                key = (row.dataset, row.method, row.note)
-                found[key] = found.get(key, 0) + 1
+        told = [r for r in results.where(measure="warning") if r.note.startswith("selected")]
+        found = Counter((row.dataset, row.method, row.note) for row in told)
         folds = results.facts.get("folds")
         return [
             f"{title_of(dataset)}, {method}"

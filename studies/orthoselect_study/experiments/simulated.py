@@ -30,7 +30,7 @@ from orthoselect_study.findings import (
     verdict,
 )
 from orthoselect_study.pages import Table
-from orthoselect_study.records import Plan, Results, Row, Task, generator
+from orthoselect_study.records import Plan, Results, Row, Task, generator, grouped
 from orthoselect_study.settings import Settings
 
 Floats = NDArray[np.float64]
@@ -73,20 +73,14 @@ class Simulated(Experiment):
         tasks = []
         for batch in range(batches):
             for first in range(0, repeats, _BLOCK):
-                block = {
-                    "seed": settings.seed,
-                    "batch": batch,
-                    "first": first,
-                    "stop": min(first + _BLOCK, repeats),
-                }
-                tasks += [self._task(name, block) for name in names]
+                stop = min(first + _BLOCK, repeats)
+                block = {"seed": settings.seed, "batch": batch, "first": first, "stop": stop}
+                for name in names:
+                    call = {"method": name, "call": methods.described(name), "bins": _BINS}
+                    cost = (0.07 if name in _ONE_PENALTY else 0.03) * (stop - first)
+                    tasks.append(Task(self.name, {**call, **block}, cost=cost))
         facts = {"methods": names, "repeats": repeats, "batches": batches}
         return Plan(tasks, facts=facts)
-
-    def _task(self, name: str, block: dict[str, int]) -> Task:
-        cost = 0.07 if name in _ONE_PENALTY else 0.03
-        arguments = {"method": name, "call": methods.described(name), "bins": _BINS, **block}
-        return Task(self.name, arguments, cost=cost * (block["stop"] - block["first"]))
 
     def work(self, arguments: Arguments, data: None) -> list[Row]:
         name, batch = arguments["method"], arguments["batch"]
@@ -123,11 +117,10 @@ class Simulated(Experiment):
         """Return for each method how many of 100 tables of each complete batch were solved."""
         counts: dict[str, list[float]] = {}
         for name in results.methods():
-            batches: dict[int, list[float]] = {}
-            for row in results.where(measure="found", method=name):
-                batches.setdefault(row.batch or 0, []).append(row.value)
-            whole = [batches[k] for k in sorted(batches)]
-            counts[name] = [100 * mean(v) for v in whole if len(v) == results.facts["repeats"]]
+            rows = results.where(measure="found", method=name)
+            batches = sorted(grouped((row.batch or 0, row.value) for row in rows).items())
+            whole = [v for _, v in batches if len(v) == results.facts["repeats"]]
+            counts[name] = [100 * mean(values) for values in whole]
         return counts
 
     def one_penalty(self, results: Results, name: str) -> tuple[float, float] | None:
