@@ -13,22 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from orthoselect.output import replacing
-from orthoselect.plots import PALETTE, new_figure, to_svg
-from orthoselect.plots.style import (
-    SMALL,
-    TEXT,
-    End,
-    legend,
-    name_ends,
-    name_ticks,
-    pixels,
-    plain,
-    require_matplotlib,
-    series_color,
-    series_marker,
-    whole_numbers,
-    write,
-)
+from orthoselect.plots import PALETTE, new_figure, style, to_svg
 from orthoselect.plots.svg import as_file
 from orthoselect.show.charts import NARROW, WIDE, in_two_widths
 
@@ -120,7 +105,7 @@ class Figure:
 @contextmanager
 def _default_settings() -> Iterator[None]:
     """Draw alike whatever the user's settings are."""
-    require_matplotlib()
+    style.require_matplotlib()
     import matplotlib as mpl
 
     with mpl.rc_context():
@@ -130,9 +115,8 @@ def _default_settings() -> Iterator[None]:
 
 def head(axes: Any, text: str) -> None:
     """Write what a panel shows above it."""
-    axes.set_title(
-        text, loc="left", fontsize=TEXT, color=PALETTE["ink"], parse_math=False, fontweight="bold"
-    )
+    looks = {"fontsize": style.TEXT, "fontweight": "bold", "color": PALETTE["ink"]}
+    axes.set_title(text, loc="left", parse_math=False, **looks)
 
 
 def look(method: str) -> dict[str, Any]:
@@ -140,10 +124,10 @@ def look(method: str) -> dict[str, Any]:
     number, dash = _LOOKS.get(method, _OTHER)
     first = dash == _SOLID
     return {
-        "color": series_color(number),
+        "color": style.series_color(number),
         "linestyle": dash,
         "linewidth": 2.4 if method == "OLS" else 1.3,
-        "marker": series_marker(number if first else number + 3),
+        "marker": style.series_marker(number if first else number + 3),
         "markersize": 5.5 if method == "OLS" else 4.5,
         "markeredgewidth": 0.6,
         "markeredgecolor": PALETTE["paper"],
@@ -169,13 +153,13 @@ def draw_curves(panels: Mapping[str, Mapping[str, Mapping[str, Curve]]], score: 
             limits = [limit for place in line for limit in place.get_ylim()]
             for place in line:
                 place.set_ylim(min(limits), max(limits))
-            name_ends(ends, line[len(parts) - 1], _PANEL)
+            style.name_ends(ends, line[len(parts) - 1], _PANEL)
 
     heights = 10 + row * len(panels), 10 + row * len(panels) * n_columns
     return Drawing(draw, (WIDE, heights[0]), (NARROW, heights[1]))
 
 
-def _draw_panel(axes: Any, curves: Mapping[str, Curve]) -> list[End]:
+def _draw_panel(axes: Any, curves: Mapping[str, Curve]) -> list[style.End]:
     """Draw the curves of methods; return where they end."""
     ends = []
     for method, scores in curves.items():
@@ -183,10 +167,10 @@ def _draw_panel(axes: Any, curves: Mapping[str, Curve]) -> list[End]:
         axes.plot(range(1, len(scores) + 1), scores, zorder=3 if method == "OLS" else 2, **looks)
         if scores:
             last = len(scores), scores[-1]
-            ends.append(End(*last, method, looks["color"], looks["linestyle"]))
-    whole_numbers(axes)
+            ends.append(style.End(*last, method, looks["color"], looks["linestyle"]))
+    style.whole_numbers(axes)
     axes.set_xlabel("number of features")
-    plain(axes, grid="y")
+    style.plain(axes, grid="y")
     return ends
 
 
@@ -216,7 +200,7 @@ def draw_counts(
         names = ["ours, ± 2 standard errors", "ours, each batch", "paper"]
         handles = [drawn, axes.plot([], [], **batch)[0], axes.plot([], [], **printed)[0]]
         place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0}
-        legend(axes, handles, names, ncols=1 if narrow else 3, **place)
+        style.legend(axes, handles, names, ncols=1 if narrow else 3, **place)
         axes.set_xlabel(label)
         _name_lines(axes, list(ours), 0.6)
 
@@ -301,15 +285,15 @@ def _draw_group(axes: Any, group: Mapping[str, float], best: float) -> None:
     for at, value in enumerate(group.values()):
         axes.barh(at, value, 0.62, color=PALETTE["accent" if value == best else "faint"])
         digits = ",.0f" if value >= 100 else ".3g" if value >= 1 else ".3f"
-        write(axes, value, at, f"{value:{digits}}", **beside)
+        style.write(axes, value, at, f"{value:{digits}}", **beside)
     _name_lines(axes, list(group), 0.5)
     axes.tick_params(which="minor", length=0)
 
 
 def _name_lines(axes: Any, names: Sequence[str], margin: float) -> None:
     """Dress the axes of horizontal lines, the first one on top, with names beside them."""
-    plain(axes, grid="x")
-    name_ticks(axes, "y", range(len(names)), names)
+    style.plain(axes, grid="x")
+    style.name_ticks(axes, "y", range(len(names)), names)
     axes.tick_params(axis="y", labelcolor=PALETTE["ink"])
     axes.set_ylim(len(names) - 1 + margin, -margin)
 
@@ -338,10 +322,10 @@ def draw_ranks(
                 at = place(row, column)
                 corners.append((at[0] - 0.48, at[1] - 0.46))
                 tints.append(_tint(found[name], first, len(methods)))
-                write(axes, *at, f"{found[name]:d}", **middle)
+                style.write(axes, *at, f"{found[name]:d}", **middle)
         for column, name in enumerate(methods):
             at = place(len(table), column)
-            write(axes, *at, f"{averages[name]:.1f}", fontweight="bold", **middle)
+            style.write(axes, *at, f"{averages[name]:.1f}", fontweight="bold", **middle)
         _fill(axes, corners, (0.96, 0.92), tints)
         _name_cells(axes, *((rows, methods) if narrow else (methods, rows)))
 
@@ -370,11 +354,11 @@ def _fill(axes: Any, corners: Sequence[Size], size: Size, tints: Sequence[Any]) 
 def _name_cells(axes: Any, across: Sequence[str], down: Sequence[str]) -> None:
     axes.set_xlim(-0.6, len(across) - 0.4)
     axes.set_ylim(len(down) - 0.4, -0.6)
-    plain(axes)
+    style.plain(axes)
     axes.xaxis.tick_top()
-    name_ticks(axes, "x", range(len(across)), across)
-    name_ticks(axes, "y", range(len(down)), down)
-    axes.tick_params(labelcolor=PALETTE["ink"], labelsize=SMALL)
-    cell = (pixels(axes)[0] - _NAMES) / len(across)
+    style.name_ticks(axes, "x", range(len(across)), across)
+    style.name_ticks(axes, "y", range(len(down)), down)
+    axes.tick_params(labelcolor=PALETTE["ink"], labelsize=style.SMALL)
+    cell = (style.pixels(axes)[0] - _NAMES) / len(across)
     if _LETTER * max(map(len, across)) > cell:
         axes.tick_params(axis="x", rotation=90)

@@ -176,35 +176,33 @@ def _results(store: Store, manifest: dict[str, Any]) -> Results:
 def _part(
     experiment: Experiment, results: Results, manifest: dict[str, Any], files: _Files
 ) -> dict[str, Any]:
-    part = {
+    found, expected = results.found, results.expected
+    tables, figures, sentences = _data_tables(experiment, results), [], []
+    if not results.rows:
+        waiting = f" Its {expected} tasks are still to be done." if expected else ""
+        sentences = [f"There are no results of this experiment.{waiting}"]
+        sentences += absence_sentences(results)
+    else:
+        if found < expected:
+            sentences.append(
+                f"Not complete: {found} of {expected} tasks have results. What follows is from "
+                f"those; the same run again does the rest."
+            )
+        tables += experiment.tables(results)
+        figures = experiment.figures(results)
+        sentences += experiment.findings(results)
+    return {
         "name": experiment.name,
         "title": experiment.title,
         "about": experiment.about,
-        "complete": results.found,
-        "tasks": results.expected,
-        "tables": [],
-        "figures": [],
-        "findings": [],
+        "complete": found,
+        "tasks": expected,
+        "tables": [files.table(table) for table in tables],
+        "figures": [files.figure(figure) for figure in figures],
+        "findings": sentences,
         "selecting": _selecting(experiment, results),
         **{key: manifest[key] for key in (*_PLAN, *_RUN)},
     }
-    if 0 < results.found < results.expected:
-        part["findings"].append(
-            f"Not complete: {results.found} of {results.expected} tasks have results. What follows "
-            f"is from those; the same run again does the rest."
-        )
-    tables = [_data_table(experiment, results)]
-    if results.rows:
-        tables += experiment.tables(results)
-    part["tables"] = [files.table(table) for table in tables if table is not None]
-    if not results.rows:
-        waiting = f" Its {results.expected} tasks are still to be done." if results.expected else ""
-        none = f"There are no results of this experiment.{waiting}"
-        part["findings"] += [none, *absence_sentences(results)]
-        return part
-    part["figures"] = [files.figure(figure) for figure in experiment.figures(results)]
-    part["findings"] += experiment.findings(results)
-    return part
 
 
 def _selecting(experiment: Experiment, results: Results) -> dict[str, float] | None:
@@ -221,9 +219,10 @@ def _selecting(experiment: Experiment, results: Results) -> dict[str, float] | N
     return seconds
 
 
-def _data_table(experiment: Experiment, results: Results) -> Table | None:
+def _data_tables(experiment: Experiment, results: Results) -> list[Table]:
+    """Return the table of data sets, if the experiment has any."""
     if not results.data and not results.absent():
-        return None
+        return []
     rows: list[list[Any]] = []
     for facts in results.data:
         held = f" + {facts['held']} {facts['held_name']}" if facts["held"] else ""
@@ -233,7 +232,7 @@ def _data_table(experiment: Experiment, results: Results) -> Table | None:
     for name, (state, why) in results.absent().items():
         rows.append([title_of(name), state, None, None, None, why])
     columns = ["data", "rows", "features", "classes", "probes", "notes"]
-    return Table(f"{experiment.name}_data", "Data", columns, rows)
+    return [Table(f"{experiment.name}_data", "Data", columns, rows)]
 
 
 def _ranked(standings: Sequence[Standing], kind: str) -> list[Standing]:

@@ -25,16 +25,5 @@ from orthoselect_study.experiments.speed import Speed
 __all__ = ["EXPERIMENTS", "Experiment"]
 
 # In the order of the paper.
-EXPERIMENTS: dict[str, Experiment] = {
-    experiment.name: experiment
-    for experiment in (
-        Iris(),
-        Binomial(),
-        Multinomial(),
-        Challenge(),
-        Mnist(),
-        Uci(),
-        Recent(),
-        Speed(),
-    )
-}
+_KINDS = (Iris, Binomial, Multinomial, Challenge, Mnist, Uci, Recent, Speed)
+EXPERIMENTS: dict[str, Experiment] = {kind.name: kind() for kind in _KINDS}

@@ -82,7 +82,7 @@ class Challenge(Curves):
             printed = paper.BESIDE[facts["name"]]
             probes = results.where(dataset=facts["name"], method=method, measure="probes")
             return [
-                self._svm(results, facts["name"], method, HELD),
+                self._scores(results, facts["name"], HELD).get(method),
                 paper.TEST_AUC[printed].get(method),
                 int(probes[0].value) if probes else None,
                 paper.PROBES[printed].get(method),
@@ -105,7 +105,8 @@ class Challenge(Curves):
             return [f"{facts['title']}: {svm}" for svm in _SVMS]
 
         def cells(facts: Facts, method: str) -> list[Cell]:
-            return [self._svm(results, facts["name"], method, svm) for svm in _SVMS.values()]
+            scores = [self._scores(results, facts["name"], svm) for svm in _SVMS.values()]
+            return [known.get(method) for known in scores]
 
         title = "Validation AUC by all selected features, by three linear SVMs"
         note = (
@@ -117,21 +118,17 @@ class Challenge(Curves):
         )
         return Table("challenge_svms", title, *self.by_method(results, heads, cells), note)
 
-    def _svm(self, results: Results, dataset: str, method: str, measure: str) -> float | None:
-        """Return the score by all selected features."""
-        rows = results.where(dataset=dataset, method=method, measure=measure)
-        return max(rows, key=lambda row: row.n_features or 0).value if rows else None
-
-    def _known(self, results: Results, dataset: str, measure: str) -> dict[str, float]:
-        """Return the score of each method by one of the SVMs."""
-        scores = {m: self._svm(results, dataset, m, measure) for m in results.methods()}
-        return {method: score for method, score in scores.items() if score is not None}
+    def _scores(self, results: Results, dataset: str, measure: str) -> dict[str, float]:
+        """Return the score of each method by all its features, by one of the SVMs."""
+        rows = results.where(dataset=dataset, measure=measure)
+        last = {row.method: row.value for row in sorted(rows, key=lambda r: r.n_features or 0)}
+        return {method: last[method] for method in results.methods() if method in last}
 
     def caveats(self, results: Results) -> list[str]:
         found = []
         for facts in results.data:
             for svm in ("standardized", "tuned"):
-                known = self._known(results, facts["name"], _SVMS[svm])
+                known = self._scores(results, facts["name"], _SVMS[svm])
                 known = {name: score for name, score in known.items() if name in methods.TWELVE}
                 if len(known) == paper.OF and _place(known) > paper.FIRST:
                     found.append(
@@ -145,27 +142,24 @@ class Challenge(Curves):
         """Say whether OLS is ahead of MIM and JMI, by each of the SVMs."""
         sentences = []
         for svm, measure in _SVMS.items():
-            known = self._known(results, facts["name"], measure)
+            known = self._scores(results, facts["name"], measure)
             if not {"OLS", "MIM", "JMI"} <= set(known):
                 continue
-            place = _place(known)
             ahead = [name for name in ("MIM", "JMI") if printed_gap(known["OLS"], known[name]) > 0]
             verdict = f"ahead of {listed(ahead)}" if ahead else "ahead of neither MIM nor JMI"
             error = auc_error(known["OLS"], facts["held"] // 2, facts["held"] // 2)
             sentences.append(
                 f"{facts['title']}, SVM {svm}: OLS {known['OLS']:.4f} is {verdict} (MIM "
                 f"{known['MIM']:.4f}, JMI {known['JMI']:.4f}; standard error of one AUC about "
-                f"{error:.4f}) and number {place} of {len(known)}."
+                f"{error:.4f}) and number {_place(known)} of {len(known)}."
             )
         return sentences
 
     def findings(self, results: Results) -> list[str]:
         sentences = super().findings(results)
         for facts in results.data:
-            counts = {
-                row.method: int(row.value)
-                for row in results.where(dataset=facts["name"], measure="probes")
-            }
+            rows = results.where(dataset=facts["name"], measure="probes")
+            counts = {row.method: int(row.value) for row in rows}
             if counts:
                 sentences.append(_probe_sentence(facts, counts))
             sentences += self._by_svm(results, facts)

@@ -147,27 +147,22 @@ class Speed(Experiment):
                 f"{times['definition'] / times['gram_schmidt']:.0f} here and {theirs:.0f} in the "
                 f"paper{whose}."
             )
-            sentences.append(self._same_features(results, facts))
+            at = {"dataset": facts["name"]}
+            same = len({row.note for row in results.where(**at, measure="selected")}) == 1
+            chosen = "the same features in the same order" if same else "different features"
+            if all(row.value for row in results.where(**at, measure="winner is best")):
+                judged = "each of ours is at least as good as every candidate of the sample"
+            else:
+                judged = "a candidate of the sample is better than ours in some step"
+            sentences.append(
+                f"{facts['title']}: Gram-Schmidt and ours selected {chosen}; by definition "
+                f"{judged}."
+            )
         return sentences + absence_sentences(results)
 
     def _times(self, results: Results, dataset: str) -> dict[str, float]:
         found = {r.method: r.value for r in results.where(dataset=dataset, measure="seconds")}
         return {way: found[way] for way in _WAYS if way in found}
-
-    def _same_features(self, results: Results, facts: dict[str, Any]) -> str:
-        rows = results.where(dataset=facts["name"], measure="selected")
-        same = len({row.note for row in rows}) == 1
-        best = all(r.value for r in results.where(dataset=facts["name"], measure="winner is best"))
-        judged = (
-            "each of ours is at least as good as every candidate of the sample"
-            if best
-            else "a candidate of the sample is better than ours in some step"
-        )
-        return (
-            f"{facts['title']}: Gram-Schmidt and ours selected "
-            f"{'the same features in the same order' if same else 'different features'}; by "
-            f"definition {judged}."
-        )
 
 
 def _as_needed(data: StudyData, way: str) -> Any:
