@@ -51,10 +51,7 @@ def read_archive(content: Content, format: str) -> Dataset:
                 f"`{content.name}` should hold a table; it holds statistics of one. Load it with "
                 f"`GramStatistics.load`, and select from what that returns."
             )
-        archive = _Archive(content.name, stored)
-        found = archive.matrix()
-        dataset = archive.table() if found is None else archive.with_response(*found)
-    return replace(dataset, format=format)
+        return replace(_Archive(content.name, stored).dataset(), format=format)
 
 
 def read_array(content: Content, format: str) -> Dataset:
@@ -63,12 +60,7 @@ def read_array(content: Content, format: str) -> Dataset:
         stored = _load(content, file, format)
     if not isinstance(stored, np.ndarray):
         raise InputError(f"`{content.name}` should be a single array; it is an archive of several.")
-    if stored.ndim != 2:
-        raise ShapeError(
-            f"`{content.name}` should be 2-dimensional, rows by columns; got {stored.shape}."
-        )
-    if stored.dtype.kind not in "fiub":
-        raise InputError(f"`{content.name}` should hold numbers; it is {stored.dtype}.")
+    _check_is_matrix(f"`{content.name}`", stored)
     return Dataset(stored, NumberedNames(stored.shape[1]), format=format)
 
 
@@ -82,7 +74,7 @@ def _load(content: Content, file: BinaryIO, format: str) -> Any:
     file.seek(0)
     start = file.read(len(_NUMPY))
     if start == _NUMPY:
-        raise InputError(objects_in(f"`{content.name}`"))
+        raise InputError(_objects_in(f"`{content.name}`"))
     if start[:1] == _PICKLE:
         store = "numpy.savez(file, X=X, y=y)" if format == "npz" else "numpy.save(file, X)"
         raise InputError(
@@ -92,7 +84,17 @@ def _load(content: Content, file: BinaryIO, format: str) -> Any:
     raise InputError(f"`{content.name}` should be a whole {format} file; it begins like none.")
 
 
-def objects_in(called: str) -> str:
+def _check_is_matrix(called: str, array: Any) -> None:
+    """Raise for what is no array of numbers in rows and columns, by its `dtype` and `shape`."""
+    if array.dtype.hasobject:
+        raise InputError(_objects_in(called))
+    if len(array.shape) != 2:
+        raise ShapeError(f"{called} should be 2-dimensional, rows by columns; got {array.shape}.")
+    if array.dtype.kind not in "fiub":
+        raise InputError(f"{called} should hold numbers; it is {array.dtype}.")
+
+
+def _objects_in(called: str) -> str:
     """Return the words for an array that only a pickle can hold."""
     return (
         f"{called} should be an array of numbers; it is an array of Python objects, which are not "
@@ -126,60 +128,66 @@ class _Archive:
                 f"Python objects. Store it with a plain dtype, for example `{exact}.astype(str)`."
             ) from None
 
-    def matrix(self) -> tuple[str, Any, Sequence[str]] | None:
-        """Return a matrix, what it is called and what its response may be called."""
-        if all(part in self for part in ("format", "data", "shape")):
-            return "the sparse matrix", self._saved_by_scipy(), ("y", "target")
-        for key, responses in _PAIRS:
-            if all(f"{key}_{part}" in self for part in _PARTS):
-                return key, self._sparse(key), responses
-            if key in self and (X := self[key]).ndim != 1:
-                return key, self._two_dimensional(key, X), responses
-        return None
-
-    def _saved_by_scipy(self) -> Any:
-        kind = self["format"].item()
-        kind = kind.decode() if isinstance(kind, bytes) else kind
-        if kind not in ("csr", "csc"):
-            raise InputError(
-                f"`{self._name}` should hold a sparse matrix by rows or columns; its format is "
-                f"{kind!r}. Store it with `scipy.sparse.save_npz(file, matrix.tocsr())`."
-            )
-        parts = [self[part] for part in _PARTS]
-        return _compressed(self._name, kind, *parts)
-
-    def _sparse(self, key: str) -> Any:
-        data, indices, indptr, shape = (self[f"{key}_{part}"] for part in _PARTS)
-        by_rows = len(indptr) == int(shape[0]) + 1
-        return _compressed(self._name, "csr" if by_rows else "csc", data, indices, indptr, shape)
-
-    def _two_dimensional(self, key: str, X: NDArray) -> NDArray:
-        if X.ndim == 2:
-            return X
-        raise ShapeError(
-            f"`{key}` in `{self._name}` should be 2-dimensional, rows by columns; got shape "
-            f"{X.shape}. Store it with `{key}.reshape(len({key}), -1)`."
-        )
-
-    def with_response(self, key: str, X: Any, responses: Sequence[str]) -> Dataset:
-        """Return a matrix with the names and the response that are stored beside it."""
+    def dataset(self) -> Dataset:
+        """Return a matrix with its names and its response; or else all arrays as columns."""
+        found = self._matrix()
+        if found is None:
+            return self._table()
+        key, X, responses = found
         called = next((name for name in responses if name in self), None)
-        y = None if called is None else self._response(called, key, X.shape[0])
-        dataset = self._dataset(key, X)
-        return replace(dataset, target=y, target_name=None if called is None else "y")
-
-    def _response(self, called: str, key: str, n_rows: int) -> NDArray:
+        if called is None:
+            return self._named(key, X)
         y = self[called]
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
-        if y.shape != (n_rows,):
+        if y.shape != (X.shape[0],):
             raise ShapeError(
-                f"`{called}` in `{self._name}` should be one column of {n_rows} values, as many "
-                f"as `{key}` has rows; its shape is {y.shape}."
+                f"`{called}` in `{self._name}` should be one column of {X.shape[0]} values, as "
+                f"many as `{key}` has rows; its shape is {y.shape}."
             )
-        return y.astype(str) if y.dtype.kind == "S" else y
+        y = y.astype(str) if y.dtype.kind == "S" else y
+        return replace(self._named(key, X), target=y, target_name="y")
 
-    def _dataset(self, key: str, X: Any) -> Dataset:
+    def _matrix(self) -> tuple[str, Any, Sequence[str]] | None:
+        """Return what a matrix is called, the matrix, and what its response may be called."""
+        if all(part in self for part in ("format", "data", "shape")):  # as SciPy stores it
+            kind = self["format"].item()
+            kind = kind.decode() if isinstance(kind, bytes) else kind
+            if kind not in ("csr", "csc"):
+                raise InputError(
+                    f"`{self._name}` should hold a sparse matrix by rows or columns; its format is "
+                    f"{kind!r}. Store it with `scipy.sparse.save_npz(file, matrix.tocsr())`."
+                )
+            return "the sparse matrix", self._sparse("", kind), ("y", "target")
+        for key, responses in _PAIRS:
+            if all(f"{key}_{part}" in self for part in _PARTS):
+                return key, self._sparse(f"{key}_"), responses
+            if key in self and (X := self[key]).ndim != 1:
+                if X.ndim != 2:
+                    raise ShapeError(
+                        f"`{key}` in `{self._name}` should be 2-dimensional, rows by columns; got "
+                        f"shape {X.shape}. Store it with `{key}.reshape(len({key}), -1)`."
+                    )
+                return key, X, responses
+        return None
+
+    def _sparse(self, prefix: str, kind: str | None = None) -> Any:
+        """Return a sparse array, having seen that its parts fit together."""
+        data, indices, indptr, shape = (self[f"{prefix}{part}"] for part in _PARTS)
+        by_rows = len(indptr) == int(shape[0]) + 1 if kind is None else kind == "csr"
+        make = sp.csr_array if by_rows else sp.csc_array
+        try:
+            matrix = make((data, indices, indptr), shape=tuple(int(size) for size in shape))
+            matrix.check_format(full_check=True)
+        except (ValueError, TypeError, OverflowError) as error:
+            raise InputError(
+                f"`{self._name}` should hold a sparse matrix; its parts do not fit together: "
+                f"{error}."
+            ) from None
+        return matrix.tocsr()
+
+    def _named(self, key: str, X: Any) -> Dataset:
+        """Return a matrix with the names of its columns."""
         names = self._feature_names(X.shape[1])
         if X.dtype.kind in "US":
             return _columns_dataset({name: X[:, j] for j, name in enumerate(names)})
@@ -200,47 +208,27 @@ class _Archive:
             )
         return names.astype(str).tolist()
 
-    def table(self) -> Dataset:
+    def _table(self) -> Dataset:
         """Return arrays of one dimension and equal length as columns, or a lone matrix."""
         arrays = {key: self[key] for key in self._stored.files}
         shapes = {array.shape for array in arrays.values()}
         if len(shapes) == 1 and len(next(iter(shapes))) == 1:
             return _columns_dataset(arrays)
-        matrices = [key for key, array in arrays.items() if array.ndim == 2]
-        if len(matrices) == 1 and len(arrays) == 1:
-            return self._dataset(matrices[0], arrays[matrices[0]])
+        for key, array in arrays.items():
+            if len(arrays) == 1 and array.ndim == 2:
+                return self._named(key, array)
+        held = listing(f"{key} {array.shape}" for key, array in arrays.items())
         raise InputError(
-            f"`{self._name}` should hold `X` and `y`, or columns of equal length; it holds "
-            f"{listing(_described(arrays))}. Store it with `numpy.savez(file, X=X, y=y)`."
+            f"`{self._name}` should hold `X` and `y`, or columns of equal length; it holds {held}. "
+            f"Store it with `numpy.savez(file, X=X, y=y)`."
         )
-
-
-def _described(arrays: Mapping[str, NDArray]) -> Iterator[str]:
-    return (f"{key} {array.shape}" for key, array in arrays.items())
-
-
-def _compressed(name: str, kind: str, data: Any, indices: Any, indptr: Any, shape: Any) -> Any:
-    """Return a sparse array, having seen that its parts fit together."""
-    make = sp.csr_array if kind == "csr" else sp.csc_array
-    try:
-        matrix = make((data, indices, indptr), shape=tuple(int(size) for size in shape))
-        matrix.check_format(full_check=True)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise InputError(
-            f"`{name}` should hold a sparse matrix; its parts do not fit together: {error}."
-        ) from None
-    return matrix.tocsr()
 
 
 def _columns_dataset(columns: Mapping[str, NDArray]) -> Dataset:
     pa = load_pyarrow()
-    plain = {
-        name: values.astype(str) if values.dtype.kind == "S" else values
-        for name, values in columns.items()
-    }
-    names = list(plain)
-    arrays = [pa.array(np.ascontiguousarray(plain[name])) for name in names]
-    return Dataset.of_arrow(pa.table(arrays, names=names), "npz")
+    plain = [x.astype(str) if x.dtype.kind == "S" else x for x in columns.values()]
+    arrays = [pa.array(np.ascontiguousarray(values)) for values in plain]
+    return Dataset.of_arrow(pa.table(arrays, names=list(columns)), "npz")
 
 
 def read_libsvm(content: Content, format: str) -> Dataset:
@@ -332,22 +320,15 @@ class NpyBlocks:
         self._array: _NpyFile | _Map
         self._array = _Map(source) if isinstance(source, np.memmap) else _NpyFile(Path(source))
         self.is_watched = isinstance(self._array, WatchedFile)
-        dtype, shape = self._array.dtype, self._array.shape
-        called = self._array.called
-        if dtype.hasobject:
-            raise InputError(objects_in(called))
-        if len(shape) != 2:
-            raise ShapeError(f"{called} should be 2-dimensional, rows by columns; got {shape}.")
-        if dtype.kind not in "fiub":
-            raise InputError(f"{called} should hold numbers to be read in blocks; it is {dtype}.")
-        self.n_rows: int = shape[0]
+        _check_is_matrix(self._array.called, self._array)
         self._first = 0  # row of the array
-        n = shape[1]
+        self.n_rows: int
+        self.n_rows, n = self._array.shape
         self.names: Sequence[str] = NumberedNames(n)
-        self.nbytes = self.n_rows * n * dtype.itemsize
+        per_row = n * self._array.dtype.itemsize
+        self.nbytes = self.n_rows * per_row
         self.memory, self.progress = memory, progress
-        per_row = max(1, n * dtype.itemsize)
-        self.block_rows = block_rows or max(1, block_bytes(memory) // per_row)
+        self.block_rows = block_rows or max(1, block_bytes(memory) // max(1, per_row))
 
     def blocks(self, columns: Sequence[int] | None = None) -> Iterator[NDArray]:
         """Yield arrays of some columns, or of all, in the order of the rows."""
@@ -358,15 +339,14 @@ class NpyBlocks:
 
     def split(self) -> list[NpyBlocks]:
         """Return some blocks at a time as sources of their own."""
-        height = _BLOCKS_A_PART * self.block_rows
-        return [self._only(start, height) for start in range(0, self.n_rows, height)]
-
-    def _only(self, start: int, height: int) -> NpyBlocks:
-        some = copy(self)
-        some._first, some.n_rows = start, min(height, self.n_rows - start)
-        some.nbytes = self.nbytes // max(self.n_rows, 1) * some.n_rows
-        some.progress = None
-        return some
+        height, sources = _BLOCKS_A_PART * self.block_rows, []
+        for start in range(0, self.n_rows, height):
+            some = copy(self)
+            some._first, some.n_rows = start, min(height, self.n_rows - start)
+            some.nbytes = self.nbytes // max(self.n_rows, 1) * some.n_rows
+            some.progress = None
+            sources.append(some)
+        return sources
 
     def where(self, rows: slice) -> str:
         """Return the file that holds these rows, for an error."""

@@ -6,9 +6,10 @@ import csv
 import io
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -27,7 +28,7 @@ from orthoselect.result.text import ESCAPE, FORMULA, NUMBER, Formulas
 
 _ROWS = 1 << 16  # rows that are text at a time
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
-_IN_BLOCKS = ("parquet", "arrow", "feather", "csv", "tsv")
+_IN_BLOCKS = ("parquet", "arrow", "feather", *_DELIMITERS)
 
 
 def write_columns(
@@ -77,16 +78,33 @@ def write_columns(
     unknown = [name for name in columns if name not in dataset]
     if unknown:
         raise UnknownColumnError("columns", unknown, dataset.names)
-    check_keeps_source(path, dataset.files, "path", overwrite=overwrite_source)
-    format, packed = output_format(dataset, path), split_suffix(Path(path))[1]
-    check_escapes(escape_formulas, format)
-    formulas = Formulas(escape_formulas)
-    chosen = _Chosen(dataset, list(columns), target)
-    with replacing(path) as temporary, open_packed(temporary, packed, "wb") as file:
-        if format in ("csv", "tsv"):
+    format = output_format(dataset, path)
+    with _replaced(dataset, path, format, overwrite_source, escape_formulas) as (file, formulas):
+        chosen = _Chosen(dataset, list(columns), target)
+        if format in _DELIMITERS:
             _write_text(chosen, _text_format(dataset, format), file, formulas)
+        elif format == "npz":
+            _write_npz(chosen, file)
+        elif format == "libsvm":
+            _write_libsvm(chosen, file)
         else:
-            _WRITERS[format](chosen, file)
+            _write_arrow(chosen, file, format)
+
+
+@contextmanager
+def _replaced(
+    dataset: Dataset, path: str | Path, format: str, overwrite: bool, escape: bool | None
+) -> Iterator[tuple[BinaryIO, Formulas]]:
+    """Open a file to write, in place of another one only when it is whole."""
+    check_keeps_source(path, dataset.files, "path", overwrite=overwrite)
+    if escape is not None and format not in _DELIMITERS:
+        raise InputError(
+            f"`escape_formulas` is for CSV and TSV; this table is written as {format}, where text "
+            f"is text. Omit it."
+        )
+    formulas, packed = Formulas(escape), split_suffix(path)[1]
+    with replacing(path) as temporary, open_packed(temporary, packed, "wb") as file:
+        yield file, formulas
     formulas.warn(f"`{Path(path).name}`")
 
 
@@ -116,25 +134,27 @@ def output_format(dataset: Dataset, path: str | Path) -> str:
     return check_output(path) or own
 
 
-def check_escapes(escape_formulas: bool | None, format: str) -> None:
-    """Raise for formulas to be escaped in what is no text."""
-    if escape_formulas is not None and format not in ("csv", "tsv"):
+def check_block_output(dataset: Dataset, path: str | Path) -> str:
+    """Return the format in which a table in blocks is written; raise for one that it cannot be."""
+    format = check_output(path) or ("parquet" if dataset.format == "npy" else dataset.format)
+    if format not in _IN_BLOCKS:
         raise InputError(
-            f"`escape_formulas` is for CSV and TSV; this table is written as {format}, where text "
-            f"is text. Omit it."
+            f"`output` should end in `.parquet`, `.arrow`, `.feather`, `.csv` or `.tsv` where the "
+            f"table is read in blocks of rows; got `{Path(path).name}`."
         )
+    return format
 
 
 class _Chosen:
-    """The columns to write and the target."""
+    """The columns to write and the targets, all by name; `sparse` holds the same as a matrix."""
 
     def __init__(self, dataset: Dataset, names: list[str], target: Any) -> None:
         found = dataset.find_target(target)
-        *self.other_targets, found = response_columns(found, dataset.names) or [found]
-        self.names = names
-        self.columns = [dataset.column(name) for name in names]
-        self._others = {name: dataset.column(name) for name in self.other_targets}
+        *others, found = response_columns(found, dataset.names) or [found]
+        self.features = {name: dataset.column(name) for name in names}
         self.target_name, self.target = _named_target(dataset, found, names)
+        self.targets = {name: dataset.column(name) for name in others}
+        self.targets[self.target_name] = self.target
         if len(self.target) != dataset.n_rows:
             raise InputError(
                 f"the target should have a value for each of the {dataset.n_rows} rows; it has "
@@ -147,8 +167,7 @@ class _Chosen:
 
     def table(self) -> dict[str, Any]:
         """Return all columns by name, targets last."""
-        features = dict(zip(self.names, self.columns))
-        return {**features, **self._others, self.target_name: self.target}
+        return {**self.features, **self.targets}
 
     def arrays(self) -> dict[str, NDArray]:
         """Return all columns as arrays of NumPy, targets last."""
@@ -175,12 +194,7 @@ def _named_target(dataset: Dataset, target: Any, names: Sequence[str]) -> tuple[
 
 def _array(column: Any, name: str) -> NDArray:
     """Return a column as a NumPy array of numbers, booleans or text."""
-    if isinstance(column, np.ndarray):
-        array = column
-    else:
-        pa = load_pyarrow()
-        is_coded = pa.types.is_dictionary(column.type)
-        array = (column.cast(column.type.value_type) if is_coded else column).to_numpy()
+    array = column if isinstance(column, np.ndarray) else _decoded(column).to_numpy()
     if array.dtype != object:
         return array
     if any(value is None for value in array):
@@ -196,8 +210,7 @@ def _text_format(dataset: Dataset, format: str) -> TextFormat:
     text = dataset.text or TextFormat()
     if dataset.text is not None and dataset.format == format:
         return text
-    delimiter = "\t" if format == "tsv" else ","
-    return TextFormat(delimiter, text.encoding, text.header)
+    return TextFormat(_DELIMITERS[format], text.encoding, text.header)
 
 
 def _write_text(chosen: _Chosen, text: TextFormat, file: BinaryIO, formulas: Formulas) -> None:
@@ -243,50 +256,35 @@ def _texts(column: Any, text: TextFormat, formulas: Formulas) -> list[Any]:
     return values
 
 
-def _write_parquet(chosen: _Chosen, file: BinaryIO) -> None:
-    load_pyarrow("pyarrow.parquet").write_table(_arrow_table(chosen), file)
-
-
-def _write_feather(chosen: _Chosen, file: BinaryIO) -> None:
-    load_pyarrow("pyarrow.feather").write_feather(_arrow_table(chosen), file)
-
-
-def _write_arrow(chosen: _Chosen, file: BinaryIO) -> None:
-    table = _arrow_table(chosen)
-    with load_pyarrow("pyarrow.ipc").new_file(file, table.schema) as writer:
+def _write_arrow(chosen: _Chosen, file: BinaryIO, format: str) -> None:
+    """Write Parquet, Arrow or Feather."""
+    columns = chosen.table()
+    table = load_pyarrow().table(list(columns.values()), names=list(columns))
+    if format == "feather":
+        load_pyarrow("pyarrow.feather").write_feather(table, file)
+        return
+    with _table_writer(file, table.schema, format) as writer:
         writer.write_table(table)
-
-
-def _arrow_table(chosen: _Chosen) -> Any:
-    pa = load_pyarrow()
-    table = chosen.table()
-    columns = [pa.array(c) if isinstance(c, np.ndarray) else c for c in table.values()]
-    return pa.table(columns, names=list(table))
 
 
 def _write_npz(chosen: _Chosen, file: BinaryIO) -> None:
     """Write X, y and the names; all by their own names if one is text or targets are several."""
-    if chosen.other_targets:
-        return _write_arrays(chosen.arrays(), file)
-    if chosen.sparse is not None:
+    matrix: dict[str, Any] = {}
+    if len(chosen.targets) > 1:
+        arrays = chosen.arrays()
+    elif chosen.sparse is not None:
         X = chosen.sparse
         parts = {"data": X.data, "indices": X.indices, "indptr": X.indptr, "shape": X.shape}
         matrix = {f"X_{part}": np.asarray(values) for part, values in parts.items()}
-        return _write_arrays(_with_names(matrix, chosen), file)
-    arrays = chosen.arrays()
-    features = [arrays[name] for name in chosen.names]
-    if all(values.dtype.kind in "fiub" for values in features):
-        return _write_arrays(_with_names({"X": np.column_stack(features)}, chosen), file)
-    return _write_arrays(arrays, file)
-
-
-def _with_names(matrix: Mapping[str, NDArray], chosen: _Chosen) -> dict[str, NDArray]:
-    y = _array(chosen.target, chosen.target_name)
-    return {**matrix, "y": y, "feature_names": np.array(chosen.names)}
-
-
-def _write_arrays(arrays: Mapping[str, NDArray], file: BinaryIO) -> None:
-    """Write an archive; `numpy.savez` has names of its own that columns must not have."""
+    else:
+        arrays = chosen.arrays()
+        features = [arrays[name] for name in chosen.features]
+        if all(values.dtype.kind in "fiub" for values in features):
+            matrix = {"X": np.column_stack(features)}
+    if matrix:
+        y = _array(chosen.target, chosen.target_name)
+        arrays = {**matrix, "y": y, "feature_names": np.array(list(chosen.features))}
+    # Not by `numpy.savez`, which has names of its own that columns must not have.
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, values in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
@@ -295,14 +293,22 @@ def _write_arrays(arrays: Mapping[str, NDArray], file: BinaryIO) -> None:
 
 def _write_libsvm(chosen: _Chosen, file: BinaryIO) -> None:
     """Write one line a row; labels and values in full precision."""
-    if chosen.other_targets:
+    if len(chosen.targets) > 1:
         raise InputError(
-            f"LIBSVM has one label a row; the targets are "
-            f"{listing([*chosen.other_targets, chosen.target_name])}. Write another format, .csv "
-            f"for one."
+            f"LIBSVM has one label a row; the targets are {listing(chosen.targets)}. Write another "
+            f"format, .csv for one."
         )
     labels = _array(chosen.target, chosen.target_name)
-    X = chosen.sparse if chosen.sparse is not None else _matrix(chosen)
+    X = chosen.sparse
+    if X is None:
+        arrays = chosen.arrays()
+        text = [name for name in chosen.features if arrays[name].dtype.kind not in "fiub"]
+        if text:
+            raise InputError(
+                f"LIBSVM has numbers for values; {listing(text)} holds text. Write another format, "
+                f".csv for one."
+            )
+        X = sp.csr_array(np.column_stack([arrays[name] for name in chosen.features]))
     if labels.dtype.kind not in "fiub":
         raise InputError(
             f"LIBSVM has numbers for labels; the target `{chosen.target_name}` holds text. "
@@ -311,17 +317,6 @@ def _write_libsvm(chosen: _Chosen, file: BinaryIO) -> None:
     numbers = labels.astype(np.int64) if labels.dtype.kind == "b" else labels
     for label, line in zip(numbers.tolist(), _sparse_lines(X, chosen.indices)):
         file.write(f"{label!r} {line}".rstrip().encode() + b"\n")
-
-
-def _matrix(chosen: _Chosen) -> Any:
-    arrays = chosen.arrays()
-    text = [name for name in chosen.names if arrays[name].dtype.kind not in "fiub"]
-    if text:
-        raise InputError(
-            f"LIBSVM has numbers for values; {listing(text)} holds text. Write another format, "
-            f".csv for one."
-        )
-    return sp.csr_array(np.column_stack([arrays[name] for name in chosen.names]))
 
 
 def _sparse_lines(X: Any, indices: Sequence[int]) -> Iterator[str]:
@@ -334,27 +329,7 @@ def _sparse_lines(X: Any, indices: Sequence[int]) -> Iterator[str]:
         yield " ".join(f"{indices[column]}:{float(value)!r}" for column, value in pairs)
 
 
-_WRITERS = {
-    "parquet": _write_parquet,
-    "feather": _write_feather,
-    "arrow": _write_arrow,
-    "npz": _write_npz,
-    "libsvm": _write_libsvm,
-}
-
-
 # Block by block
-
-
-def check_block_output(dataset: Dataset, path: str | Path) -> str:
-    """Return the format in which a table in blocks is written; raise for one that it cannot be."""
-    format = check_output(path) or ("parquet" if dataset.format == "npy" else dataset.format)
-    if format not in _IN_BLOCKS:
-        raise InputError(
-            f"`output` should end in `.parquet`, `.arrow`, `.feather`, `.csv` or `.tsv` where the "
-            f"table is read in blocks of rows; got `{Path(path).name}`."
-        )
-    return format
 
 
 def write_blocks(
@@ -380,27 +355,20 @@ def write_blocks(
     escape_formulas : bool, optional
         Whether to escape what a spreadsheet would run as formulas, as for `write_columns`.
     """
-    check_keeps_source(path, dataset.files, "path", overwrite=overwrite_source)
-    pa = load_pyarrow()
-    format, packed = check_block_output(dataset, path), split_suffix(Path(path))[1]
-    check_escapes(escape_formulas, format)
-    formulas = Formulas(escape_formulas)
-    tables = _tables(dataset, columns)
-    first = next(tables)
-    schema = first.schema
-    if format in _DELIMITERS:
-        schema = pa.schema(list(zip(formulas.checked(schema.names), schema.types)))
-    with (
-        replacing(path) as temporary,
-        open_packed(temporary, packed, "wb") as file,
-        _writer(file, schema, format) as writer,
-    ):
-        for table in _with_first(first, tables):
-            values = table.columns
-            if format in _DELIMITERS:
-                values = [_checked(column, formulas) for column in values]
-            writer.write_table(pa.table(values, schema=schema))
-    formulas.warn(f"`{Path(path).name}`")
+    pa, format = load_pyarrow(), check_block_output(dataset, path)
+    is_text = format in _DELIMITERS
+    with _replaced(dataset, path, format, overwrite_source, escape_formulas) as (file, formulas):
+        tables = _tables(dataset, columns)
+        first = next(tables)
+        schema = first.schema
+        if is_text:
+            schema = pa.schema(list(zip(formulas.checked(schema.names), schema.types)))
+        with _table_writer(file, schema, format) as writer:
+            for table in chain([first], tables):
+                values = table.columns
+                if is_text:
+                    values = [_checked(column, formulas) for column in values]
+                writer.write_table(pa.table(values, schema=schema))
 
 
 def _checked(column: Any, formulas: Formulas) -> Any:
@@ -421,11 +389,6 @@ def _checked(column: Any, formulas: Formulas) -> Any:
     return pc.if_else(found, escaped, column)
 
 
-def _with_first(first: Any, others: Iterator[Any]) -> Iterator[Any]:
-    yield first
-    yield from others
-
-
 def _tables(dataset: Dataset, columns: Sequence[str]) -> Iterator[Any]:
     """Yield the blocks as pyarrow tables of plain columns."""
     pa = load_pyarrow()
@@ -441,15 +404,11 @@ def _decoded(column: Any) -> Any:
     return column.cast(kind.value_type) if load_pyarrow().types.is_dictionary(kind) else column
 
 
-@contextmanager
-def _writer(file: Any, schema: Any, format: str) -> Iterator[Any]:
+def _table_writer(file: Any, schema: Any, format: str) -> Any:
     if format == "parquet":
-        writer = load_pyarrow("pyarrow.parquet").ParquetWriter(file, schema)
-    elif format in _DELIMITERS:
+        return load_pyarrow("pyarrow.parquet").ParquetWriter(file, schema)
+    if format in _DELIMITERS:
         text = load_pyarrow("pyarrow.csv")
         options = text.WriteOptions(delimiter=_DELIMITERS[format])
-        writer = text.CSVWriter(file, schema, write_options=options)
-    else:
-        writer = load_pyarrow("pyarrow.ipc").new_file(file, schema)
-    with writer:
-        yield writer
+        return text.CSVWriter(file, schema, write_options=options)
+    return load_pyarrow("pyarrow.ipc").new_file(file, schema)
