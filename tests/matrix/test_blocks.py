@@ -19,12 +19,10 @@ from orthoselect.matrix import (
     NonFiniteColumns,
     SparseMatrix,
     center,
-    reading,
 )
 from orthoselect.matrix.blocks import ProjectedMatrix
 from orthoselect.matrix.factor import Factor
-from orthoselect.matrix.passes import LocalPasses
-from orthoselect.matrix.reading import ReadAhead, Reading, map_forgetting
+from orthoselect.matrix.passes import LocalPasses, ReadAhead, Reading, map_forgetting
 from orthoselect.matrix.rows import CodedRows
 from orthoselect.matrix.sums import Sum, pairwise
 
@@ -106,7 +104,7 @@ def test_who_stops_early_waits_for_the_item_in_the_making():
 
 
 def test_a_pass_that_fails_leaves_its_source_closed(monkeypatch):
-    monkeypatch.setattr(reading, "_WORTH_A_THREAD", 0.0)
+    monkeypatch.setattr("orthoselect.matrix.passes._WORTH_A_THREAD", 0.0)
     closed = []
 
     def source(J):
@@ -145,7 +143,7 @@ def test_what_is_left_to_the_garbage_collector_waits_for_no_lock_and_no_thread()
 
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="needs signals")
 def test_ctrl_c_while_a_block_is_awaited_leaves_nobody_reading(monkeypatch):
-    monkeypatch.setattr(reading, "_WORTH_A_THREAD", 0.0)
+    monkeypatch.setattr("orthoselect.matrix.passes._WORTH_A_THREAD", 0.0)
     main, at_work, closed = threading.get_ident(), [], []
 
     def source(J):

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from orthoselect.matrix import jobs
-from orthoselect.matrix.jobs import Job, Pool, start_thread
+from orthoselect.matrix import threads
+from orthoselect.matrix.threads import Job, Pool, start_thread
 
 
 def in_a_while(work):
@@ -25,7 +25,7 @@ def test_errors_reach_who_waits():
 def test_what_is_called_off_is_never_done():
     done = []
     job = Job(lambda: done.append(1))
-    assert job.call_off()
+    assert job.cancel()
     job.run()
     assert not done
 
@@ -41,7 +41,7 @@ def test_what_has_begun_is_not_called_off():
     job = Job(work)
     start_thread(job.run)
     assert begun.wait(10)
-    assert not job.call_off()
+    assert not job.cancel()
     in_a_while(go_on.set)
     job.wait()
     assert go_on.is_set()
@@ -97,5 +97,5 @@ def test_without_threads_there_are_no_jobs(monkeypatch):
     def refuse(*arguments):
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(jobs._thread, "start_new_thread", refuse)
+    monkeypatch.setattr(threads._thread, "start_new_thread", refuse)
     assert Pool(2).submit(time.time, 2) == []

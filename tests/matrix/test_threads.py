@@ -33,7 +33,7 @@ def add_up(n_tasks=200, fail_at=None):
             raise KeyboardInterrupt
         total[0] += task
 
-    return float(threads.run_tasks(range(n_tasks), work, threads.Totals(()))[0])
+    return float(threads.run_tasks(range(n_tasks), work, ())[0])
 
 
 @pytest.mark.parametrize("n_tasks", [0, 1, 2, 3, 1000])
@@ -45,7 +45,7 @@ def test_shared_totals_are_written_in_place():
     def work(task, total):
         total[0][task] = task
 
-    done = threads.run_tasks(range(100), work, threads.Shared((100,)))
+    done = threads.run_tasks(range(100), work, (100,), shared=True)
     assert done[0].tolist() == list(range(100))
 
 

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from orthoselect.counts.logarithms import SMALLEST, AnyLogarithms, Logarithms, RealLogarithms
 from orthoselect.errors import InputError
-from orthoselect.matrix.reading import Reading
+from orthoselect.matrix.passes import Reading
 from orthoselect.matrix.rows import Rows, SpreadWeights, total_weight
-from orthoselect.matrix.threads import Totals, run_tasks
+from orthoselect.matrix.threads import run_tasks
 
 Integers = NDArray[np.int64]
 Sums = tuple[NDArray, NDArray]
@@ -215,4 +215,4 @@ def by_slabs(n: int, work: Callable[[slice], None], nanoseconds: float) -> None:
         return
     width = max(1, -(-n // _SLABS))
     slabs = [slice(start, min(start + width, n)) for start in range(0, n, width)]
-    run_tasks(slabs, lambda slab, _: work(slab), Totals())
+    run_tasks(slabs, lambda slab, _: work(slab))

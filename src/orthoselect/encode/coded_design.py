@@ -37,8 +37,7 @@ from orthoselect.encode.table import BlockTable, Table
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.memory import free_memory
-from orthoselect.matrix.passes import SpreadPasses
-from orthoselect.matrix.reading import Reading
+from orthoselect.matrix.passes import Reading, SpreadPasses
 from orthoselect.matrix.rows import Rows, live_rows
 
 # What holding codes takes, with all that counting makes of them.

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.matrix.base import (
-    EPS,
-    Floats,
-    Indices,
-    Matrix,
-    Scan,
-    storage_precision,
-)
+from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan, storage_precision
 from orthoselect.matrix.kernels import (
     MOST_CLASSES,
     add_class_sums,
@@ -24,7 +18,7 @@ from orthoselect.matrix.kernels import (
     stands_by_rows,
 )
 from orthoselect.matrix.rows import CodedRows, Rows, cut
-from orthoselect.matrix.threads import BUNDLES, Shared, Total, Totals, run_tasks
+from orthoselect.matrix.threads import BUNDLES, Total, add_up, run_tasks
 from orthoselect.native import kernels
 
 # A tile that has to be converted should stay in a core's own cache; others may be larger.
@@ -75,7 +69,9 @@ class DenseMatrix(Matrix):
         self._scale = scale
         self._dtype = np.float32 if X.dtype == np.float32 and scale is None else np.float64
         self._in_double = in_double or self._dtype == np.float64
+        self._as_stored = shift is None and scale is None
         self.shape = (X.shape[0], X.shape[1])
+        self._short_and_wide = X.shape[0] < _SHORT and X.shape[1] >= 2 * _MIN_WIDTH
         self.precision = storage_precision(X.dtype, X.shape[1])
         self.arithmetic = EPS if self._in_double else float(np.finfo(np.float32).eps)
 
@@ -104,7 +100,7 @@ class DenseMatrix(Matrix):
     def gram(
         self, J: Indices, means: Floats, factors: Floats, root: Floats | None
     ) -> tuple[Floats, Floats, Floats]:
-        if self._short_and_wide():
+        if self._short_and_wide:
             return super().gram(J, means, factors, root)
         n, b = self.shape[1], len(J)
         w = None if root is None else root * root
@@ -117,25 +113,23 @@ class DenseMatrix(Matrix):
                 B = self._tile(rows, columns)
                 add_gram(B, J, about, power, cut(w, rows), *total, in_double=in_double)
 
-        totals = GramTotals((b, n), (b,), (b,))
-        ZtX, sums, errors2 = run_tasks(self._row_tasks(), work, totals, self._cost(b))
+        ZtX, sums, errors2 = self._run(work, (b, n), (b,), (b,), merge=_add_up_but_errors)
         if not in_double:
             left = np.divide(factors, power, out=np.zeros(b), where=power != 0)
             ZtX *= left[:, None]
             sums, errors2 = sums * left, errors2 * left * left
         return ZtX, sums, errors2
 
-    def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
-        return self._scan_gram(V, root) if gram else self._scan(V, root)
-
-    def _scan(self, V: Rows, root: Floats | None) -> Scan:
+    def scan(self, V: Rows, root: Floats | None, *, gram: bool = False) -> Scan:
+        if gram:
+            return self._scan_gram(V, root)
         n, m = self.shape[1], V.shape[1]
         if isinstance(V, CodedRows) and _FEW_CLASSES < len(V.table) <= MOST_CLASSES:
             return self._scan_classes(V, root)
 
         def work(tile: Tile, total: Total) -> None:
             for rows, columns in self._row_tiles(tile):
-                B = self._exact_tile(rows, columns)
+                B = self._tile(rows, columns, exact=True)
                 Z = np.empty((len(B), m + 1))  # [w, root * V]
                 Z[:, 0] = 1.0 if root is None else root[rows] * root[rows]
                 Z[:, 1:] = V[rows] if root is None else V[rows] * root[rows, None]
@@ -158,7 +152,7 @@ class DenseMatrix(Matrix):
         def work(tile: Tile, total: Total) -> None:
             for rows, columns in self._row_tiles(tile):
                 w = None if root is None else root[rows] * root[rows]
-                B = self._exact_tile(rows, columns)
+                B = self._tile(rows, columns, exact=True)
                 add_class_sums(B, V.codes[rows], w, total[0][:, columns], total[1][columns])
 
         S, squares = self._run(work, (len(V.table), width), (n,))
@@ -177,14 +171,20 @@ class DenseMatrix(Matrix):
         def work(tile: Tile, total: Total) -> None:
             for rows, _ in self._row_tiles(tile):
                 A = np.empty((rows.stop - rows.start, n + 1 + m), order=order)
-                self._present_into(A[:, :n], self._X[rows])
+                B = A[:, :n]  # to be shifted and scaled in its place: one copy, not two
+                if self._shift is None:
+                    B[...] = self._X[rows]
+                else:
+                    np.subtract(self._X[rows], self._shift, out=B)
+                if self._scale is not None:
+                    B *= self._scale
                 A[:, n], A[:, n + 1 :] = 1.0, V[rows]
                 if root is not None:
                     A[:, : n + 1] *= root[rows, None]
                 total[0] += A.T @ A
 
-        side = n + 1 + m
-        (G,) = run_tasks(self._row_tasks(), work, Totals((side, side)), self._cost(n // 2))
+        side, cost = n + 1 + m, self._X.size * (n // 2 + _READ)
+        (G,) = run_tasks(self._row_tasks(), work, (side, side), cost=cost)
         XtX = np.ascontiguousarray(G[:n, :n])
         return Scan(G[n, :n].copy(), XtX.diagonal().copy(), G[n + 1 :, :n].copy(), XtX)
 
@@ -198,7 +198,7 @@ class DenseMatrix(Matrix):
             add_inner_products(self._X[rows], J, shift, scale, cut(root, rows), total[0])
 
         products = np.empty((len(J), len(J)))
-        (found,) = run_tasks(self._row_tasks(), work, Totals(products.shape))
+        (found,) = run_tasks(self._row_tasks(), work, products.shape)
         products[np.ix_(order, order)] = found
         return products
 
@@ -228,23 +228,20 @@ class DenseMatrix(Matrix):
     def pilot(self, rows: Indices) -> Floats:
         return self._present(self._X[rows], slice(None), np.float64, copy=True)
 
-    def _run(self, work, *shapes: tuple[int, ...]) -> Total:  # type: ignore[no-untyped-def]
+    def _run(
+        self,
+        work: Callable[[Tile, Total], None],
+        *shapes: tuple[int, ...],
+        merge: Callable[[Total, Total], None] = add_up,
+    ) -> Total:
         """Do the work on every tile, adding up arrays of these shapes."""
-        cost = self._cost(shapes[0][0])
-        if self._short_and_wide():
-            return run_tasks(self._slabs(), work, Shared(*shapes), cost)
-        return run_tasks(self._row_tasks(), work, Totals(*shapes), cost)
-
-    def _cost(self, products: int) -> float:
-        return float(self.shape[0]) * self.shape[1] * (products + _READ)
-
-    def _short_and_wide(self) -> bool:
-        return self.shape[0] < _SHORT and self.shape[1] >= 2 * _MIN_WIDTH
-
-    def _slabs(self) -> list[Tile]:
         N, n = self.shape
+        cost = self._X.size * (shapes[0][0] + _READ)
+        if not self._short_and_wide:
+            return run_tasks(self._row_tasks(), work, *shapes, cost=cost, merge=merge)
         width = max(_MIN_WIDTH, -(-n // _SLABS))
-        return [(slice(0, N), slice(j, min(j + width, n))) for j in range(0, n, width)]
+        slabs = [(slice(0, N), slice(j, min(j + width, n))) for j in range(0, n, width)]
+        return run_tasks(slabs, work, *shapes, cost=cost, shared=True)
 
     def _row_tasks(self) -> list[Tile]:
         N, n = self.shape
@@ -257,36 +254,22 @@ class DenseMatrix(Matrix):
     def _row_tiles(self, tile: Tile) -> list[Tile]:
         """Cut a tile by rows, for the cache, if it is converted."""
         rows, columns = tile
-        if self._X.dtype == self._dtype and self._shift is None and self._scale is None:
+        if self._X.dtype == self._dtype and self._as_stored:
             return [tile]
         height = max(16, _TILE_BYTES // (8 * max(columns.stop - columns.start, 1)))
         starts = range(rows.start, rows.stop, height)
         return [(slice(i, min(i + height, rows.stop)), columns) for i in starts]
 
-    def _tile(self, rows: slice, columns: slice) -> NDArray:
-        if self._in_double:
-            return self._exact_tile(rows, columns)
-        return self._present(self._X[rows, columns], columns, self._dtype)
-
-    def _exact_tile(self, rows: slice, columns: slice) -> NDArray:
-        """Return a tile that was not rounded: float32 as it is, or shifted in float64."""
-        as_stored = self._shift is None and self._scale is None
-        dtype = self._dtype if as_stored else np.float64
+    def _tile(self, rows: slice, columns: slice, *, exact: bool = False) -> NDArray:
+        """Return a tile to multiply; if `exact`, not rounded: float32 is shifted in float64."""
+        as_float64 = (exact or self._in_double) and not self._as_stored
+        dtype = np.float64 if as_float64 else self._dtype
         return self._present(self._X[rows, columns], columns, dtype)
-
-    def _present_into(self, out: Floats, B: NDArray) -> None:
-        """Write some rows, shifted and scaled, to where they are wanted: one copy, not two."""
-        if self._shift is None:
-            out[...] = B
-        else:
-            np.subtract(B, self._shift, out=out)
-        if self._scale is not None:
-            out *= self._scale
 
     def _present(
         self, B: NDArray, J: Indices | slice, dtype: type, *, copy: bool = False
     ) -> NDArray:
-        if self._shift is None and self._scale is None:
+        if self._as_stored:
             return B.astype(dtype, copy=copy)
         B = B.astype(dtype, copy=True)
         if self._shift is not None:
@@ -296,13 +279,10 @@ class DenseMatrix(Matrix):
         return B
 
 
-class GramTotals(Totals):
-    """Totals of which the last is not a sum but the largest of all."""
-
-    def merge(self, parts: list[Total]) -> Total:
-        """Add up all but the last, always in the same order."""
-        largest = np.max([part[-1] for part in parts], axis=0)
-        return [*super().merge(parts)[:-1], largest]
+def _add_up_but_errors(total: Total, more: Total) -> None:
+    """Add up products and sums; the errors behind them are not a sum but the largest of all."""
+    add_up(total[:-1], more[:-1])
+    np.maximum(total[-1], more[-1], out=total[-1])
 
 
 def _few_bits(values: Floats, bits: int) -> Floats:

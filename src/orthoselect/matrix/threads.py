@@ -7,16 +7,22 @@ and a slow one only takes fewer.
 How many threads: as many as BLAS may use, that is as many as OMP_NUM_THREADS (or its like),
 `threadpoolctl.threadpool_limits` or joblib have allowed, no more than there are processors, and no
 more than there is memory for, where the process may take only so much.
+
+Ctrl-C may interrupt at any time. Python's own threads, events and executors are written in Python:
+where a wait for one is interrupted in the wrong place, it may be left locked for good, or be taken
+for ended while it is not. So there is nothing here to wait for but bare locks and a bare queue.
 """
 
 from __future__ import annotations
 
+import _thread
 import math
 import os
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
+from queue import SimpleQueue
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -25,28 +31,136 @@ from scipy.linalg.blas import dgemm
 from threadpoolctl import ThreadpoolController
 
 from orthoselect.matrix.base import Floats
-from orthoselect.matrix.jobs import Job, Pool
 from orthoselect.matrix.memory import room_in_limits
 
 BUNDLES = 8  # few enough to add up, many enough for a slow thread not to be waited for long
 _FOR_A_THREAD = 1 << 28  # bytes that are left: BLAS takes some for each, and so do stacks
 _COST_OF_A_THREAD = 2e7  # multiplications in the time that waking one takes, amply
+_A_WHILE = 0.1  # seconds
 
 Task = TypeVar("Task")
 Total = list[Floats]
+
+
+class Job:
+    """Work that another thread does, unless it is canceled before one has begun.
+
+    Parameters
+    ----------
+    work : callable
+
+    Examples
+    --------
+    >>> job = Job(lambda: 6 * 7)
+    >>> start_thread(job.run)
+    True
+    >>> job.result()
+    42
+    >>> Job(print).cancel()
+    True
+    """
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self._work: Callable[[], Any] | None = work
+        self._result: Any = None
+        self._error: BaseException | None = None
+        self._is_done = False
+        self._claim = threading.Lock()  # who takes it decides whether the work is done
+        self._gate = threading.Lock()  # open once it is
+        self._gate.acquire()
+
+    def run(self) -> None:
+        """Do the work; for another thread."""
+        if not self._claim.acquire(blocking=False):
+            return
+        work, self._work = self._work, None  # what it holds is not kept longer than it is needed
+        assert work is not None
+        try:
+            self._result = work()
+        except BaseException as error:
+            self._error = error
+        finally:
+            del work
+            self._is_done = True
+        self._gate.release()
+
+    def cancel(self) -> bool:
+        """Return whether no thread has begun; then none will."""
+        canceled = self._claim.acquire(blocking=False)
+        if canceled:
+            self._work = None
+        return canceled
+
+    def wait(self) -> None:
+        """Return when the thread that does the work is done."""
+        # Not by the gate alone: an interrupted wait may have closed it behind it. And a while at a
+        # time: where a library has signals restart what they interrupt, as polars does, Ctrl-C is
+        # noticed in between only.
+        while not self._is_done and not self._gate.acquire(timeout=_A_WHILE):
+            pass
+
+    def result(self) -> Any:
+        """Wait; return what the work returned, or raise what it raised. Once."""
+        self.wait()
+        result, self._result = self._result, None
+        error, self._error = self._error, None
+        if error is None:
+            return result
+        try:
+            raise error
+        finally:
+            del error  # its traceback has this frame
+
+
+class Pool:
+    """Threads that wait for jobs, started as they are needed, and never ended.
+
+    Parameters
+    ----------
+    most : int
+        How many threads there may be.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most, self._n_threads = most, 0
+        self._jobs: SimpleQueue[Job] = SimpleQueue()
+
+    def submit(self, work: Callable[[], Any], count: int) -> list[Job]:
+        """Queue `count` runs of some work; the caller cancels those that no thread has begun."""
+        while self._n_threads < min(count, self._most) and start_thread(self._run):
+            self._n_threads += 1
+        if not self._n_threads:
+            return []
+        jobs = [Job(work) for _ in range(count)]
+        for job in jobs:
+            self._jobs.put(job)
+        return jobs
+
+    def _run(self) -> None:
+        while True:
+            self._jobs.get().run()
+
+
+def start_thread(work: Callable[[], None]) -> bool:
+    """Start a thread, if there is one to be had: there is none when the interpreter ends."""
+    try:
+        _thread.start_new_thread(work, ())
+    except RuntimeError:
+        return False
+    return True
 
 
 class _Blas:
     """The thread limit of BLAS, which is one for the whole process and so is held in common.
 
     Ctrl-C may come at any time, also while limits are being set. So what BLAS is to get back is
-    written down before, and whoever was kept from letting go does so when it is collected; if that
-    is no good moment, the next one that lets go makes good for it.
+    written down before. A holder that could not let go does so when it is garbage-collected or, if
+    the lock is taken then, whenever another one lets go.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._holders: WeakSet[_Hold] = WeakSet()
+        self._holders: WeakSet[single_threaded_blas] = WeakSet()
         self._before: list[tuple[Any, int]] | None = None  # each library's; None as it is now
         self._allowed = 1
 
@@ -65,7 +179,7 @@ class _Blas:
         # No library found: a BLAS that threadpoolctl does not know.
         return min((lib.num_threads for lib in _blas_libraries()), default=_processors())
 
-    def hold(self, holder: _Hold) -> None:
+    def hold(self, holder: single_threaded_blas) -> None:
         """Hold BLAS to one thread."""
         with self._lock:
             self._holders.add(holder)
@@ -75,7 +189,7 @@ class _Blas:
                 self._before = [(lib, limit) for lib, limit in limits if limit != 1]
                 _set_limits([(lib, 1) for lib, _ in self._before])
 
-    def let_go(self, holder: _Hold) -> None:
+    def let_go(self, holder: single_threaded_blas) -> None:
         """Give BLAS back its limit, if nobody else holds it."""
         with self._lock:
             self._holders.discard(holder)
@@ -88,8 +202,8 @@ class _Blas:
         return self._lock.locked()
 
 
-class _Hold:
-    """One that holds BLAS to one thread for a while."""
+class single_threaded_blas(AbstractContextManager[None]):  # noqa: N801  (used as a function)
+    """Hold BLAS to one thread; what runs inside may still use `run_tasks`."""
 
     _holds = False
 
@@ -157,9 +271,9 @@ def n_threads() -> int:
 
 
 def prepare_blas() -> None:
-    """Have BLAS take the memory that it works in; where there is none later, it ends the process.
+    """Have BLAS take the memory that it works in, before limited memory is filled.
 
-    For whoever is about to fill memory that is limited.
+    Where there is none left later, BLAS ends the process.
     """
     ones = np.ones((2, 2))
     with single_threaded_blas():
@@ -167,16 +281,19 @@ def prepare_blas() -> None:
         dgemm(1.0, ones, ones)  # SciPy may have a BLAS of its own
 
 
-def single_threaded_blas() -> AbstractContextManager[None]:
-    """Hold BLAS to one thread; what runs inside may still use `run_tasks`."""
-    return _Hold()
+def add_up(total: Total, more: Total) -> None:
+    """Add the total of one bundle of tasks to that of those before it."""
+    for mine, theirs in zip(total, more):
+        mine += theirs
 
 
 def run_tasks(
     tasks: Sequence[Task],
     work: Callable[[Task, Total], None],
-    totals: Totals,
+    *shapes: tuple[int, ...],
     cost: float = math.inf,
+    merge: Callable[[Total, Total], None] = add_up,
+    shared: bool = False,
 ) -> Total:
     """Do tasks in a few threads, whichever is free taking the next few; return their total.
 
@@ -188,16 +305,19 @@ def run_tasks(
     tasks : sequence
     work : callable
         Does one task, adding to a total.
-    totals : Totals
-        How totals are made and merged; each bundle of tasks has its own.
+    *shapes : tuples of int
+        Those of the arrays of a total, which begin as zeros.
     cost : float
         Multiplications in all: small jobs are not worth a second thread.
+    merge : callable
+        Takes the total of a bundle of tasks into that of the bundles before it.
+    shared : bool
+        Whether there is one total for all tasks, each of which writes to a place of its own.
     """
     size = max(1, -(-len(tasks) // BUNDLES))
     bundles = [tasks[start : start + size] for start in range(0, len(tasks), size)]
-    if len(bundles) < 2:
-        return _run_alone(tasks, work, totals)
-    done: list[Total | None] = [None] * len(bundles)
+    first = [np.zeros(shape) for shape in shapes]
+    totals = [first] * max(1, len(bundles))  # one for each bundle
     queue = iter(range(len(bundles)))
     lock = threading.Lock()
     stopped = False
@@ -210,15 +330,15 @@ def run_tasks(
                 place = next(queue, None)
             if place is None:
                 return
-            total = totals.start()
+            if place and not shared:
+                totals[place] = [np.zeros(shape) for shape in shapes]
             for task in bundles[place]:
-                work(task, total)
-            done[place] = total
+                work(task, totals[place])
 
     with single_threaded_blas():
         others: list[Job] = []
-        threads = min(n_threads(), len(bundles), 1 + int(min(cost / _COST_OF_A_THREAD, 1e6)))
-        if threads > 1:
+        threads = min(len(bundles), 1 + int(min(cost / _COST_OF_A_THREAD, 1e6)))
+        if threads > 1 and (threads := min(threads, n_threads())) > 1:
             others = _pool(os.getpid()).submit(loop, threads - 1)
         try:
             loop()
@@ -226,54 +346,9 @@ def run_tasks(
             stopped = True  # Ctrl-C, say: the others need not go on
             raise
         for other in others:
-            if not other.call_off():
+            if not other.cancel():
                 other.result()
-    return totals.merge([total for total in done if total is not None])
-
-
-def _run_alone(tasks: Sequence[Task], work: Callable[[Task, Total], None], totals: Totals) -> Total:
-    """Do what is too little to share."""
-    with single_threaded_blas():
-        total = totals.start()
-        for task in tasks:
-            work(task, total)
-    return totals.merge([total])
-
-
-class Totals:
-    """Arrays of zeros, one set for each bundle of tasks, that are added up in the end.
-
-    Parameters
-    ----------
-    *shapes : tuples of int
-    """
-
-    def __init__(self, *shapes: tuple[int, ...]) -> None:
-        self._shapes = shapes
-
-    def start(self) -> Total:
-        """Return zeros."""
-        return [np.zeros(shape) for shape in self._shapes]
-
-    def merge(self, parts: list[Total]) -> Total:
-        """Add up, always in the same order."""
-        total = parts[0] if parts else self.start()
-        for part in parts[1:]:
-            for mine, theirs in zip(total, part):
-                mine += theirs
-        return total
-
-
-class Shared(Totals):
-    """One set of arrays for all, each task writing to a place of its own."""
-
-    def __init__(self, *shapes: tuple[int, ...]) -> None:
-        self._arrays = [np.zeros(shape) for shape in shapes]
-
-    def start(self) -> Total:
-        """Return the one set."""
-        return self._arrays
-
-    def merge(self, parts: list[Total]) -> Total:
-        """Return the one set."""
-        return self._arrays
+    if not shared:
+        for more in totals[1:]:
+            merge(first, more)
+    return first

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError, listing
 from orthoselect.matrix.memory import count_bytes
-from orthoselect.matrix.reading import ReadingProgress
+from orthoselect.matrix.passes import ReadingProgress
 from orthoselect.read.arrow import bytes_of_arrow
 
 

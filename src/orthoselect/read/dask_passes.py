@@ -22,8 +22,15 @@ from numpy.typing import NDArray
 from orthoselect.encode import TargetColumn
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.checksums import ChecksumHistory, Folded, folded, period_of, unfolded
-from orthoselect.matrix.passes import Columns, Prepare, SpreadPasses, altered, changed, naming
-from orthoselect.matrix.reading import Reading
+from orthoselect.matrix.passes import (
+    Columns,
+    Prepare,
+    Reading,
+    SpreadPasses,
+    altered,
+    changed,
+    naming,
+)
 from orthoselect.matrix.rows import Rows, SpreadRows, cut, part
 from orthoselect.read.block_columns import joined
 from orthoselect.read.blocks import as_asked, bytes_of

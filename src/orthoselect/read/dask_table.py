@@ -10,7 +10,7 @@ from typing import Any
 
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError, ShapeError
-from orthoselect.matrix.reading import ReadingProgress
+from orthoselect.matrix.passes import ReadingProgress
 
 
 class PartitionedTable(ABC):

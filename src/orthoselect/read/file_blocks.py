@@ -13,7 +13,7 @@ import numpy as np
 
 from orthoselect.errors import InputError, listing
 from orthoselect.lazy import lazy
-from orthoselect.matrix.reading import ReadingProgress
+from orthoselect.matrix.passes import ReadingProgress
 from orthoselect.read.arrow import ArrowPart, ParquetPart, cast_column, load_pyarrow, row_bytes
 from orthoselect.read.dataset import TextOptions
 from orthoselect.read.paths import (

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import CutShortWarning, InputError, ShapeError, listing, warn
-from orthoselect.matrix.reading import ReadingProgress
+from orthoselect.matrix.passes import ReadingProgress
 from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.file_blocks import block_bytes, check_block_rows

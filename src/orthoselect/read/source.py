@@ -27,8 +27,14 @@ from orthoselect.matrix.checksums import (
     period_of,
     rows_to_check,
 )
-from orthoselect.matrix.passes import LocalPasses, Passes, altered, name_of_block, naming
-from orthoselect.matrix.reading import Reading
+from orthoselect.matrix.passes import (
+    LocalPasses,
+    Passes,
+    Reading,
+    altered,
+    name_of_block,
+    naming,
+)
 from orthoselect.matrix.rows import Rows
 from orthoselect.read.block import Block, block_of
 from orthoselect.read.block_columns import ColumnsOf
