@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import cholesky
 
-from orthoselect.matrix.remade import RemadeBasis
+from orthoselect.matrix.basis import RemadeBasis
 
 N, k = 500, 6
 

@@ -119,9 +119,9 @@ def test_many_merges_round_little(rng):
 def test_rows_wait_until_they_are_many(rng):
     many = Triangles()
     many.add(rng.normal(size=(3, 4)), None)
-    assert not many._stack
+    assert not many._merged.stack
     many.add(rng.normal(size=(leaf_rows(4), 4)), None)
-    assert many._stack
+    assert many._merged.stack
     assert not many._waiting
     assert Triangles().whole(4) is None
 

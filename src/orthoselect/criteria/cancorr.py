@@ -41,8 +41,8 @@ from orthoselect.encode import Design, Response, Table, build_level_design
 from orthoselect.encode.rules import check_bins
 from orthoselect.matrix import CenteredMatrix, NonFiniteColumns, center
 from orthoselect.matrix.base import EPS, Floats, Indices
-from orthoselect.matrix.centered import PRODUCT_ROUNDINGS
 from orthoselect.matrix.rows import Rows
+from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 
 # With less left of a float32 column, a row from Gram columns has too few digits.
 _HEALTHY_FLOAT32 = 3e-2

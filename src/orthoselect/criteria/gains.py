@@ -34,7 +34,7 @@ from orthoselect.criteria.uncertainty import (
 from orthoselect.matrix import CenteredMatrix, Geometry
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
-from orthoselect.matrix.centered import PRODUCT_ROUNDINGS
+from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 
 # In float32 a winner known to this share of its gain is accepted, if no other comes near.
 _CLEAR = 1e-2

@@ -51,11 +51,12 @@ from orthoselect.criteria.uncertainty import (
 from orthoselect.encode import Design, Labels, Response
 from orthoselect.encode.response import centered_columns
 from orthoselect.errors import InputError
-from orthoselect.matrix import NormedMatrix, normalize
+from orthoselect.matrix import ScaledMatrix, normalize
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
-from orthoselect.matrix.centered import PRODUCT_ROUNDINGS
+from orthoselect.matrix.normed_geometry import normed_geometry
 from orthoselect.matrix.rows import Rows, written_out
+from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 
 _SUM_ROUNDINGS_FLOAT32 = 32.0
 # With more than this left of a column once centered, products show that it is not constant.
@@ -183,7 +184,8 @@ class OrthogonalState(State):
 
     Parameters
     ----------
-    X : NormedMatrix
+    X : ScaledMatrix
+        Nothing of it is centered.
     ZtX : array of shape (q + 1, n)
         Products of the responses with the columns, and those of u.
     Z : array of shape (N, q)
@@ -200,7 +202,7 @@ class OrthogonalState(State):
 
     def __init__(
         self,
-        X: NormedMatrix,
+        X: ScaledMatrix,
         ZtX: Floats,
         Z: Floats,
         u: Floats,
@@ -210,7 +212,7 @@ class OrthogonalState(State):
         centered: bool,
     ) -> None:
         self._X, self._single = X, single
-        self._geometry = X.geometry(Z, u)
+        self._geometry = normed_geometry(X, Z, u)
         self._C, self._a = ZtX[:-1], ZtX[-1]
         self._d = np.where(X.alive, 1.0, 0.0)
         self._most = float(worth.sum())

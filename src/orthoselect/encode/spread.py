@@ -41,10 +41,10 @@ from orthoselect.matrix.checksums import (
     sum_of_objects,
     sums_of_numbers,
 )
-from orthoselect.matrix.factor import Factor
 from orthoselect.matrix.passes import SpreadPasses, altered
 from orthoselect.matrix.rows import Rows, SpreadRows, SpreadWeights, total_weight
 from orthoselect.matrix.sums import Merging
+from orthoselect.matrix.triangle import Factor
 
 Part = TypeVar("Part")
 _MOST_CLASSES = 20_000  # of which the codes still fit two bytes, and V one machine

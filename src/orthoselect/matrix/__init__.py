@@ -3,11 +3,10 @@
 from orthoselect.matrix.base import Matrix
 from orthoselect.matrix.basis import Basis, orthonormalize
 from orthoselect.matrix.blocks import BlockMatrix
-from orthoselect.matrix.centered import CenteredMatrix, center
+from orthoselect.matrix.conditioning import NonFiniteColumns
 from orthoselect.matrix.dense import DenseMatrix
 from orthoselect.matrix.geometry import Geometry
-from orthoselect.matrix.normed import NormedMatrix, normalize
-from orthoselect.matrix.presented import NonFiniteColumns
+from orthoselect.matrix.scaled import CenteredMatrix, ScaledMatrix, center, normalize
 from orthoselect.matrix.sparse import SparseMatrix
 from orthoselect.matrix.stacked import StackedMatrix
 
@@ -19,7 +18,7 @@ __all__ = [
     "Geometry",
     "Matrix",
     "NonFiniteColumns",
-    "NormedMatrix",
+    "ScaledMatrix",
     "SparseMatrix",
     "StackedMatrix",
     "center",

@@ -8,26 +8,28 @@ basis; W what is left of columns J, W = X_J - QQ'X_J; W_c = W - uu'W that withou
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import cholesky, solve_triangular
 
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.basis import ROUNDINGS, Basis, dependence_floors
-from orthoselect.matrix.factor import Factor
-from orthoselect.matrix.remade import RemadeBasis
+from orthoselect.matrix.basis import (
+    ROUNDINGS,
+    Basis,
+    RemadeBasis,
+    column_squares,
+    dependence_floors,
+)
+from orthoselect.matrix.geometry import Direction, in_batches
+from orthoselect.matrix.triangle import Factor
 
 if TYPE_CHECKING:
-    from orthoselect.matrix.normed import NormedMatrix
-
-_BATCH_BYTES = 1 << 25
+    from orthoselect.matrix.scaled import ScaledMatrix
 
 
-@dataclass(frozen=True)
-class NormedMeasured:
+class NormedMeasured(NamedTuple):
     """What is left of columns J.
 
     Attributes
@@ -48,32 +50,8 @@ class NormedMeasured:
     floors: Floats
 
 
-@dataclass(frozen=True)
-class Direction:
-    """A new direction v, orthogonal to those before.
-
-    Attributes
-    ----------
-    row, along : arrays of shapes (n,), (q,)
-        v'X and Z'v.
-    mean : float
-        u'v.
-    reach : float
-        What one rounding of each of the columns that v is made of may do to it.
-    """
-
-    row: Floats
-    along: Floats
-    mean: float
-    reach: float
-
-
 class NormedGeometry(ABC):
     """Residual products of real columns, given those taken so far."""
-
-    @abstractmethod
-    def spreads(self, J: Indices) -> Floats:
-        """Return the norms of columns J without their means."""
 
     @abstractmethod
     def measure(self, J: Indices) -> NormedMeasured:
@@ -83,38 +61,45 @@ class NormedGeometry(ABC):
     def take(self, j: int) -> Direction | None:
         """Take column j; return its direction, None if it depends on those taken before."""
 
+    def spreads(self, J: Indices) -> Floats:
+        """Return the norms of columns J without their means, before any column is taken."""
+        return np.sqrt(self.measure(J).d_centered) if len(J) else np.zeros(0)
+
+
+def normed_geometry(X: ScaledMatrix, Z: Floats, u: Floats) -> NormedGeometry:
+    """Return what can ask the real columns of X; nothing of it is centered."""
+    kind = RowNormedGeometry if X.matrix.memory is None else StreamedNormedGeometry
+    return kind(X, Z, u)
+
 
 class RowNormedGeometry(NormedGeometry):
     """With the basis Q in memory, N rows.
 
     Parameters
     ----------
-    X : NormedMatrix
+    X : ScaledMatrix
     Z : array of shape (N, q)
     u : array of shape (N,)
     """
 
-    def __init__(self, X: NormedMatrix, Z: Floats, u: Floats) -> None:
+    def __init__(self, X: ScaledMatrix, Z: Floats, u: Floats) -> None:
         self._X, self._Z, self._u = X, Z, u
         self._basis = Basis(X.shape[0])
 
-    def spreads(self, J: Indices) -> Floats:
-        parts = [_squares(self._without_mean(self._X.columns(part))) for part in self._batches(J)]
-        return np.sqrt(np.concatenate(parts)) if parts else np.zeros(0)
-
     def measure(self, J: Indices) -> NormedMeasured:
-        parts = [self._measure(part) for part in self._batches(J)]
-        return parts[0] if len(parts) == 1 else _side_by_side(parts)
+        return in_batches(self._measure, J, self._X.shape[0])
 
     def _measure(self, J: Indices) -> NormedMeasured:
         W, H = self._basis.residual(self._X.columns(J))
-        W_c = self._without_mean(W)
+        W_c = W
+        for _ in range(2):  # the first mean is itself rounded
+            W_c = W_c - self._u[:, None] * (self._u @ W_c)
         return NormedMeasured(
             self._Z.T @ W,
             self._u @ W,
-            _squares(W),
+            column_squares(W),
             self._Z.T @ W_c,
-            _squares(W_c),
+            column_squares(W_c),
             self._basis.floors(H, self._X.sizes[J]),
         )
 
@@ -123,45 +108,35 @@ class RowNormedGeometry(NormedGeometry):
         if not column.any() or not self._basis.append(column, float(self._X.sizes[j])):
             return None
         v = self._basis.Q[:, -1:]
-        reach = float(self._basis.reaches[-1])
-        return Direction(self._X.cross(v)[0], self._Z.T @ v[:, 0], float(self._u @ v[:, 0]), reach)
-
-    def _without_mean(self, W: Floats) -> Floats:
-        for _ in range(2):  # the first mean is itself rounded
-            W = W - self._u[:, None] * (self._u @ W)
-        return W
-
-    def _batches(self, J: Indices) -> list[Indices]:
-        width = max(1, _BATCH_BYTES // (8 * self._X.shape[0]))
-        return [J[start : start + width] for start in range(0, max(len(J), 1), width)]
+        row, along, mean = self._X.cross(v)[0], self._Z.T @ v[:, 0], float(self._u @ v[:, 0])
+        return Direction(j, row, along, float(self._basis.reaches[-1]), mean)
 
 
 class StreamedNormedGeometry(NormedGeometry):
     """With nothing of N rows in memory but the responses and the weights.
 
-    The rows of Q are made anew in each pass (`remade.py`). What is left of columns is reduced to
-    triangular factors (`factor.py`) with Q and then u leading.
+    The rows of Q are made anew in each pass (`RemadeBasis`). What is left of columns is reduced to
+    triangular factors (`Factor`) with Q and then u leading.
 
     Parameters
     ----------
-    X : NormedMatrix
+    X : ScaledMatrix
         Of a matrix that comes in blocks.
     Z : array of shape (N, q)
     u : array of shape (N,)
     """
 
-    def __init__(self, X: NormedMatrix, Z: Floats, u: Floats) -> None:
+    def __init__(self, X: ScaledMatrix, Z: Floats, u: Floats) -> None:
         self._X, self._Z, self._u = X, Z, u
         self._S: list[int] = []
         self._basis = RemadeBasis()
         self._L = np.zeros((0, X.shape[1]))  # Q'X
 
-    def spreads(self, J: Indices) -> Floats:
-        return np.sqrt(self._factor([], J).squares) if len(J) else np.zeros(0)
-
     def measure(self, J: Indices) -> NormedMeasured:
-        S, sizes = self._S, self._X.sizes
-        factor, k = self._factor(S, J), len(S)
+        S, k, sizes = self._S, len(self._S), self._X.sizes
+        columns = np.concatenate([np.array(S, dtype=np.intp), J])
+        work = partial(_factor_of, self._basis, self._L[:, J])
+        factor = self._X.reduce_columns(columns, work, Factor.merge, [self._u, self._Z])
         # In the basis [Q, what is left of u, the rest]: u = (up, nu, 0), W = (0, alpha, rest).
         up, nu = factor.R[:k, k], factor.R[k, k]
         alpha, kappa = factor.H[k], factor.K[k]
@@ -182,9 +157,8 @@ class StreamedNormedGeometry(NormedGeometry):
         h = self._L[:, [j]]
         self._basis.add(h[:, 0])
         columns, others = np.array([*S, j], dtype=np.intp), [self._Z, self._u]
-        PtX, products, ZtP, utP = self._X.cross_of(
-            columns, partial(_remade, self._basis), k, *others
-        )
+        make = partial(_remade, self._basis)
+        PtX, products, ZtP, utP = self._X.cross_of(columns, make, k, *others)
         norm2 = float(products[k, k] - products[:k, k] @ products[:k, k])
         floor = float(dependence_floors(np.triu(self._L[:, S]), sizes[S], h, sizes[[j]])[0])
         if norm2 <= floor**2:
@@ -196,14 +170,7 @@ class StreamedNormedGeometry(NormedGeometry):
         along = solve_triangular(T, np.column_stack([ZtP.T, utP]), trans="T")[k]
         self._S, self._L = [*S, j], np.concatenate([self._L, row[None]])
         reach = floor / ROUNDINGS / float(T[k, k])
-        return Direction(row, along[:-1], float(along[-1]), reach)
-
-    def _factor(self, S: list[int], J: Indices) -> Factor:
-        """Reduce Q, then u, leading; what is left of columns J and the responses, in one pass."""
-        both = np.concatenate([np.array(S, dtype=np.intp), J])
-        basis = self._basis if S else RemadeBasis()
-        work = partial(_factor_of, basis, self._L[: len(S), J])
-        return self._X.reduce_columns(both, work, Factor.merge, [self._u, self._Z])
+        return Direction(j, row, along[:-1], reach, float(along[-1]))
 
 
 def _remade(basis: RemadeBasis, A: Floats, root: Floats | None) -> Floats:
@@ -217,14 +184,3 @@ def _factor_of(
     k = len(basis)
     Q = basis.rows(A[:, :k])
     return Factor.of(np.column_stack([Q, u]), basis.residuals(A[:, k:], Q, H), Z)
-
-
-def _squares(A: Floats) -> Floats:
-    return np.einsum("ij,ij->j", A, A)
-
-
-def _side_by_side(parts: list[NormedMeasured]) -> NormedMeasured:
-    names = ("C", "a", "d", "C_centered", "d_centered", "floors")
-    return NormedMeasured(
-        *(np.concatenate([getattr(part, name) for part in parts], axis=-1) for name in names)
-    )

@@ -112,6 +112,8 @@ class Merging(Generic[Part]):
     ----------
     merge : callable
         Puts two parts together.
+    stack : sequence of (int, part)
+        Parts to begin with and the heights of their trees of merges, highest first.
 
     Examples
     --------
@@ -122,29 +124,31 @@ class Merging(Generic[Part]):
     '(((ab)(cd))e)'
     """
 
-    def __init__(self, merge: Callable[[Part, Part], Part]) -> None:
+    def __init__(
+        self, merge: Callable[[Part, Part], Part], stack: Iterable[tuple[int, Part]] = ()
+    ) -> None:
         self._merge = merge
-        self._stack: list[tuple[int, Part]] = []  # (how many are in it, it), fewer and fewer
+        self.stack = list(stack)
 
-    def add(self, part: Part, count: int = 1) -> None:
-        """Take one more part, of so many."""
-        while self._stack and self._stack[-1][0] <= count:
-            merged, before = self._stack.pop()
-            count, part = count + merged, self._merge(before, part)
-        self._stack.append((count, part))
+    def add(self, part: Part, height: int = 0) -> None:
+        """Take one more part, which may have been merged of others."""
+        while self.stack and self.stack[-1][0] <= height:
+            below, before = self.stack.pop()
+            height, part = max(height, below) + 1, self._merge(before, part)
+        self.stack.append((height, part))
 
     def followed_by(self, other: Merging[Part]) -> Merging[Part]:
         """Return this with all parts of another; this one is used up."""
-        for count, part in other._stack:
-            self.add(part, count)
+        for height, part in other.stack:
+            self.add(part, height)
         return self
 
     def result(self) -> Part:
         """Return all parts merged."""
-        if not self._stack:
+        if not self.stack:
             raise ValueError("there should be at least one part to merge")
-        result = self._stack[-1][1]
-        for _, before in reversed(self._stack[:-1]):
+        result = self.stack[-1][1]
+        for _, before in reversed(self.stack[:-1]):
             result = self._merge(before, result)
         return result
 

@@ -1,4 +1,6 @@
-"""All rows of a table reduced to a triangle with the same inner products, and triangles merged.
+"""Rows reduced to a triangle with the same inner products, and triangles merged (TSQR).
+
+`Triangle` is of all columns of a table, `Factor` of some columns and what is left of others.
 
 Notation: A (N, p) the rows, the first column all ones; w (N,) row weights. A `Triangle` holds
 shifts s and exponents e, (p,), and an upper triangular R (p, p) such that
@@ -15,19 +17,21 @@ is zero in R, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dtpqrt
+from scipy.linalg.lapack import dtpmqrt, dtpqrt
 
 from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix.sums import Merging
 from orthoselect.matrix.threads import single_threaded_blas
 
 _PILOT_ROWS = 64
+_PANEL = 32  # columns that LAPACK takes at a time
 _TILE_ROWS = 512  # rows that LAPACK takes at a time, for the cache
 _NARROW = 256  # so few columns are taken in narrow panels, and are no work for several threads
 _LEAF_NUMBERS = 1 << 18
@@ -196,24 +200,24 @@ class Triangles:
     Parameters
     ----------
     stack : sequence of (int, Triangle)
-        Triangles and the heights of their trees, highest first.
+        As for `Merging`.
     """
 
-    def __init__(self, stack: Sequence[tuple[int, Triangle]] = ()) -> None:
-        self._stack = list(stack)
+    def __init__(self, stack: Iterable[tuple[int, Triangle]] = ()) -> None:
+        self._merged = Merging(_merge_widened, stack)
         self._waiting: list[tuple[Floats, Floats | None]] = []
         self._n_waiting = 0
 
     def copy(self) -> Triangles:
         """Return the same; either may grow by itself."""
-        new = Triangles(self._stack)
+        new = Triangles(self._merged.stack)
         new._waiting, new._n_waiting = list(self._waiting), self._n_waiting
         return new
 
     @property
     def height(self) -> int:
         """How often rows were merged, at most."""
-        return max((height for height, _ in self._stack), default=0)
+        return max((height for height, _ in self._merged.stack), default=0)
 
     def add(self, A: Floats, weights: Floats | None) -> None:
         """Take rows; they may have more columns than those before, where these were zero."""
@@ -230,32 +234,24 @@ class Triangles:
             self.push(0, leaf)
 
     def push(self, height: int, triangle: Triangle) -> None:
-        """Take a triangle, and merge those below that are no higher."""
-        while self._stack and self._stack[-1][0] <= height:
-            below, other = self._stack.pop()
-            triangle = other.padded(triangle.p).merge(triangle)
-            height = max(height, below) + 1
-        self._stack.append((height, triangle))
+        """Take a triangle, and the height of its tree."""
+        self._merged.add(triangle, height)
 
     def whole(self, p: int) -> Triangle | None:
         """Return the triangle of all rows, None if there are none."""
-        parts = [triangle.padded(p) for _, triangle in self._stack]
+        parts = [(height, triangle.padded(p)) for height, triangle in self._merged.stack]
         if self._waiting:
-            parts.append(self._leaf(p))
-        if not parts:
-            return None
-        whole = parts.pop()
-        while parts:
-            whole = parts.pop().merge(whole)
-        return whole
+            parts.append((0, self._leaf(p)))
+        return Merging(Triangle.merge, parts).result() if parts else None
 
     def combined(self, p: int, columns: Sequence[Combination]) -> Triangles:
         """Return the same rows with other columns, combinations of the p there are."""
         self.flush(p)
-        return Triangles([(h, t.padded(p).combined(columns)) for h, t in self._stack])
+        return Triangles([(h, t.padded(p).combined(columns)) for h, t in self._merged.stack])
 
     def _leaf(self, p: int) -> Triangle:
-        rows = [_widened(A, p) for A, _ in self._waiting]
+        more = [p - A.shape[1] for A, _ in self._waiting]
+        rows = [np.pad(A, ((0, 0), (0, n))) if n else A for n, (A, _) in zip(more, self._waiting)]
         weights = None
         if any(w is not None for _, w in self._waiting):
             weights = np.concatenate(
@@ -264,8 +260,9 @@ class Triangles:
         return Triangle.of(rows[0] if len(rows) == 1 else np.concatenate(rows), weights)
 
 
-def _widened(A: Floats, p: int) -> Floats:
-    return A if A.shape[1] == p else np.pad(A, ((0, 0), (0, p - A.shape[1])))
+def _merge_widened(a: Triangle, b: Triangle) -> Triangle:
+    """Merge two triangles, the second of which may have more columns."""
+    return a.padded(b.p).merge(b)
 
 
 def leaf_rows(p: int) -> int:
@@ -307,10 +304,93 @@ def _reduce(B: Floats) -> Floats:
 def _eliminate(R: Floats, B: Floats, *, triangular: bool) -> Floats:
     """Rotate the rows of R and B so that B becomes zero; return what becomes of R, in its place."""
     p = len(R)
-    panel = min(p, 16 if p <= _NARROW else 32)
+    panel = min(p, 16 if p <= _NARROW else _PANEL)
     R, B = np.asfortranarray(R), np.array(B, order="F")
     below = p if triangular else 0  # rows of B that are triangular
     R, _, _, info = dtpqrt(below, panel, R, B, overwrite_a=1, overwrite_b=1)
     if info:
         raise AssertionError(f"LAPACK refused argument {-info} of a QR update")
     return R
+
+
+@dataclass(frozen=True)
+class Factor:
+    """What is left of some rows of leading columns A (N, k), of others B (N, r), and of V (N, m).
+
+    By orthogonal transformations of the rows [A B V] becomes
+
+        R  H  K       R (k, k) triangular, H (k, r), K (k, m)
+        0  W  U       W (N - k, r), U (N - k, m)
+
+    with the same inner products: A'A = R'R, A'B = R'H, A'V = R'K, and W, U are what is left of B
+    and V once A is projected out. Rows below never meet A again, so that of them only the squared
+    norms of W and the products U'W are kept. Nothing is squared before it is small, unlike in A'A:
+    digits of nearly dependent columns survive.
+
+    Factors of two blocks merge into that of both, in any order, and so they can be made anywhere.
+
+    Attributes
+    ----------
+    R : array of shape (k, k)
+    H : array of shape (k, r)
+    K : array of shape (k, m)
+    squares : array of shape (r,)
+        Squared norms of W.
+    UtW : array of shape (m, r)
+    """
+
+    R: Floats
+    H: Floats
+    K: Floats
+    squares: Floats
+    UtW: Floats
+
+    @staticmethod
+    def of(A: Floats, B: Floats, V: Floats) -> Factor:
+        """Reduce the rows of [A B V].
+
+        Examples
+        --------
+        >>> A, B, V = np.array([[3.0], [4.0]]), np.array([[0.0], [5.0]]), np.zeros((2, 0))
+        >>> factor = Factor.of(A, B, V)
+        >>> abs(factor.R), abs(factor.H), factor.squares
+        (array([[5.]]), array([[4.]]), array([9.]))
+        """
+        k, others = A.shape[1], np.concatenate([B, V], axis=1)
+        nothing = np.zeros((k, k)), np.zeros((k, others.shape[1]))
+        R, top, rest = _eliminate_beside(nothing[0], A, nothing[1], others, triangular=False)
+        return _with_rest(R, top, rest, B.shape[1])
+
+    def merge(self, other: Factor) -> Factor:
+        """Return the factor of both blocks of rows."""
+        mine, theirs = (np.concatenate([f.H, f.K], axis=1) for f in (self, other))
+        R, top, rest = _eliminate_beside(self.R, other.R, mine, theirs, triangular=True)
+        new = _with_rest(R, top, rest, self.H.shape[1])
+        return Factor(
+            R,
+            new.H,
+            new.K,
+            self.squares + other.squares + new.squares,
+            self.UtW + other.UtW + new.UtW,
+        )
+
+
+def _with_rest(R: Floats, top: Floats, rest: Floats, r: int) -> Factor:
+    W, U = rest[:, :r], rest[:, r:]
+    return Factor(R, top[:, :r], top[:, r:], np.einsum("ij,ij->j", W, W), U.T @ W)
+
+
+def _eliminate_beside(
+    R: Floats, A: Floats, top: Floats, rest: Floats, *, triangular: bool
+) -> tuple[Floats, Floats, Floats]:
+    """Rotate the rows of [R top] and [A rest] so that A becomes zero."""
+    k, r = top.shape
+    if not k or not len(A):
+        return R, top, rest
+    height = k if triangular else 0  # rows of A that are triangular
+    R, reflectors, T, info = dtpqrt(height, min(k, _PANEL), R, A)
+    if not info and r:
+        top, rest, info = dtpmqrt(height, reflectors, T, top, rest, trans="T")
+    if info:
+        raise AssertionError(f"LAPACK refused argument {-info} of a QR update")
+    return np.triu(R), top, rest

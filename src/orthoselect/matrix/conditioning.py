@@ -1,4 +1,4 @@
-"""How columns are presented so that products keep their digits: near zero, and in range.
+"""The first look at a table: its columns are presented so that products keep their digits.
 
 A column far from zero beside its spread is shifted before it is multiplied, and one whose squares
 leave the range of floating point is scaled, by a power of two.
@@ -22,6 +22,8 @@ _OFFSET_LIMIT_FLOAT32 = 2.0
 _SQUARES = 1e-250, 1e250
 _SQUARES_FLOAT32 = 1e-25, 1e30
 _PILOT_ROWS = 16
+_BACK = 64.0  # roundings of a shift within which another one undoes it
+_MAX_LOOKS = 3  # the first, after a scale, after a shift
 
 
 class NonFiniteColumns(Exception):  # noqa: N818  (control flow: the caller knows the names)
@@ -38,9 +40,42 @@ class NonFiniteColumns(Exception):  # noqa: N818  (control flow: the caller know
         self.places = places or {}
 
 
-def offset_limit(matrix: Matrix) -> float:
-    """Return how many spreads from zero a column may lie as it is."""
-    return _OFFSET_LIMIT if matrix.arithmetic == EPS else _OFFSET_LIMIT_FLOAT32
+def first_look(
+    matrix: Matrix,
+    V: Rows,
+    root: Rows | None,
+    total: float,
+    wanted: NDArray[np.bool_],
+    *,
+    gram: bool,
+) -> tuple[Matrix, Scan, Floats | None, int]:
+    """Scan until every column has kept its digits.
+
+    Returns the matrix as it was presented last, its scan, where the presented columns have the
+    zero of the stored ones, if that is not at zero, and how many scans it took. Columns that turn
+    out to be constant are no longer `wanted`.
+    """
+    limit = _OFFSET_LIMIT if matrix.arithmetic == EPS else _OFFSET_LIMIT_FLOAT32
+    origin: Floats | None = None  # what was taken off the stored numbers, as they are presented
+    sample = pilot_sample(matrix, root)
+    change = _pilot_shift(matrix, sample, 0.0 if gram else limit)
+    for looks in range(1, _MAX_LOOKS + 1):
+        if change is not None:
+            shift, scale = change
+            if origin is None:
+                origin = np.zeros(matrix.shape[1])
+            # A mean of zero, up to rounding, is zero: there most numbers of the column may be.
+            back = np.abs(origin + shift) <= _BACK * EPS * np.abs(origin)
+            shift = np.where(back, -origin, shift)
+            matrix = matrix.rescaled(shift, scale)
+            origin = (origin + shift) * scale
+        scan = matrix.scan(V, root, gram=gram)
+        if looks == _MAX_LOOKS:
+            break
+        change = _repairs(matrix, scan, total, wanted, limit, sample, root)
+        if change is None:
+            break
+    return matrix, scan, origin, looks
 
 
 def pilot_sample(matrix: Matrix, root: Rows | None) -> Floats | None:
@@ -52,7 +87,7 @@ def pilot_sample(matrix: Matrix, root: Rows | None) -> Floats | None:
     return matrix.pilot(rows)
 
 
-def pilot_shift(
+def _pilot_shift(
     matrix: Matrix, sample: Floats | None, limit: float
 ) -> tuple[Floats, Floats] | None:
     """Guess from a few rows which columns lie more than `limit` spreads from zero, and where.
@@ -70,7 +105,7 @@ def pilot_shift(
     return np.where(far, middle, 0.0), np.ones(len(far))
 
 
-def repairs(
+def _repairs(
     matrix: Matrix,
     scan: Scan,
     total: float,

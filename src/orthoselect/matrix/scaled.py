@@ -1,0 +1,439 @@
+"""Any kind of matrix with its columns at norm one, their means removed or not.
+
+Notation: X as presented by the kind, mu its (weighted) means, w row weights with root = sqrt(w),
+V (N, m) the orthonormal response basis. The scaled matrix is root * (X - mu) / norm, where mu is
+zero if nothing is centered; it is never formed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.lazy import lazy
+from orthoselect.matrix.base import EPS, Floats, Indices, Matrix
+from orthoselect.matrix.basis import ROUNDINGS
+from orthoselect.matrix.conditioning import first_look, pilot_sample, scale_into_range
+from orthoselect.matrix.geometry import Geometry, RowGeometry, StreamedGeometry
+from orthoselect.matrix.rows import Rows, cut, offset_of, roots_of, total_weight
+from orthoselect.matrix.sums import pairwise
+
+Part = TypeVar("Part")
+
+_SUM_ROUNDINGS = 4.0  # that a sum of squares is off by
+# Usual error of an inner product of unit vectors, in roundings.
+PRODUCT_ROUNDINGS = 8.0
+_BLOCK_NUMBERS = 1 << 13  # numbers worked on at a time, in the nearest cache
+
+
+@dataclass
+class Work:
+    """What has been asked of a table so far.
+
+    Attributes
+    ----------
+    passes : int
+        Reads of the whole table.
+    products : int
+        Columns that the whole table was multiplied with.
+    columns : int
+        Single columns read.
+    excess : float
+        How much larger than usual errors of Gram columns have to be expected; at least 1.
+    """
+
+    passes: int = 0
+    products: int = 0
+    columns: int = 0
+    excess: float = 1.0
+
+
+@dataclass(frozen=True)
+class _Scaling:
+    """What to take off some columns, None for nothing, and what to multiply them with."""
+
+    means: Floats | None
+    factors: Floats
+
+    def apply(self, A: Floats, root: Floats | None) -> Floats:
+        """Center, scale and weigh some rows of the columns, in place."""
+        if self.means is not None:
+            A -= self.means
+        A *= self.factors
+        if root is not None:
+            A *= root[:, None]
+        return A
+
+
+@dataclass(frozen=True)
+class ScaledMatrix:
+    """A matrix with weighted rows and its columns scaled to norm one.
+
+    Columns that are not `alive` are all zero: those of zeros, those that do not vary if means are
+    removed, and ignored ones.
+
+    Attributes
+    ----------
+    means : array of shape (n,) or None
+        What is taken off the columns of `matrix`; None for nothing.
+    factors : array of shape (n,)
+        What they are multiplied with then: one over their norm, 0 for those that are not alive.
+    alive : boolean array of shape (n,)
+        Columns that are not zero.
+    sizes : array of shape (n,)
+        One rounding of the stored column, relative to its norm; see `Basis`.
+    root : array of shape (N,), SpreadRows or None
+        Square roots of the row weights.
+    work : Work
+        What has been asked so far.
+    """
+
+    matrix: Matrix
+    means: Floats | None
+    factors: Floats
+    alive: NDArray[np.bool_]
+    sizes: Floats
+    root: Rows | None
+    work: Work
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns, (N, n)."""
+        return self.matrix.shape
+
+    def columns(self, J: Indices) -> Floats:
+        """Return the columns J, scaled, (N, len(J))."""
+        self.work.columns += len(J)
+        return self._scaling(J).apply(self.matrix.columns(J), self.root)
+
+    def cross(self, Z: Floats) -> Floats:
+        """Return the products of Z with all columns, (Z.shape[1], n)."""
+        self._count(Z.shape[1])
+        Z = Z if self.root is None else Z * self.root[:, None]
+        with np.errstate(all="ignore"):  # columns nobody asks for may hold anything
+            return self._reduce(self.matrix.cross(Z), Z.sum(axis=0))
+
+    def reduce_columns(
+        self,
+        J: Indices,
+        work: Callable[..., Part],
+        merge: Callable[[Part, Part], Part],
+        along: Sequence[Rows | None] = (),
+    ) -> Part:
+        """Merge what ``work(A, root, *along)`` gives of the columns J, some rows at a time.
+
+        A are these rows of them, scaled, root is their part of the weights.
+        """
+        self.work.columns += len(J)
+        tiles = partial(_work_on_tiles, J, self._scaling(J), work, merge)
+        return self.matrix.reduce(tiles, merge, J, [self.root, *along])
+
+    def cross_of(
+        self, J: Indices, make: Callable[..., Floats], first: int, *others: Rows
+    ) -> list[Floats]:
+        """Return products of directions that ``make(A, root)`` gives of columns J, in one pass.
+
+        Those from the first that is wanted with all columns; all of them with each other; others,
+        of shape (N, any) or (N,), with all of them.
+        """
+        with np.errstate(all="ignore"):  # columns nobody asks for may hold anything
+            work = partial(_products_of, J, self._scaling(J), make, first)
+            ZtX, sums, *products = self.matrix.total(work, None, [self.root, *others])
+            self._count(len(sums))
+            return [self._reduce(ZtX, sums), *products]
+
+    def stats(self) -> dict[str, int]:
+        """Return what was asked of the table so far, and what that took to read."""
+        asked = {"products": self.work.products, "columns_read": self.work.columns}
+        return {"passes": self.work.passes, **asked, **self.matrix.stats()}
+
+    def _scaling(self, J: Indices) -> _Scaling:
+        return _Scaling(None if self.means is None else self.means[J], self.factors[J])
+
+    def _count(self, products: int) -> None:
+        self.work.passes += 1
+        self.work.products += products
+
+    def _reduce(self, ZtX: Floats, sums: Floats) -> Floats:
+        """Products with presented columns -> products with scaled columns, in place."""
+        if not self.alive.all():
+            ZtX[:, ~self.alive] = 0.0  # they may hold anything
+        height = max(1, _BLOCK_NUMBERS // max(ZtX.shape[1], 1))
+        for start in range(0, len(ZtX), height):
+            rows = ZtX[start : start + height]
+            if self.means is not None:
+                rows -= sums[start : start + height, None] * self.means
+            rows *= self.factors
+        return ZtX
+
+
+def _work_on_tiles(
+    J: Indices,
+    scaling: _Scaling,
+    work: Callable[..., Part],
+    merge: Callable[[Part, Part], Part],
+    block: Matrix,
+    root: Floats | None,
+    *along: Floats,
+) -> Part:
+    """Merge what work gives of the scaled columns J of a block, some rows at a time."""
+
+    def parts() -> Iterator[Part]:
+        for rows, A in block.column_tiles(J):
+            here = cut(root, rows)
+            yield work(scaling.apply(A, here), here, *(cut(each, rows) for each in along))
+
+    return pairwise(parts(), merge)
+
+
+def _products_of(
+    J: Indices,
+    scaling: _Scaling,
+    make: Callable[[Floats, Floats | None], Floats],
+    first: int,
+    block: Matrix,
+    root: Floats | None,
+    *others: Floats,
+) -> list[Floats]:
+    """Return products of the directions Q that are made of the rows of the scaled columns J.
+
+    Those from the first that is wanted with all columns of the block, and their sums; of all with
+    each other, and with others.
+    """
+    Q = make(scaling.apply(block.columns(J), root), root)
+    Z = Q[:, first:] if root is None else Q[:, first:] * root[:, None]
+    return [block.cross(Z), Z.sum(axis=0), Q.T @ Q, *(other.T @ Q for other in others)]
+
+
+@dataclass(frozen=True)
+class CenteredMatrix(ScaledMatrix):
+    """A matrix with weighted means removed and columns scaled to norm one.
+
+    Attributes
+    ----------
+    norms : array of shape (n,)
+        Norm of each centered column before scaling, in the units of `matrix`.
+    noise : array of shape (n,)
+        Relative error of the squared norms.
+    total : float
+        Sum of the row weights: the number of rows, if they have none.
+    whole : array of shape (n, n) or None
+        All inner products, if the first look took them.
+    """
+
+    means: Floats
+    norms: Floats
+    noise: Floats
+    total: float
+    whole: Floats | None = None
+
+    @property
+    def arithmetic(self) -> float:
+        """Relative rounding of Gram columns."""
+        return self.matrix.arithmetic if self.whole is None else EPS
+
+    def gram_with_errors(self, J: Indices) -> tuple[Floats, Floats]:
+        """Return the inner products of columns J with all columns, and their usual errors, (b,).
+
+        Errors are those of sums whose roundings have nothing to do with each other. Those of
+        columns that repeat a few numbers may add up instead; it then shows in their norms, and
+        where a product was taken both ways. Once seen, it is expected of all columns.
+        """
+        if self.whole is not None:
+            return self.whole[J], np.full(len(J), PRODUCT_ROUNDINGS * EPS)
+        self._count(len(J))
+        with np.errstate(all="ignore"):
+            ZtX, sums, errors2 = self.matrix.gram(J, self.means[J], self.factors[J], self.root)
+            G = self._reduce(ZtX, sums)
+        if self.matrix.arithmetic == EPS:
+            return G, np.full(len(J), PRODUCT_ROUNDINGS * EPS)
+        among = G[:, J]
+        seen = np.abs(among - np.where(np.eye(len(J), dtype=bool), 1.0, among.T)).max(axis=1)
+        usual = self.matrix.arithmetic / 2 * self._reach * np.sqrt(errors2)
+        usual += PRODUCT_ROUNDINGS * EPS
+        self.work.excess = max(self.work.excess, 2.0 * float((seen / usual).max(initial=0.0)))
+        return G, self.work.excess * usual
+
+    @lazy
+    def _reach(self) -> float:
+        """The largest norm of a column as it is multiplied, before its mean is removed."""
+        offsets = self.means * self.factors
+        return math.sqrt(1.0 + self.total * float((offsets**2).max(initial=0.0)))
+
+    def direction(self, j: int, Qt: Floats, k: int) -> tuple[Floats, Floats, float] | None:
+        """Make an orthonormal direction of column j, where the kind has a quick way: see there."""
+        made = self.matrix.direction(j, self.means, self.factors, self.root, Qt, k)
+        if made is not None:
+            self._count(1)
+            self.work.columns += 1
+        return made
+
+    def block_gram(self, J: Indices) -> Floats:
+        """Return the inner products among columns J, (len(J), len(J))."""
+        return self.block_grams([J])[0]
+
+    def block_grams(self, blocks: Sequence[Indices]) -> list[Floats]:
+        """Return the inner products among the columns of each block."""
+        if self.whole is not None:
+            return [self.whole[np.ix_(J, J)] for J in blocks]
+        self.work.columns += sum(map(len, blocks))
+        grams = []
+        for G, J in zip(self.matrix.block_grams(blocks, self.root), blocks):
+            means, factors = self.means[J], self.factors[J]
+            G = G - self.total * np.outer(means, means)
+            grams.append(G * factors[:, None] * factors)
+        return grams
+
+    def rough_gram(self, step: int) -> Callable[[Indices], Floats] | None:
+        """Return a function that estimates the inner products of columns J, (|J|, |J|).
+
+        It looks at every `step`-th row. None if that takes long, or rows have weights: those that
+        count may not be among them.
+        """
+        some = self.matrix.every(step) if self.root is None else None
+        if some is None:
+            return None
+        with np.errstate(all="ignore"):
+            return partial(_correlations, some.rescaled(self.means, self.factors))
+
+    def geometry(self, V: Rows) -> Geometry:
+        """Return what can ask the real columns, and those of the response basis V, (N, m)."""
+        return RowGeometry(self, V) if self.matrix.memory is None else StreamedGeometry(self, V)
+
+    def restricted(self, J: Indices) -> CenteredMatrix | None:
+        """Return columns J alone, if the kind can give them without a copy worth mention."""
+        matrix = self.matrix.restricted(J)
+        if matrix is None or self.whole is not None:
+            return None
+        names = ("means", "factors", "alive", "sizes", "norms", "noise")
+        return replace(self, matrix=matrix, **{name: getattr(self, name)[J] for name in names})
+
+
+def _correlations(rows: Matrix, J: Indices) -> Floats:
+    """Return the inner products of columns J, at norm one; zero if there is nothing of a column."""
+    with np.errstate(all="ignore"):
+        G = rows.block_gram(J, None)
+        G /= np.sqrt(np.outer(G.diagonal(), G.diagonal()))
+    G[~np.isfinite(G)] = 0.0
+    return G
+
+
+def center(
+    matrix: Matrix,
+    V: Rows,
+    w: Rows | None = None,
+    ignored: Indices | None = None,
+    *,
+    gram: bool = False,
+) -> tuple[CenteredMatrix, Floats]:
+    """Take the first look at a matrix: means, norms, V'X and whether all is finite.
+
+    One read of X unless columns need a shift or a scale to keep their digits.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    V : array of shape (N, m)
+        Orthonormal, and orthogonal to sqrt(w).
+    w : array of shape (N,) or SpreadWeights, optional
+        Row weights, not all zero.
+    ignored : indices, optional
+        Columns that nobody will ask for; they may hold anything.
+    gram : bool
+        Take all inner products in the same read, if the kind can.
+
+    Returns
+    -------
+    centered : CenteredMatrix
+    VtX : array of shape (m, n)
+
+    Raises
+    ------
+    NonFiniteColumns
+    """
+    root, total = roots_of(w), total_weight(w, matrix.shape[0])
+    wanted = np.ones(matrix.shape[1], dtype=bool)
+    if ignored is not None:
+        wanted[ignored] = False
+    gram = gram and matrix.has_gram
+    if not matrix.takes_coded and matrix.memory is None:
+        V = V[:]  # written out
+    with np.errstate(all="ignore"):  # overflow and NaN are looked for, and dealt with
+        matrix, scan, origin, looks = first_look(matrix, V, root, total, wanted, gram=gram)
+        work = Work(looks, looks * (matrix.shape[1] if gram else 1 + V.shape[1]))
+        means = scan.sums / total
+        mean_squares = scan.sums * means  # what the means have of the squares
+        d0 = np.maximum(scan.squares - mean_squares, 0.0)
+        norms = np.sqrt(d0)
+        stored = scan.squares if origin is None else d0 + total * (means + origin) ** 2
+        rounding = matrix.precision * np.sqrt(stored)
+        alive = wanted & (norms > ROUNDINGS * rounding)
+        sizes, factors = _ratio(rounding, norms, alive, 1.0), _ratio(1.0, norms, alive, 0.0)
+        noise = EPS * (_SUM_ROUNDINGS + _ratio(mean_squares, d0, alive, 0.0))
+        if not alive.all():
+            means = np.where(alive, means, 0.0)
+        X = CenteredMatrix(matrix, means, factors, alive, sizes, root, work, norms, noise, total)
+        VtX = X._reduce(scan.VtX, offset_of(V, root))
+        if scan.gram is not None:
+            whole = X._reduce(scan.gram, total * means)
+            whole *= factors[:, None]
+            whole[~alive] = 0.0
+            X = replace(X, whole=whole)
+    return X, VtX
+
+
+def normalize(
+    matrix: Matrix, Z: Floats, w: Floats | None = None, ignored: Indices | None = None
+) -> tuple[ScaledMatrix, Floats]:
+    """Take the first look at a matrix: norms, Z'X and whether all is finite. Nothing is centered.
+
+    One read of X, two if squares of columns leave the range of numbers.
+
+    Parameters
+    ----------
+    matrix : Matrix
+    Z : array of shape (N, q)
+        Columns of norm one, made of weighted rows.
+    w : array of shape (N,), optional
+        Row weights, not all zero.
+    ignored : indices, optional
+        Columns that nobody will ask for; they may hold anything.
+
+    Returns
+    -------
+    scaled : ScaledMatrix
+    ZtX : array of shape (q, n)
+
+    Raises
+    ------
+    NonFiniteColumns
+    """
+    root, looks = roots_of(w), 1
+    wanted = np.ones(matrix.shape[1], dtype=bool)
+    if ignored is not None:
+        wanted[ignored] = False
+    with np.errstate(all="ignore"):  # overflow and NaN are looked for, and dealt with
+        scan = matrix.scan(Z, root)
+        sample = partial(pilot_sample, matrix, root)
+        scale, _ = scale_into_range(matrix, scan, wanted, sample, root)
+        if (scale != 1.0).any():
+            matrix, looks = matrix.rescaled(np.zeros(len(scale)), scale), 2
+            scan = matrix.scan(Z, root)
+        alive = wanted & (scan.squares > 0)
+        factors = _ratio(1.0, np.sqrt(scan.squares), alive, 0.0)
+        work = Work(looks, looks * (1 + Z.shape[1]))
+        X = ScaledMatrix(matrix, None, factors, alive, matrix.precision, root, work)
+        return X, X._reduce(scan.VtX, np.zeros(Z.shape[1]))
+
+
+def _ratio(a: Floats | float, b: Floats, where: NDArray[np.bool_], otherwise: float) -> Floats:
+    """Return a / b where that means anything; mostly it does everywhere, which is quicker."""
+    if where.all():
+        return a / b
+    return np.divide(a, b, out=np.full_like(b, otherwise), where=where)
