@@ -157,7 +157,9 @@ class SparseCodes:
         return counts
 
     def without_gaps(self, features: NDArray[np.intp]) -> SparseCodes:
-        """Leave out the levels that no row has."""
+        """Leave out the levels of these features that no row has; others have no such levels."""
+        if not len(features):
+            return self
         is_there = self.level_counts() > 0
         if is_there.all():
             return self

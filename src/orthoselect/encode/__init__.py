@@ -6,16 +6,15 @@ goes out is a `Design` or a `CodedDesign`, and a `Response`. The one class to kn
     table         numeric columns and labels, as they were read, or in blocks of rows
     labels        labels of any kind as codes and levels
     design        numbers and indicators side by side, and which feature owns what
-    bins          numeric columns by blocks, and the levels of their cells
+    bins          numeric columns, a few at a time, and the levels of their cells
     rules         how numbers become levels, learned from one block of rows or from many
-    coding        one block of rows -> codes
-    coded_design  all rows -> codes, in memory or in every pass
+    coding        features as codes, made of one block of rows or of many
     levels        levels as indicators
     response      columns of y and row weights, of what kind they are, and y as a matrix
     spread        the same of a Dask table, where its rows are
 """
 
-from orthoselect.encode.coded_design import BlockCodedDesign, CodedDesign, build_codes
+from orthoselect.encode.coding import BlockCodedDesign, CodedDesign, build_codes
 from orthoselect.encode.design import Design, Feature, Features, build_design
 from orthoselect.encode.labels import Labels, find_labels
 from orthoselect.encode.levels import build_level_design

@@ -244,12 +244,18 @@ class DenseColumns(Columns):
 
     @lazy
     def _above(self) -> tuple[Indices, NDArray[np.uint8]]:
-        """Where each column stands among the narrow ones, or -1; these above their smallest."""
-        narrow = self._narrow()
+        """Where each column stands among the narrow ones, or -1; these above their smallest.
+
+        Narrow ones hold whole numbers of a range of 256.
+        """
+        low, high = self.extremes
+        exact = np.maximum(np.abs(low), np.abs(high)) < 1 / EPS  # as floats
+        # Halves: the difference of the two ends may be beyond the largest float.
+        narrow = self.whole & exact & (high / 2 - low / 2 < MAX_LEVELS / 2)
         place = np.where(narrow, np.cumsum(narrow) - 1, -1)
-        low = self._ends[0]
-        A, low = (self.A, low) if narrow.all() else (self.A[narrow], low[narrow])
-        return place, (A - low).astype(np.uint8)  # integers may wrap, and are right modulo 256
+        A, least = self.A, self._ends[0]
+        A, least = (A, least) if narrow.all() else (A[narrow], least[narrow])
+        return place, (A - least).astype(np.uint8)  # integers may wrap, and are right modulo 256
 
     def _only(self, low: NDArray, high: NDArray) -> NDArray[np.bool_]:
         """Return which columns hold these two values only, (b,)."""
@@ -259,13 +265,6 @@ class DenseColumns(Columns):
         A, low, high = (part if only.all() else part[rest] for part in (self.A, low, high))
         only[rest] = ((low == A) | (high == A)).all(axis=1)
         return only
-
-    def _narrow(self) -> NDArray[np.bool_]:
-        """Return which columns hold whole numbers of a range of 256, (b,)."""
-        low, high = self.extremes
-        exact = np.maximum(np.abs(low), np.abs(high)) < 1 / EPS  # as floats
-        # Halves: the difference of the two ends may be beyond the largest float.
-        return self.whole & exact & (high / 2 - low / 2 < MAX_LEVELS / 2)
 
     def take(self, which: NDArray[np.bool_]) -> DenseColumns:
         return self if which.all() else DenseColumns(self.A[which])
@@ -389,22 +388,26 @@ class SparseColumns(Columns):
         return np.bincount(fractional, minlength=self.shape[1]) == 0
 
     @lazy
-    def _parts(self) -> tuple[Any, Any]:
-        """Which stored values are of columns of whole numbers from 0 to 255, and which are not."""
+    def _small(self) -> tuple[Any, Any, int, Indices]:
+        """Which stored cells are of columns of whole numbers from 0 to 255, and which are not.
+
+        And the places of the former in a table of columns and numbers, of so many slots each.
+        """
         low, high = self.extremes
         small = self.whole & (low >= 0) & (high < MAX_LEVELS)
-        if small.all():
-            return slice(None), slice(0)
-        return small[self.owner], ~small[self.owner]
+        cells: Any = slice(None), slice(0)
+        if not small.all():
+            cells = small[self.owner], ~small[self.owner]
+        numbers = self.data[cells[0]].astype(np.intp)
+        slots = int(numbers.max(initial=0)) + 2
+        return *cells, slots, self.owner[cells[0]] * slots + numbers
 
     def distinct(self) -> Values:
-        small, others = self._parts
+        _, others, slots, places = self._small
         gaps = np.flatnonzero(self.n_stored < self.shape[0])
-        numbers = self.data[small].astype(np.intp)
-        width = int(numbers.max(initial=0)) + 1
-        seen = np.flatnonzero(np.bincount(self.owner[small] * width + numbers))
-        owner = np.concatenate([gaps, seen // width, self.owner[others]])
-        found = [np.zeros(len(gaps)), seen % width, self.data[others]]
+        seen = np.flatnonzero(np.bincount(places))
+        owner = np.concatenate([gaps, seen // slots, self.owner[others]])
+        found = [np.zeros(len(gaps)), seen % slots, self.data[others]]
         dtype = self.data.dtype
         return Values.of(owner, np.concatenate([x.astype(dtype) for x in found]), self.shape[1])
 
@@ -424,16 +427,16 @@ class SparseColumns(Columns):
         return zero_first(levels, level_of_zero(cuts)[self.owner])
 
     def rank(self, values: Values) -> NDArray[np.uint8]:
-        small, others = self._parts
-        numbers = self.data[small].astype(np.intp)
-        b, slots = self.shape[1], int(numbers.max(initial=0)) + 2
+        small, others, slots, places = self._small
+        b = self.shape[1]
         up = np.clip(np.ceil(values.numbers), 0, slots - 1).astype(np.intp)
         there = np.bincount(values.owner * slots + up, minlength=b * slots).reshape(b, slots)
-        table = np.maximum(np.cumsum(there, axis=1) - 1, 0)  # places of small whole numbers
-        places = np.empty(len(self.data), dtype=np.intp)
-        places[small] = table[self.owner[small], numbers]
-        places[others] = values.places(self.owner[others], self.data[others])
-        return zero_first(places, table[self.owner, 0])
+        rank_of = np.maximum(np.cumsum(there, axis=1) - 1, 0)  # of small whole numbers
+        levels = self.blank()
+        levels[small] = zero_first(rank_of, rank_of[:, :1]).take(places)
+        owner = self.owner[others]
+        levels[others] = zero_first(values.places(owner, self.data[others]), rank_of[owner, 0])
+        return levels
 
     def written_out(self, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         out = np.zeros(self.shape[0], dtype=np.uint8)
@@ -479,9 +482,7 @@ def column_blocks(X: Any, at: Indices | None = None) -> ColumnBlocks:
     """
     at = np.arange(X.shape[1]) if at is None else at
     if sp.issparse(X):
-        X = X if len(at) == X.shape[1] else X[:, at]
-        for part in sparse_blocks(X):
-            yield part, sparse_block(X, part)
+        yield from _sparse_blocks(X if len(at) == X.shape[1] else X[:, at])
         return
     itemsize = X.dtype.itemsize
     width = max(_CACHE_LINE // itemsize, _BLOCK_BYTES // (itemsize * max(X.shape[0], 1)))
@@ -497,13 +498,16 @@ def as_slice(at: Indices) -> Indices | slice:
     return at
 
 
-def sparse_blocks(X: Any) -> Iterator[slice]:
-    """Cut the columns of X, CSC, into slices of few stored values."""
+def _sparse_blocks(X: Any) -> ColumnBlocks:
+    """Yield columns of X, CSC, by blocks of few stored values, which share its memory."""
     start, n = 0, X.shape[1]
     while start < n:
         stop = int(np.searchsorted(X.indptr, X.indptr[start] + _BLOCK_STORED, side="right")) - 1
         stop = min(max(stop, start + 1), n, start + _BLOCK_COLUMNS)
-        yield slice(start, stop)
+        first, last = X.indptr[start], X.indptr[stop]
+        part = X.data[first:last], X.indices[first:last], X.indptr[start : stop + 1] - first
+        shape = (X.shape[0], stop - start)
+        yield slice(start, stop), SparseColumns(type(X)(part, shape=shape))
         start = stop
 
 
@@ -518,11 +522,3 @@ def _dense_block(X: NDArray, at: Any) -> DenseColumns:
             rows = slice(start, start + _TILE_ROWS)
             A[:, rows] = X[rows, at].T
     return DenseColumns(A.astype(np.float64) if A.dtype.itemsize > 8 else A)
-
-
-def sparse_block(X: Any, at: slice) -> SparseColumns:
-    """Return columns of X, CSC, as a block that shares its memory."""
-    start, stop = X.indptr[at.start], X.indptr[at.stop]
-    indptr = X.indptr[at.start : at.stop + 1] - start
-    part = X.data[start:stop], X.indices[start:stop], indptr
-    return SparseColumns(type(X)(part, shape=(X.shape[0], at.stop - at.start)))

@@ -12,8 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from orthoselect.counts import Codes, DenseCodes
-from orthoselect.encode.coded_design import codes_of_block, how_to_code, learn
-from orthoselect.encode.coding import Coder, Learned
+from orthoselect.encode.coding import Coder, Learned, codes_of_block, how_to_code, learn
 from orthoselect.encode.design import (
     Design,
     Features,
