@@ -14,8 +14,8 @@ from orthoselect.arguments import check_one_role
 from orthoselect.cli import main
 from orthoselect.read import read_table, read_target
 from orthoselect.read.arrow import ArrowPart
-from orthoselect.read.columns import columns_of
-from orthoselect.read.dask_table import DaskTable
+from orthoselect.read.columns import Columns
+from orthoselect.read.dask_source import DaskTable
 from orthoselect.read.file_blocks import check_same_columns
 from orthoselect.read.text_files import TextOptions, TextPart
 
@@ -199,7 +199,7 @@ def test_gaps_of_sparse_columns_are_counted_at_once():
     X = np.zeros((4, 5))
     X[0, 1] = X[1, 1] = X[2, 3] = np.nan
     X[3, 3], X[0, 4] = np.inf, -np.inf
-    assert columns_of(sp.csr_array(X)).gaps([4, 3, 0, 1]) == {1: (2, 0), 3: (1, 1), 4: (0, 1)}
+    assert Columns(sp.csr_array(X)).gaps([4, 3, 0, 1]) == {1: (2, 0), 3: (1, 1), 4: (0, 1)}
 
 
 SHORT = {
@@ -284,10 +284,10 @@ def test_few_values_are_looked_at_as_many_are(text, monkeypatch):
     column = pa.chunked_array([pa.array(TEXTS[text], pa.string())])
 
     def found():
-        look = columns_of(pa.table({"a": column}))
+        look = Columns(pa.table({"a": column})).look(0, "a")
         labels = arrow.arrow_labels(column, "a", None)
         codes = None if labels is None else (labels.codes.tolist(), labels.levels)
-        return look.reason_against(0, "a"), look.numbers_as_text(0), codes
+        return look.reason(), look.numbers(), codes
 
     few = found()
     monkeypatch.setattr(looking, "FEW", 0)

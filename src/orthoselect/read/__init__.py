@@ -7,7 +7,7 @@ been looked at but not read. In memory is one block.
 - `given.py` asks what kind of table it is; nobody else does.
 - `source.py`, `survey.py` read a table whole or in blocks; `dask_*.py` where Dask has the rows.
 - `block.py` and `target.py` know arrays, sparse matrices and dataframes.
-- `dataset.py`, `columns.py`, `sift.py`, `missing.py`: what a file holds besides features.
+- `dataset.py`, `columns.py`, `clean.py`: what a file holds besides features, and leaving it out.
 - `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds and opens them,
   `file_blocks.py` makes many of them one table, `write.py` writes.
 - `arrow.py` (pyarrow's types and columns in plain terms, and its files), `text_files.py` (with
@@ -15,9 +15,9 @@ been looked at but not read. In memory is one block.
 """
 
 from orthoselect.read.block import Block, open_whole
-from orthoselect.read.block_columns import ColumnsOf
-from orthoselect.read.blocks import RowBlocks, check_block_names, response_columns
+from orthoselect.read.blocks import ColumnsOf, RowBlocks, check_block_names, response_columns
 from orthoselect.read.builtin import BUILT_IN
+from orthoselect.read.clean import check_varies, drop_missing, sift
 from orthoselect.read.dataset import Dataset, TextFormat, find_names, split_names
 from orthoselect.read.file_blocks import FileBlocks
 from orthoselect.read.given import (
@@ -29,7 +29,6 @@ from orthoselect.read.given import (
     open_source,
     why_not_whole,
 )
-from orthoselect.read.missing import drop_missing
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import (
     FORMATS,
@@ -40,7 +39,6 @@ from orthoselect.read.open import (
     read_table,
 )
 from orthoselect.read.paths import is_path
-from orthoselect.read.sift import check_varies, sift
 from orthoselect.read.source import Source, names_in_errors
 from orthoselect.read.target import numbers_of, read_target
 from orthoselect.read.write import (

@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError, listing
+from orthoselect.matrix.checksums import ChecksumHistory
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.matrix.passes import ReadingProgress
 from orthoselect.read.arrow import bytes_of_arrow
@@ -176,35 +177,155 @@ def _is_count(number: Any) -> bool:
     return is_whole and int(number) >= 0
 
 
-class WithMemory:
-    """A source of blocks, with another bound on the memory.
+class SourceOf:
+    """A source of blocks as it is, or with another bound on the memory.
 
     Parameters
     ----------
     source : source of blocks
-    memory : int
+    memory : int, optional
         Bytes that a selection may take beside the blocks.
     """
 
-    def __init__(self, source: Any, memory: int) -> None:
-        self._source = source
-        self.names = source.names
-        self.memory = memory
-        self.n_rows = getattr(source, "n_rows", None)
-        self.progress = getattr(source, "progress", None)
+    def __init__(self, source: Any, memory: int | None = None) -> None:
+        self.source = source
+        self.names: Sequence[str] = source.names
+        self.memory = getattr(source, "memory", None) if memory is None else memory
+        self.progress: ReadingProgress | None = getattr(source, "progress", None)
         self.is_watched = getattr(source, "is_watched", False)
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows, if the source knows."""
+        return getattr(self.source, "n_rows", None)  # type: ignore[return-value]
 
     def blocks(self, columns: Sequence[int] | None = None) -> Iterator[Any]:
         """Yield the blocks, with some columns or with all."""
-        yield from self._source.blocks(columns)
+        yield from self.source.blocks(columns)
 
     def where(self, rows: slice) -> str | None:
         """Return where these rows are stored, for an error."""
-        return stored_at(self._source, rows)
+        return stored_at(self.source, rows)
 
-    def split(self) -> list[Any]:
+    def split(self) -> Sequence[Any]:
         """Return sources of the rows in order, each to be read elsewhere."""
-        return self._source.split()
+        return self.source.split()
+
+
+class OnDask(SourceOf):
+    """A source of blocks that is to be worked on by Dask's workers, who can read it as well."""
+
+
+class ColumnsOf(SourceOf):
+    """Some columns of a source of blocks.
+
+    Parameters
+    ----------
+    source : source of blocks
+    columns : sequence of int
+    names : sequence of str, optional
+        What the columns of the source are called, where it does not say.
+    history : ChecksumHistory, optional
+        What has been read of these columns, for the same selection; it has to stay so.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        columns: Sequence[int],
+        names: Sequence[str] | None = None,
+        history: ChecksumHistory | None = None,
+    ) -> None:
+        super().__init__(source)
+        self.history = history
+        self._columns = list(columns)
+        self._all = source.names if names is None else names
+        self.names = [self._all[at] for at in columns]
+
+    def blocks(self, columns: Sequence[int] | None = None) -> Iterator[Any]:
+        """Yield the blocks of some columns, or of all of these."""
+        wanted = self._columns if columns is None else [self._columns[at] for at in columns]
+        yield from self.source.blocks(wanted)
+
+    def split(self) -> list[ColumnsOf]:
+        """Return sources of the rows in order, each to be read elsewhere."""
+        return [ColumnsOf(part, self._columns, self._all) for part in self.source.split()]
+
+
+class RowsOf(SourceOf):
+    """Some rows of a source of blocks.
+
+    Parameters
+    ----------
+    source : source of blocks
+    rows : boolean array
+    """
+
+    def __init__(self, source: Any, rows: NDArray[np.bool_]) -> None:
+        super().__init__(source)
+        self._rows = rows
+
+    @property
+    def n_rows(self) -> int:
+        """The number of these rows."""
+        return int(self._rows.sum())
+
+    def blocks(self, columns: Sequence[int] | None = None) -> Iterator[Any]:
+        """Yield these rows of the blocks of some columns, or of all."""
+        start = 0
+        for block in self.source.blocks(columns):
+            rows = self._rows[start : start + block.shape[0]]
+            start += block.shape[0]
+            if rows.any():
+                yield block if rows.all() else take_rows(block, rows)
+
+    def where(self, rows: slice) -> str | None:
+        """Return where these rows are stored, for an error."""
+        stored = np.flatnonzero(self._rows)[[rows.start, max(rows.start, rows.stop - 1)]]
+        return stored_at(self.source, slice(int(stored[0]), int(stored[1]) + 1))
+
+    def split(self) -> list[RowsOf]:
+        """Return sources of the rows in order, each to be read elsewhere."""
+        parts = self.source.split()
+        cuts = np.cumsum([part.n_rows for part in parts])[:-1]
+        return [RowsOf(part, rows) for part, rows in zip(parts, np.split(self._rows, cuts))]
+
+
+def take_rows(data: Any, rows: NDArray[np.bool_]) -> Any:
+    """Return some rows of a file's table, or of a source of its blocks: the same kind of thing."""
+    if isinstance(data, OnDask):
+        return _on_dask_too(RowsOf(data.source, rows), data)
+    if is_block_source(data):
+        return RowsOf(data, rows)
+    if nw.dependencies.is_pyarrow_table(data):
+        return data.filter(sys.modules["pyarrow"].array(rows))
+    return data[np.flatnonzero(rows)]
+
+
+def take_columns(data: Any, columns: Sequence[int]) -> Any:
+    """Return some columns of a file's table, or of a source of its blocks, likewise."""
+    if isinstance(data, OnDask):
+        return _on_dask_too(ColumnsOf(data.source, columns), data)
+    if is_block_source(data):
+        return ColumnsOf(data, columns)
+    # By position: before they are checked, two columns may have one name.
+    is_arrow = nw.dependencies.is_pyarrow_table(data)
+    return data.select(list(columns)) if is_arrow else data[:, list(columns)]
+
+
+def _on_dask_too(part: SourceOf, whole: OnDask) -> OnDask:
+    """Return a part of a source that Dask's workers are to read, which stays theirs."""
+    there = OnDask(part)
+    there.progress = whole.progress
+    return there
+
+
+def joined(blocks: Iterable[Any]) -> Any:
+    """Return the rows of all blocks of a file as one array or pyarrow table."""
+    parts = list(blocks)
+    if isinstance(parts[0], np.ndarray):
+        return np.concatenate(parts)
+    return sys.modules["pyarrow"].concat_tables(parts)
 
 
 def as_asked(columns: NDArray[np.intp] | None, n: int) -> list[int] | None:

@@ -1,22 +1,28 @@
-"""What reading, sifting and writing ask of a table, whatever kind it is of."""
+"""What the columns of a file hold, found out block by block; a table in memory is one block.
+
+Whether a column is an identifier, a date or a number as text, and where its values are missing.
+"""
 
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.read.blocks import is_block_source
+from orthoselect.errors import ShapeError
+from orthoselect.lazy import lazy
+from orthoselect.read.blocks import bytes_of, is_block_source, joined
 
 IDENTIFIER = "identifier: all values are distinct text"
 HANDFUL = 10  # so few rows may differ in any text by chance
 FEW = 64  # values that are sooner looked at one by one than by pyarrow
 LOOK = 1000  # rows that mostly suffice to see that a column is no identifier
+_MOST_COMPARED = 10_000_000  # values of a column that are held to see whether all are distinct
 # 2024-12-31, 31.12.2024, 12/31/24 and the like, with or without a time of day
 DATE = (
     r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))"
@@ -38,203 +44,168 @@ NumberLike = tuple[int, int, str]  # values that look like numbers, all values, 
 Gaps = dict[int, tuple[int, int]]  # column -> its missing values, its infinities
 
 
-class Columns(ABC):
-    """A table, column by column."""
+class Columns:
+    """The table of a file, column by column; in blocks each answer is a pass over those columns.
 
-    n_rows: int
+    Parameters
+    ----------
+    data : array, SciPy sparse array, pyarrow table, or source of blocks that are such
 
-    @abstractmethod
+    Attributes
+    ----------
+    bytes_read : int
+        Bytes of all blocks that were read to answer.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self._data = data
+        self._in_blocks = is_block_source(data)
+        self.bytes_read = 0
+
+    @property
+    def n_rows(self) -> int:
+        """The number of rows."""
+        return self._data.n_rows if self._in_blocks else self._data.shape[0]
+
     def column(self, at: int) -> Any:
-        """Return one column, an array or a pyarrow column."""
+        """Return one column whole, an array or a pyarrow column."""
+        if self._in_blocks:
+            return _column(joined(self._read([at])), 0)
+        return _column(self._data, at)
 
     def parts(self, at: int) -> Iterator[Any]:
         """Yield the values of one column, block by block."""
-        yield self.column(at)
+        return (_column(block, places[0]) for block, places in self._blocks([at]))
 
-    @abstractmethod
-    def reason_against(self, at: int, name: str) -> str | None:
-        """Say why a column cannot be a feature or target, if it cannot."""
+    def look(self, at: int, name: str) -> ColumnLook:
+        """Find out what a column holds."""
+        if self._in_blocks:
+            return self._looks[at]
+        # Of a sparse column without values all are zero.
+        return ColumnLook() if sp.issparse(self._data) else look_at(_column(self._data, at), name)
 
-    @abstractmethod
-    def numbers_as_text(self, at: int) -> NumberLike | None:
-        """Count what looks like numbers in a text column, if most of its values do."""
-
-    @abstractmethod
     def gaps(self, columns: Sequence[int]) -> Gaps:
         """Count missing values and infinities, of the columns that have any."""
+        total: Gaps = {}
+        for block, places in self._blocks(columns):
+            found = _gaps(block, places)
+            for column, place in zip(columns, places):
+                if place in found:
+                    before = total.get(column, (0, 0))
+                    total[column] = before[0] + found[place][0], before[1] + found[place][1]
+        return dict(sorted(total.items()))
 
-    @abstractmethod
     def rows_with_gaps(self, columns: Iterable[int]) -> NDArray[np.bool_]:
         """Return which rows have a missing or infinite value in these columns."""
+        columns = list(columns)
+        if not columns:
+            return np.zeros(self.n_rows, dtype=bool)
+        return np.concatenate([_rows_with_gaps(*block) for block in self._blocks(columns)])
 
-    @abstractmethod
-    def take_rows(self, rows: NDArray[np.bool_]) -> Any:
-        """Return the rows where the mask is True, a table of the same kind."""
+    def _read(self, columns: Sequence[int] | None) -> Generator[Any, None, None]:
+        """Yield the blocks of a source, and count them."""
+        for block in self._data.blocks(columns):
+            self.bytes_read += bytes_of(block)
+            yield block
 
-    @abstractmethod
-    def take_columns(self, columns: list[int]) -> Any:
-        """Return these columns, a table of the same kind."""
+    def _blocks(self, columns: Sequence[int]) -> Iterator[tuple[Any, Sequence[int]]]:
+        """Yield blocks, and where each has these columns."""
+        if not self._in_blocks:
+            yield self._data, columns
+        elif len(columns):
+            for block in self._read(list(columns)):
+                yield block, range(len(columns))
 
-    def _identifier(self, at: int) -> str:
-        """Say of text that is different in each row what it may be besides an identifier."""
-        if self.numbers_as_text(at) is None:
-            return IDENTIFIER
-        return f"{IDENTIFIER}, which looks like numbers stored as text"
-
-
-def columns_of(data: Any) -> Columns:
-    """Look at a table of any kind that is read."""
-    if sp.issparse(data):
-        return SparseColumns(data)
-    if is_block_source(data):
-        from orthoselect.read.block_columns import BlockColumns  # which looks at blocks by us
-
-        return BlockColumns(data)
-    return ArrayColumns(data) if isinstance(data, np.ndarray) else ArrowColumns(data)
-
-
-class ArrayColumns(Columns):
-    """A NumPy array; a column of text is not numeric and has no gaps."""
-
-    def __init__(self, data: NDArray) -> None:
-        self._data = data
-        self.n_rows = len(data)
-
-    def column(self, at: int) -> NDArray:
-        return self._data[:, at]
-
-    def reason_against(self, at: int, name: str) -> str | None:
-        values = self._data[:, at]
-        if values.dtype.kind == "f" and np.isnan(values[:1]).any() and np.isnan(values).all():
-            return "no values"
-        if values.dtype.kind in "US" and len(values) > HANDFUL:
-            distinct = len(np.unique(values)) == len(values)
-            return self._identifier(at) if distinct else None
-        return "dates or times" if values.dtype.kind in "mM" else None
-
-    def numbers_as_text(self, at: int) -> NumberLike | None:
-        values = self._data[:, at]
-        if values.dtype.kind not in "US":
-            return None
-        given = np.char.strip(values.astype(str)).tolist()
-        return _count_among([value for value in given if value])
-
-    def gaps(self, columns: Sequence[int]) -> Gaps:
-        if self._data.dtype.kind != "f":
-            return {}
-        odd = ~np.isfinite(self._data).all(axis=0)
-        return {at: _gaps_in(self._data[:, at]) for at in columns if odd[at]}
-
-    def rows_with_gaps(self, columns: Iterable[int]) -> NDArray[np.bool_]:
-        rows = np.zeros(self.n_rows, dtype=bool)
-        if self._data.dtype.kind == "f":
-            for at in columns:
-                rows |= ~np.isfinite(self._data[:, at])
-        return rows
-
-    def take_rows(self, rows: NDArray[np.bool_]) -> NDArray:
-        return self._data[rows]
-
-    def take_columns(self, columns: list[int]) -> NDArray:
-        return self._data[:, columns]
+    @lazy
+    def _looks(self) -> list[ColumnLook]:
+        """Look at the first block, and at others as far as it left something open."""
+        names = self._data.names
+        looks: list[ColumnLook] = []
+        with closing(self._read(None)) as blocks:
+            for block in blocks:
+                looks = [look_of(_column(block, at)) for at in range(len(names))]
+                _look(looks, block, range(len(names)), names)
+                break
+        if not looks:
+            raise ShapeError("there should be blocks with rows to select from; there are none.")
+        asked = [at for at, look in enumerate(looks) if look.is_open]
+        with closing(self._read(asked)) as blocks:
+            for number, block in enumerate(blocks if asked else ()):
+                if number and not _look(looks, block, asked, names):
+                    break
+        return looks
 
 
-class SparseColumns(Columns):
-    """A SciPy sparse array; only what it stores can be missing."""
+def _look(
+    looks: Sequence[ColumnLook], block: Any, asked: Sequence[int], names: Sequence[str]
+) -> bool:
+    """Look at columns of a block; whether any is still open."""
+    for k, at in enumerate(asked):
+        if looks[at].is_open:
+            looks[at].add(_column(block, k), names[at])
+    return any(looks[at].is_open for at in asked)
 
-    def __init__(self, data: Any) -> None:
-        self._data = data
-        self.n_rows = data.shape[0]
 
-    def column(self, at: int) -> NDArray:
-        return self._data[:, [at]].toarray()[:, 0]
+# Tables in memory
 
-    def reason_against(self, at: int, name: str) -> str | None:
-        return None  # a column without values is one of zeros
 
-    def numbers_as_text(self, at: int) -> NumberLike | None:
-        return None
+def _column(table: Any, at: int) -> Any:
+    if sp.issparse(table):
+        return table[:, [at]].toarray()[:, 0]
+    return table[:, at] if isinstance(table, np.ndarray) else table.column(at)
 
-    def gaps(self, columns: Sequence[int]) -> Gaps:
-        odd, n = self._odd(), self._data.shape[1]
+
+def _gaps(table: Any, columns: Sequence[int]) -> Gaps:
+    """Count missing values and infinities, of the columns that have any."""
+    if sp.issparse(table):
+        odd, n = _odd(table), table.shape[1]
         missing = np.bincount(odd.col[np.isnan(odd.data)], minlength=n).tolist()
         infinite = np.bincount(odd.col[np.isinf(odd.data)], minlength=n).tolist()
         wanted = set(columns).intersection(odd.col.tolist())
-        return {at: (missing[at], infinite[at]) for at in sorted(wanted)}
+        return {at: (missing[at], infinite[at]) for at in wanted}
+    if isinstance(table, np.ndarray):
+        if table.dtype.kind != "f":
+            return {}  # text has no gaps
+        odd_at = set(np.flatnonzero(~np.isfinite(table).all(axis=0)).tolist())
+        return {at: _counted(table[:, at]) for at in columns if at in odd_at}
+    found = {at: table.column(at) for at in columns}
+    counts = {
+        at: _counted(_floats(column)) if _may_hold_nan(column) else (column.null_count, 0)
+        for at, column in found.items()
+    }
+    return {at: each for at, each in counts.items() if any(each)}
 
-    def rows_with_gaps(self, columns: Iterable[int]) -> NDArray[np.bool_]:
-        odd = self._odd()
-        rows = np.zeros(self.n_rows, dtype=bool)
+
+def _rows_with_gaps(table: Any, columns: Sequence[int]) -> NDArray[np.bool_]:
+    rows = np.zeros(table.shape[0], dtype=bool)
+    if sp.issparse(table):
+        odd = _odd(table)
         rows[odd.row[np.isin(odd.col, list(columns))]] = True
         return rows
-
-    def _odd(self) -> Any:
-        """Return the values that are not finite."""
-        stored = sp.coo_array(self._data)
-        odd = ~np.isfinite(stored.data)
-        return sp.coo_array((stored.data[odd], (stored.row[odd], stored.col[odd])), stored.shape)
-
-    def take_rows(self, rows: NDArray[np.bool_]) -> Any:
-        return self._data[np.flatnonzero(rows)]
-
-    def take_columns(self, columns: list[int]) -> Any:
-        return self._data[:, columns]
-
-
-class ArrowColumns(Columns):
-    """A pyarrow table."""
-
-    def __init__(self, data: Any) -> None:
-        self._data = data
-        self.n_rows = data.num_rows
-
-    def column(self, at: int) -> Any:
-        return self._data.column(at)
-
-    def reason_against(self, at: int, name: str) -> str | None:
-        column = self._data.column(at)
-        kind = column.type  # the schema lists the types of all columns, each time it is asked
-        if column.null_count == len(column):
-            return "no values"
-        unfit = arrow_reason_by_type(kind, name)
-        if unfit is None and is_text(kind):
-            unfit = _reason_against_text(column)
-        return self._identifier(at) if unfit == IDENTIFIER else unfit
-
-    def numbers_as_text(self, at: int) -> NumberLike | None:
-        column = self._data.column(at)
-        if not is_text(column.type) or _count_numbers(column.slice(0, LOOK)) is None:
-            return None
-        return _count_numbers(column)
-
-    def gaps(self, columns: Sequence[int]) -> Gaps:
-        found = {at: _arrow_gaps(self._data.column(at)) for at in columns}
-        return {at: counts for at, counts in found.items() if any(counts)}
-
-    def rows_with_gaps(self, columns: Iterable[int]) -> NDArray[np.bool_]:
-        rows = np.zeros(self.n_rows, dtype=bool)
-        for at in columns:
-            column = self._data.column(at)
-            rows |= column.is_null().to_numpy() if column.null_count else False
-            if _may_hold_nan(column):
-                rows |= ~np.isfinite(_floats(column))
+    if isinstance(table, np.ndarray):
+        for at in columns if table.dtype.kind == "f" else ():
+            rows |= ~np.isfinite(table[:, at])
         return rows
-
-    def take_rows(self, rows: NDArray[np.bool_]) -> Any:
-        import pyarrow as pa
-
-        return self._data.filter(pa.array(rows))
-
-    def take_columns(self, columns: list[int]) -> Any:
-        return self._data.select(columns)
+    for column in (table.column(at) for at in columns):
+        rows |= column.is_null().to_numpy() if column.null_count else False
+        if _may_hold_nan(column):
+            rows |= ~np.isfinite(_floats(column))
+    return rows
 
 
-def _gaps_in(values: NDArray) -> tuple[int, int]:
+def _odd(table: Any) -> Any:
+    """Return what is stored in a sparse table and is not finite."""
+    stored = sp.coo_array(table)
+    odd = ~np.isfinite(stored.data)
+    return sp.coo_array((stored.data[odd], (stored.row[odd], stored.col[odd])), stored.shape)
+
+
+def _counted(values: NDArray) -> tuple[int, int]:
     return int(np.isnan(values).sum()), int(np.isinf(values).sum())
 
 
-def _arrow_gaps(column: Any) -> tuple[int, int]:
-    return _gaps_in(_floats(column)) if _may_hold_nan(column) else (column.null_count, 0)
+def _floats(column: Any) -> NDArray:
+    return column.to_numpy().astype(np.float64, copy=False)
 
 
 def _may_hold_nan(column: Any) -> bool:
@@ -250,89 +221,216 @@ def _may_hold_nan(column: Any) -> bool:
     return total is not None and not np.isfinite(total)
 
 
-def _floats(column: Any) -> NDArray:
-    return column.to_numpy().astype(np.float64, copy=False)
+# What a column holds
 
 
-def arrow_reason_by_type(kind: Any, name: str) -> str | None:
-    """Say why a column cannot be a feature or target, if its type or name says so."""
-    import pyarrow as pa
+class ColumnLook:
+    """A look at one column: of numbers, or of anything whose type says what it is.
 
-    if pa.types.is_null(kind):
-        return "no values"
-    if pa.types.is_temporal(kind):
-        return "dates or times"
-    if pa.types.is_nested(kind):
-        return "lists or records"
-    if _is_binary(kind):
-        return "bytes"
-    return "the index that pandas stored" if _PANDAS_INDEX.fullmatch(name) else None
+    Attributes
+    ----------
+    is_open : bool
+        Whether there is still something to find out.
+    """
 
+    def __init__(self) -> None:
+        self.is_open = True
+        self._reason: str | None = None
 
-def is_text(kind: Any) -> bool:
-    """Whether a type of Arrow is text."""
-    import pyarrow as pa
+    def add(self, column: Any, name: str) -> None:
+        """Look at one more block."""
+        if isinstance(column, np.ndarray):
+            by_type = "dates or times" if column.dtype.kind in "mM" else None
+            gaps_first = column.dtype.kind == "f" and np.isnan(column[:1]).any()
+            self.is_open = bool(gaps_first and np.isnan(column).all())
+        else:
+            by_type = _reason_by_type(column.type, name)
+            self.is_open = column.null_count == len(column)
+        self._reason = "no values" if self.is_open else by_type
 
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    def reason(self) -> str | None:
+        """Say why the column cannot be a feature or target, if it cannot."""
+        return self._reason
 
-
-def _is_binary(kind: Any) -> bool:
-    import pyarrow as pa
-
-    is_kind = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
-    return any(check(kind) for check in is_kind)
-
-
-def _reason_against_text(column: Any) -> str | None:
-    """Tell identifiers and dates from categories; the first rows mostly settle it."""
-    if _all_are_dates(column.slice(0, LOOK)) and _all_are_dates(column):
-        return "dates or times"
-    if len(column) - column.null_count <= HANDFUL:
+    def numbers(self) -> NumberLike | None:
+        """Count what looks like numbers in text, if most of its values do."""
         return None
-    if _all_differ(column.slice(0, LOOK)) and _all_differ(column):
-        return IDENTIFIER
-    return None
 
 
-def _count_numbers(column: Any) -> NumberLike | None:
+class TextLook(ColumnLook):
+    """A look at a column of text: dates, identifiers, numbers written as people do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by_name: str | None = None
+        self._n_rows = self._n_values = 0
+        self._all_dates = True
+        self._distinct: _Distinct | None = _Distinct()
+        self._numbers: _Numbers | None = _Numbers()
+
+    def add(self, column: Any, name: str) -> None:
+        if isinstance(column, np.ndarray):  # whose text is no date, and never missing
+            self._all_dates = False
+        else:
+            self._by_name = _reason_by_type(column.type, name)
+        if self._numbers is not None and not self._numbers.add(column, self._n_rows):
+            self._numbers = None
+        self._n_rows += len(column)
+        values = column if isinstance(column, np.ndarray) else column.drop_null()
+        self._n_values += len(values)
+        if self._all_dates and len(values):
+            self._all_dates = _all_are_dates(values)
+        if self._distinct is not None and not self._distinct.add(values):
+            self._distinct = None
+        undecided = self._all_dates or self._distinct is not None or self._numbers is not None
+        self.is_open = not self._n_values or (self._by_name is None and undecided)
+
+    def reason(self) -> str | None:
+        if not self._n_values:
+            return "no values"
+        if self._by_name is not None:
+            return self._by_name
+        if self._all_dates:
+            return "dates or times"
+        if self._n_values <= HANDFUL or self._distinct is None:
+            return None
+        looks = "" if self.numbers() is None else ", which looks like numbers stored as text"
+        return IDENTIFIER + looks
+
+    def numbers(self) -> NumberLike | None:
+        return None if self._numbers is None else self._numbers.counts()
+
+
+class _Distinct:
+    """Whether all values of a column are unlike: by themselves in one block, else by hashes."""
+
+    def __init__(self) -> None:
+        self._first: Any = None
+        self._seen: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+
+    def add(self, column: Any) -> bool:
+        """Whether they still are; of ten million and more it is not asked any longer."""
+        if len(self._seen) >= _MOST_COMPARED:
+            return True
+        if self._first is None:
+            self._first = column
+            return _n_distinct(column) == len(column)
+        if not len(self._seen):
+            self._seen = np.unique(_hashes(self._first))
+        new = _hashes(column)
+        seen = np.unique(np.concatenate([self._seen, new]))
+        grown, self._seen = len(seen) - len(self._seen), seen
+        return grown == len(new)
+
+
+class _Numbers:
+    """How many values of a column look like numbers."""
+
+    def __init__(self) -> None:
+        self._n_like = self._n_values = self._n_marks = 0
+        self._like: list[str] = []
+
+    def add(self, column: Any, n_before: int) -> bool:
+        """Whether so many do that they are worth counting; the first rows settle it."""
+        if n_before < LOOK <= n_before + len(column):
+            self._count(column[: LOOK - n_before])
+            if self.counts() is None:
+                return False
+            column = column[LOOK - n_before :]
+        self._count(column)
+        return True
+
+    def _count(self, column: Any) -> None:
+        like: Any
+        if len(column) <= FEW or isinstance(column, np.ndarray):
+            values = _texts(column)
+            like = [value for value in values if _NUMBER.search(value)]
+            self._n_marks += sum(_MARK.search(value) is not None for value in values)
+        else:
+            import pyarrow.compute as pc
+
+            values = column.drop_null()
+            like = values.filter(pc.match_substring_regex(values, NUMBER))
+            self._n_marks += pc.sum(pc.match_substring_regex(values, MARK)).as_py() or 0
+        self._n_like += len(like)
+        self._n_values += len(values)
+        if len(self._like) < LOOK:
+            some = like[: LOOK - len(self._like)]
+            self._like += some if isinstance(some, list) else some.to_pylist()
+
+    def counts(self) -> NumberLike | None:
+        """Return the counts if half of the values or more look like numbers, marks apart.
+
+        The example is one that shows why they are text, if there is one.
+        """
+        if not self._n_like or 2 * self._n_like < self._n_values - self._n_marks:
+            return None
+        odd = (value for value in self._like if not _PLAIN.fullmatch(value))
+        return self._n_like, self._n_values, next(odd, self._like[0])
+
+
+def look_of(column: Any) -> ColumnLook:
+    """Return the look that suits a column, an array or a pyarrow column."""
+    if isinstance(column, np.ndarray):
+        return TextLook() if column.dtype.kind in "US" else ColumnLook()
+    return TextLook() if _is_text(column.type) else ColumnLook()
+
+
+def look_at(column: Any, name: str) -> ColumnLook:
+    """Look at a whole column; the first rows mostly settle it."""
+    look = look_of(column)
+    look.add(column[:LOOK], name)
+    if look.is_open and len(column) > LOOK:
+        look = look_of(column)
+        look.add(column, name)
+    return look
+
+
+def _texts(column: Any) -> list[str]:
+    """Return the values of a column of text that are not missing; in an array blanks are."""
+    if isinstance(column, np.ndarray):
+        return [value for value in np.char.strip(column.astype(str)).tolist() if value]
+    return [value for value in column.to_pylist() if value is not None]
+
+
+def _hashes(column: Any) -> NDArray[np.int64]:
+    values = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
+    return np.fromiter(map(hash, values), np.int64, len(values))
+
+
+def _n_distinct(column: Any) -> int:
+    if isinstance(column, np.ndarray):
+        return len(np.unique(column))
     import pyarrow.compute as pc
 
-    if len(column) <= FEW:
-        return _count_among([value for value in column.to_pylist() if value is not None])
-    column = column.drop_null()
-    is_like = pc.match_substring_regex(column, NUMBER)
-    like = column.filter(is_like)
-    n_marks = pc.sum(pc.match_substring_regex(column, MARK)).as_py() or 0
-    return number_like(len(like), len(column), n_marks, like.slice(0, LOOK).to_pylist())
-
-
-def _count_among(values: list[str]) -> NumberLike | None:
-    like = [value for value in values if _NUMBER.search(value)]
-    n_marks = sum(_MARK.search(value) is not None for value in values)
-    return number_like(len(like), len(values), n_marks, like)
-
-
-def number_like(n_like: int, n_values: int, n_marks: int, like: Sequence[str]) -> NumberLike | None:
-    """Return the counts if half of the values or more look like numbers, marks for missing apart.
-
-    The example is one that tells why they are text, if there is one.
-    """
-    if not n_like or 2 * n_like < n_values - n_marks:
-        return None
-    odd = (value for value in like if not _PLAIN.fullmatch(value))
-    return n_like, n_values, next(odd, like[0])
+    return pc.count_distinct(column).as_py()
 
 
 def _all_are_dates(column: Any) -> bool:
     import pyarrow.compute as pc
 
-    first = column[0].as_py() if len(column) else None
-    if first is not None and not _DATE.search(first):
+    if not _DATE.search(column[0].as_py()):
         return False
     return pc.all(pc.match_substring_regex(column, DATE)).as_py() is True
 
 
-def _all_differ(column: Any) -> bool:
-    import pyarrow.compute as pc
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
 
-    return pc.count_distinct(column).as_py() == len(column) - column.null_count
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
+
+
+def _reason_by_type(kind: Any, name: str) -> str | None:
+    """Say why a column cannot be a feature or target, if its type or name says so."""
+    import pyarrow as pa
+
+    types = pa.types
+    if types.is_null(kind):
+        return "no values"
+    if types.is_temporal(kind):
+        return "dates or times"
+    if types.is_nested(kind):
+        return "lists or records"
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        return "bytes"
+    return "the index that pandas stored" if _PANDAS_INDEX.fullmatch(name) else None

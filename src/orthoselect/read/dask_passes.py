@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +32,13 @@ from orthoselect.matrix.passes import (
     naming,
 )
 from orthoselect.matrix.rows import Rows, SpreadRows, cut, part
-from orthoselect.read.block_columns import joined
-from orthoselect.read.blocks import as_asked, bytes_of
-from orthoselect.read.dask_table import PartitionedTable, PartOfSource
+from orthoselect.read.blocks import as_asked, bytes_of, is_block_source, joined
 from orthoselect.read.source import checksums_of, open_block
 from orthoselect.read.survey import OpenedBlock
 from orthoselect.read.target import read_target
+
+if TYPE_CHECKING:
+    from orthoselect.read.dask_source import PartitionedTable
 
 Total = TypeVar("Total")
 _FAN_IN = 8  # totals that one task merges
@@ -341,7 +342,7 @@ def _target_columns(what: str, piece: Any, number: int, size: int) -> list[Targe
 
 def _columns_of_table(what: str, piece: Any, number: int, size: int) -> list[TargetColumn]:
     """Read columns of a partition, and count them as read."""
-    if isinstance(piece, PartOfSource):
+    if is_block_source(piece):
         piece = joined(piece.blocks())
     _bytes_read.count += bytes_of(piece)
     return _target_columns(what, piece, number, size)
@@ -358,7 +359,7 @@ def _work(job: _Job, number: int, partition: Any, handles: Sequence[Any]) -> _Do
     done = _Done(job.start(), 0, [0], [])
     with _bytes_read.counted(done):
         along = [make(given) for make in job.makes]
-    blocks = partition.blocks() if isinstance(partition, PartOfSource) else [partition]
+    blocks = partition.blocks() if is_block_source(partition) else [partition]
     period, sums = period_of(rows_in(partition)), np.zeros(len(job.names), dtype=np.uint64)
     for block in blocks:
         opened = open_block(block, number, place, job.names)
@@ -424,6 +425,6 @@ def _nothing(partition: Any) -> None:
 
 def rows_in(partition: Any) -> int:
     """Return the number of rows of a partition."""
-    if isinstance(partition, PartOfSource):
+    if is_block_source(partition):
         return int(partition.n_rows)
     return int(partition.shape[0]) if hasattr(partition, "shape") else len(partition)

@@ -1,33 +1,150 @@
-"""Tables that Dask works on as sources of selection.
+"""Tables that Dask works on, as sources of selection.
 
 The rows stay where they are, and so does the response; nothing of the table is persisted.
 """
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from orthoselect.encode import Response, TargetColumn
+from orthoselect.encode import NumberedNames, Response, TargetColumn
 from orthoselect.encode.response import check_weights, read_weights
 from orthoselect.encode.spread import build_spread_response, check_spread_weights, spread_weights
 from orthoselect.encode.table import BlockTable
-from orthoselect.errors import ShapeError
+from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.checksums import Folded, folded, period_of
-from orthoselect.matrix.passes import rows_of
+from orthoselect.matrix.passes import ReadingProgress, rows_of
 from orthoselect.matrix.rows import Rows, SpreadRows, written_out
 from orthoselect.read.block import block_of
-from orthoselect.read.blocks import bytes_of, is_dask
+from orthoselect.read.blocks import ColumnsOf, SourceOf, bytes_of, is_block_source, is_dask
 from orthoselect.read.dask_passes import DaskPasses
-from orthoselect.read.dask_table import PartitionedTable, PartOfSource
 from orthoselect.read.source import BlockSource, checksums_of, first_rows
 from orthoselect.read.survey import MergedColumn
 from orthoselect.read.target import numbers_of
 
 _WEIGHTS = "`sample_weight`"  # as errors have it
+
+
+class PartitionedTable(ABC):
+    """A table in partitions of rows, each of which is worked on by a task of Dask.
+
+    Attributes
+    ----------
+    names : sequence of str
+    sizes : list of int or None
+        Rows of each partition; None as long as nobody knows.
+    memory : int or None
+        Bytes that products may take here.
+    progress : callable or None
+        Called after each pass with its number and the bytes read so far.
+    """
+
+    names: Sequence[str]
+    sizes: list[int] | None = None
+    memory: int | None = None
+    progress: ReadingProgress | None = None
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows of all partitions, if they are known."""
+        return None if self.sizes is None else sum(self.sizes)
+
+    @abstractmethod
+    def partitions(self, columns: Sequence[int] | None) -> list[Any]:
+        """Return what a task is given of each partition, with some columns or with all."""
+
+
+class DaskTable(PartitionedTable):
+    """A collection of Dask.
+
+    Parameters
+    ----------
+    data : dask.array.Array or dask.dataframe.DataFrame
+    memory : int, optional
+    names : sequence of str, optional
+        What its columns are called, if not as the collection has it.
+    """
+
+    def __init__(
+        self, data: Any, memory: int | None = None, names: Sequence[str] | None = None
+    ) -> None:
+        self._data, self.memory = data, memory
+        self._is_frame = hasattr(data, "columns")
+        if not self._is_frame and getattr(data, "ndim", 0) != 2:
+            raise ShapeError(
+                f"a Dask table should be a DataFrame, or an Array of two dimensions; got "
+                f"{_describe(data)}. Use `to_frame()`, or `reshape`."
+            )
+        self.names: Sequence[str] = self._names() if names is None else names
+        self.sizes: list[int] | None = self._sizes()
+
+    def _names(self) -> Sequence[str]:
+        if not self._is_frame:
+            return NumberedNames(self._data.shape[1])
+        names = [str(name) for name in self._data.columns]
+        twice = [name for name, count in Counter(names).items() if count > 1]
+        if twice:
+            raise InputError(
+                f"columns should have names of their own; `{min(twice)}` occurs twice. Rename one."
+            )
+        return names
+
+    def _sizes(self) -> list[int] | None:
+        if self._is_frame or any(math.isnan(size) for size in self._data.chunks[0]):
+            return None
+        return [int(size) for size in self._data.chunks[0]]
+
+    def reordered(self, columns: Sequence[int]) -> DaskTable:
+        """Return the same table with its columns in another order."""
+        names = [self.names[c] for c in columns]
+        if not self._is_frame:
+            return DaskTable(self._data[:, list(columns)], self.memory, names)
+        labels = list(self._data.columns)
+        return DaskTable(self._data[[labels[c] for c in columns]], self.memory, names)
+
+    def partitions(self, columns: Sequence[int] | None) -> list[Any]:
+        data = self._data
+        if self._is_frame:
+            labels = list(data.columns)
+            data = data if columns is None else data[[labels[c] for c in columns]]
+            return list(data.to_delayed())
+        data = data if columns is None else data[:, list(columns)]
+        # Not optimized: the same key would stand for two graphs, which schedulers warn of.
+        return list(data.rechunk({1: -1}).to_delayed(optimize_graph=False)[:, 0])
+
+
+def _describe(data: Any) -> str:
+    ndim = getattr(data, "ndim", None)
+    return type(data).__name__ if ndim is None else f"{type(data).__name__} of {ndim} dimension(s)"
+
+
+class SplitTable(PartitionedTable):
+    """A source of blocks in parts, each of which is read by the task that works on it.
+
+    Parameters
+    ----------
+    source : SourceOf
+        Of one with a method `split`, which returns sources of its rows in order.
+    """
+
+    def __init__(self, source: SourceOf) -> None:
+        parts = source.split()
+        # A part without rows has no blocks either, and would not even tell of its columns' types.
+        self._parts = [part for part in parts if part.n_rows] or parts
+        self.names = source.names
+        self.sizes = [part.n_rows for part in self._parts]
+        self.memory, self.progress = source.memory, source.progress
+        self.is_watched = source.is_watched
+
+    def partitions(self, columns: Sequence[int] | None) -> list[Any]:
+        return [part if columns is None else ColumnsOf(part, columns) for part in self._parts]
 
 
 class DaskSource(BlockSource):
@@ -41,7 +158,7 @@ class DaskSource(BlockSource):
 
         look = dask.delayed(_Look.at, pure=False)
         for number, partition in enumerate(self._data.partitions(None)):
-            here = isinstance(partition, PartOfSource)
+            here = is_block_source(partition)
             found: _Look = _Look.at(partition) if here else look(partition).compute()
             self._reading.bytes += found.nbytes
             if found.rows is not None:
@@ -74,7 +191,7 @@ class DaskSource(BlockSource):
             found = build_spread_response(target, task, encoding, weights)
             if found is not None:
                 return found, weights
-            target = gathered_columns(target)
+            target = _gathered_columns(target)
         return super().response(target, [], task, encoding, written_out(weights))
 
     def weights(self, given: Any, column: int | None, *, keep_whole: bool) -> Rows | None:
@@ -132,7 +249,7 @@ class _Look:
     @staticmethod
     def at(partition: Any) -> _Look:
         """Look at a partition."""
-        if not isinstance(partition, PartOfSource):
+        if not is_block_source(partition):
             rows, nbytes = first_rows(partition), bytes_of(partition)
             if rows is None:
                 return _Look(None, nbytes, None)
@@ -151,7 +268,7 @@ def _first_numbers(columns: Sequence[TargetColumn]) -> Any:
     return numbers_of(columns[0])
 
 
-def gathered_columns(columns: SpreadRows) -> list[TargetColumn]:
+def _gathered_columns(columns: SpreadRows) -> list[TargetColumn]:
     """Return `TargetColumn`s in pieces whole, here."""
     pieces = columns.passes.pieces(columns)
     merged = [MergedColumn(column.name) for column in pieces[0]]

@@ -15,8 +15,13 @@ from numpy.typing import NDArray
 from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
 from orthoselect.lazy import lazy
 from orthoselect.read.arrow import load_pyarrow, plain_table
-from orthoselect.read.blocks import is_block_source, response_columns
-from orthoselect.read.columns import Columns, columns_of
+from orthoselect.read.blocks import (
+    is_block_source,
+    response_columns,
+    take_columns,
+    take_rows,
+)
+from orthoselect.read.columns import Columns
 
 _USUAL_TARGETS = ("target", "y")
 
@@ -126,12 +131,12 @@ class Dataset:
     @lazy
     def columns(self) -> Columns:
         """The same table, column by column."""
-        return columns_of(self.data)
+        return Columns(self.data)
 
     @property
     def bytes_looked_at(self) -> int:
         """Bytes that were read to see what the columns of a table in blocks are."""
-        return getattr(self.columns, "bytes_read", 0)
+        return self.columns.bytes_read
 
     def position(self, name: str) -> int:
         """Return the place of a column."""
@@ -213,7 +218,7 @@ class Dataset:
     def take_rows(self, rows: NDArray[np.bool_]) -> Dataset:
         """Return the rows where a mask is True, of the target's values too."""
         target = self.target[rows] if isinstance(self.target, np.ndarray) else self.target
-        return replace(self, data=self.columns.take_rows(rows), target=target)
+        return replace(self, data=take_rows(self.data, rows), target=target)
 
     def without(self, drop: Collection[str]) -> Dataset:
         """Return all columns but some, named as in `find_names`; several may have one name."""
@@ -225,14 +230,14 @@ class Dataset:
             raise ShapeError(f"`drop` should leave columns; it names all of `{self.name}`.")
         names = [self.names[at] for at in kept]
         gone = (*self.dropped, *(name for name in self.names if name in dropped))
-        return replace(self, data=self.columns.take_columns(kept), names=names, dropped=gone)
+        return replace(self, data=take_columns(self.data, kept), names=names, dropped=gone)
 
     def reordered(self, columns: Sequence[int]) -> Dataset:
         """Return all columns in another order."""
         if list(columns) == list(range(len(self.names))):
             return self
         names = [self.names[at] for at in columns]
-        return replace(self, data=self.columns.take_columns(list(columns)), names=names)
+        return replace(self, data=take_columns(self.data, columns), names=names)
 
     def checked(self) -> Dataset:
         """Return the table itself, having seen that it has rows, and names that are unique."""

@@ -11,9 +11,8 @@ from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.read.block import open_whole
-from orthoselect.read.blocks import WithMemory, is_block_source, is_dask, response_columns
-from orthoselect.read.dask_source import DaskSource
-from orthoselect.read.dask_table import DaskTable, OnDask
+from orthoselect.read.blocks import OnDask, SourceOf, is_block_source, is_dask, response_columns
+from orthoselect.read.dask_source import DaskSource, DaskTable, SplitTable
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import map_blocks, read_table
@@ -39,9 +38,9 @@ def find_table(data: Any, memory: int | str | None = None) -> Any:
     if is_dask(data):
         return DaskTable(data, count_bytes(memory))
     if isinstance(data, Dataset) and data.in_blocks:
-        return replace(data, data=WithMemory(data.data, count_bytes(memory)))
+        return replace(data, data=SourceOf(data.data, count_bytes(memory)))
     if is_block_source(data):
-        return WithMemory(data, count_bytes(memory))
+        return SourceOf(data, count_bytes(memory))
     raise InputError(
         f"`memory` is for files, memory maps and tables in blocks or partitions; got a "
         f"{type(data).__name__}, which is in memory already. Omit it."
@@ -66,7 +65,7 @@ def open_source(data: Any, fewest_rows: int = 2) -> Source:
         return data
     stored = data.data if isinstance(data, Dataset) else data
     if isinstance(stored, OnDask):
-        return DaskSource(stored.table())
+        return DaskSource(SplitTable(stored))
     if isinstance(stored, DaskTable) or is_dask(stored):
         return DaskSource(stored if isinstance(stored, DaskTable) else DaskTable(stored))
     if is_block_source(stored):

@@ -37,8 +37,8 @@ from orthoselect.matrix.passes import (
 )
 from orthoselect.matrix.rows import Rows
 from orthoselect.read.block import Block, block_of
-from orthoselect.read.block_columns import ColumnsOf
 from orthoselect.read.blocks import (
+    ColumnsOf,
     as_asked,
     bytes_of,
     check_block_names,

@@ -1,0 +1,274 @@
+"""What has to go before a file can be selected from: columns that are no features, and gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.errors import (
+    InputError,
+    LeftOutWarning,
+    LooksNumericWarning,
+    RowsDroppedWarning,
+    ShapeError,
+    UnknownColumnError,
+    listing,
+    warn,
+)
+from orthoselect.read.blocks import response_columns
+from orthoselect.read.columns import Columns, Gaps, look_at
+from orthoselect.read.dataset import Dataset
+
+_DROP_ROWS = "--missing drop-rows"
+WAYS = ("error", "drop-rows", "drop-columns")
+
+
+def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
+    """Leave out the columns of a source that are no features, and warn which these are.
+
+    Left out are text that is different in each of more than ten rows, dates and times (also as
+    text), columns without any value, lists, records and bytes, and the row index that pandas
+    stores beside a table. Another warning names the columns of text that looks like numbers
+    ("1,200", "12%", or "-" for a missing one), whether these are left out or not.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    target : str, list of str, array-like or None
+        As for `Dataset.find_target`. A target that could not be a feature either is an error.
+    keep : names, optional
+        Columns that stay whatever they hold, for example those the user has named.
+
+    Returns
+    -------
+    dataset : Dataset
+        With these columns in `left_out`.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import pyarrow as pa
+    >>> ids = [f"id{row}" for row in range(12)]
+    >>> people = pa.table({"id": ids, "age": range(12), "ill": [0, 1] * 6})
+    >>> people = Dataset(people, people.column_names)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     sift(people, "ill").left_out
+    {'id': 'identifier: all values are distinct text'}
+    """
+    found = dataset.find_target(target)
+    named = response_columns(found, dataset.names)
+    _check_target(dataset, found, named)
+    skip = {*keep, *named, *dataset.left_out}
+    looks = {
+        name: dataset.columns.look(at, name)
+        for at, name in enumerate(dataset.names)
+        if name not in skip
+    }
+    numbers = {name: counts for name, look in looks.items() if (counts := look.numbers())}
+    if numbers:
+        warn(LooksNumericWarning(numbers))
+    new = {name: reason for name, look in looks.items() if (reason := look.reason())}
+    if new:
+        left_out = {**dataset.left_out, **new}
+        if len({*dataset.names} - {*named, *left_out}) == 0:
+            raise ShapeError(
+                f"`{dataset.name}` should have columns to choose from; all are left out, "
+                f"{listing(f'{name} ({reason})' for name, reason in left_out.items())}."
+            )
+        warn(LeftOutWarning(new, "Name a column as categorical, or include it, to keep it."))
+        return replace(dataset, left_out=left_out, unsifted=False)
+    return replace(dataset, unsifted=False) if dataset.unsifted else dataset
+
+
+def _check_target(dataset: Dataset, target: Any, named: list[str]) -> None:
+    looks = {name: dataset.columns.look(dataset.position(name), name) for name in named}
+    if isinstance(target, np.ndarray) and target.ndim == 1:
+        looks[dataset.target_name or "y"] = look_at(target, "")
+    for called, look in looks.items():
+        if look.reason() is not None:
+            raise InputError(
+                f"the target should hold classes or numbers; `{called}` holds none of these "
+                f"({look.reason()}). Name another column."
+            )
+
+
+def check_varies(dataset: Dataset, target: Any) -> None:
+    """Raise for a target that is the same in all rows, of which `select` would only warn."""
+    found = dataset.find_target(target)
+    named = response_columns(found, dataset.names)
+    columns = [(name, dataset.columns.parts(dataset.position(name))) for name in named]
+    if not named:
+        called = dataset.target_name or "target"
+        columns = [(called, iter([values])) for values in np.atleast_2d(np.asarray(found).T)]
+    for called, parts in columns:
+        held = _first_values(parts)
+        if len(held) == 1:
+            raise InputError(
+                f"the target `{called}` should have at least two classes or unlike numbers; every "
+                f"row has {held.pop()!r}. Choose another `target`, or more rows."
+            )
+
+
+def _first_values(parts: Iterable[Any]) -> set[Any]:
+    """Return the values of the blocks of a column, as far as there are two."""
+    held: set[Any] = set()
+    for values in parts:
+        if not isinstance(values, np.ndarray):
+            values = np.array(values.unique().to_pylist(), dtype=object)
+        held.update((values if values.dtype == object else np.unique(values)).tolist())
+        if len(held) > 1:
+            break
+    return held
+
+
+def drop_missing(
+    dataset: Dataset,
+    how: str = "error",
+    target: Any = None,
+    *,
+    weights: str | None = None,
+    exclude: Collection[str] = (),
+) -> Dataset:
+    """Rid a table of missing values: null, NaN and infinity.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    how : {"error", "drop-rows", "drop-columns"}
+        "error": say which columns have missing values. "drop-rows": drop the rows that have any.
+        "drop-columns": leave the columns out that have any. Both drop the rows whose target or
+        weight is missing. Either way a warning tells what was dropped.
+    target : str, list of str, array-like or None
+        As for `Dataset.find_target`. Values that are not the source's own are not looked at: their
+        rows could not be dropped.
+    weights : str, optional
+        The column of row weights.
+    exclude : names, optional
+        Columns that may hold anything, besides those in `dataset.left_out`.
+
+    Returns
+    -------
+    dataset : Dataset
+
+    Examples
+    --------
+    >>> import warnings
+    >>> gap = Dataset(np.array([[1.0, np.nan], [2, 3], [4, 5]]), ["a", "b"], np.array([0, 1, 0]))
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     drop_missing(gap, "drop-rows").n_rows, drop_missing(gap, "drop-columns").left_out
+    (2, {'b': '1 missing of 3 values'})
+    """
+    if how not in WAYS:
+        raise InputError(f"`missing` should be one of {listing(WAYS)}; got {how!r}.")
+    if weights is not None and weights not in dataset:
+        raise UnknownColumnError("weights", [weights], dataset.names)
+    missing = _Missing(dataset, target, weights, exclude)
+    if how == "error":
+        missing.check()
+        return dataset
+    return missing.without_rows() if how == "drop-rows" else missing.without_columns()
+
+
+class _Missing:
+    """What is missing in the candidates, and in the target and the weights."""
+
+    def __init__(
+        self, dataset: Dataset, target: Any, weights: str | None, exclude: Collection[str]
+    ) -> None:
+        self._dataset = dataset
+        found = dataset.find_target(target)
+        special = response_columns(found, dataset.names)
+        special += [weights] if weights is not None else []
+        skip = {*special, *exclude, *dataset.left_out}
+        candidates = [at for at, name in enumerate(dataset.names) if name not in skip]
+        self._n_candidates = len(candidates)
+        self._gaps = dataset.columns.gaps(candidates)
+        self._special = dataset.columns.gaps([dataset.position(name) for name in special])
+        self._told = _told(self._gaps, dataset.names)
+        self._told_special = _told(self._special, dataset.names)
+        # Only the source's own values shrink with its rows.
+        self._values: Columns | None = None
+        if found is dataset.target and isinstance(found, np.ndarray):
+            self._values = Columns(found[:, np.newaxis])
+            gaps = self._values.gaps([0])
+            self._told_special += _told(gaps, [dataset.target_name or "y"])
+
+    def check(self) -> None:
+        """Raise if anything is missing."""
+        told = [*self._told, *self._told_special]
+        if not told:
+            return
+        if not self._gaps:  # a target or weights cannot be left out
+            remedy = f"Drop the rows without a target or weight with `{_DROP_ROWS}`, or fill them."
+        else:
+            remedy = (
+                f"Drop them with `{_DROP_ROWS}` or `--missing drop-columns`, or leave columns out "
+                f"with `--exclude`."
+            )
+            if self._told_special:
+                special = ", ".join(self._told_special)
+                remedy += f" In the target or weights, {special}, only `--missing` helps."
+        more = f" and {len(told) - 5} more" if len(told) > 5 else ""
+        raise InputError(
+            f"there should be no missing values; {len(told)} column(s) of `{self._dataset.name}` "
+            f"have some: {', '.join(told[:5])}{more}. {remedy}"
+        )
+
+    def without_rows(self) -> Dataset:
+        """Return the rows where nothing is missing."""
+        rows = self._special_rows() | self._dataset.columns.rows_with_gaps(self._gaps)
+        columns = [*self._told, *self._told_special]
+        return self._kept(rows, f" in {', '.join(columns[:5])}" if columns else "")
+
+    def without_columns(self) -> Dataset:
+        """Return the table with its gappy columns left out."""
+        n_rows = self._dataset.n_rows
+        left_out = {
+            self._dataset.names[at]: f"{_counted(*counts)} of {n_rows} values"
+            for at, counts in self._gaps.items()
+        }
+        if left_out and len(left_out) == self._n_candidates:
+            raise ShapeError(
+                f"`--missing drop-columns` leaves no column of `{self._dataset.name}`: each has "
+                f"missing values. Try `{_DROP_ROWS}`, or fill them."
+            )
+        where = ", ".join(self._told_special)
+        rest = self._kept(self._special_rows(), f" in the target or weights: {where}")
+        if not left_out:
+            return rest
+        warn(LeftOutWarning(left_out, "Fill the values, or drop rows instead, to keep them."))
+        return replace(rest, left_out={**rest.left_out, **left_out})
+
+    def _kept(self, gone: NDArray[np.bool_], where: str) -> Dataset:
+        dropped, n_rows = int(gone.sum()), self._dataset.n_rows
+        if not dropped:
+            return self._dataset
+        if dropped == n_rows:
+            remedy = "Leave columns out with `--missing drop-columns` or `--exclude`."
+            if self._special_rows().all():
+                remedy = "No row has a target and a weight: name others."
+            raise ShapeError(
+                f"dropping rows with missing values leaves none of `{self._dataset.name}`: each "
+                f"of the {n_rows} has one{where}. {remedy}"
+            )
+        warn(RowsDroppedWarning(dropped, n_rows, where))
+        return self._dataset.take_rows(~gone)
+
+    def _special_rows(self) -> NDArray[np.bool_]:
+        rows = self._dataset.columns.rows_with_gaps(self._special)
+        return rows | self._values.rows_with_gaps([0]) if self._values else rows
+
+
+def _told(gaps: Gaps, names: Sequence[str]) -> list[str]:
+    return [f"`{names[at]}` ({_counted(*counts)})" for at, counts in gaps.items()]
+
+
+def _counted(missing: int, infinite: int) -> str:
+    told = [f"{missing} missing"] * bool(missing) + [f"{infinite} infinite"] * bool(infinite)
+    return " and ".join(told)
