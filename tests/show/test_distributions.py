@@ -26,41 +26,41 @@ def test_counts_are_those_of_a_histogram(rng):
 
 def test_few_distinct_values_have_a_bin_each():
     x = np.array([0.0, 0.0, 1.0, 10.0, 10.0, 10.0])
-    bins = cut(x)
-    assert bins.edges.tolist() == [-0.5, 0.5, 5.5, 14.5]
-    assert bins.codes.tolist() == [0, 0, 1, 2, 2, 2]
+    edges, codes = cut(x)
+    assert edges.tolist() == [-0.5, 0.5, 5.5, 14.5]
+    assert codes.tolist() == [0, 0, 1, 2, 2, 2]
 
 
 def test_a_single_value_has_a_bin_of_its_own():
-    bins = cut(np.full(5, 1e12))
-    assert bins.edges[0] < 1e12 < bins.edges[1]
-    assert bins.codes.tolist() == [0] * 5
+    edges, codes = cut(np.full(5, 1e12))
+    assert edges[0] < 1e12 < edges[1]
+    assert codes.tolist() == [0] * 5
 
 
 def test_outliers_are_collected_at_the_ends(rng):
     x = np.concatenate([rng.normal(size=1000), [1e6, -1e9]])
-    bins = cut(x)
-    assert bins.edges[0] > -4
-    assert bins.edges[-1] < 4
-    assert bins.codes[-2:].tolist() == [N_BINS - 1, 0]
-    assert np.bincount(bins.codes).sum() == 1002
+    edges, codes = cut(x)
+    assert edges[0] > -4
+    assert edges[-1] < 4
+    assert codes[-2:].tolist() == [N_BINS - 1, 0]
+    assert np.bincount(codes).sum() == 1002
 
 
 def test_values_up_to_the_ends_of_the_float_range_are_cut(rng):
     x = rng.uniform(-1, 1, 500) * 1.7e308
-    bins = cut(x)
-    assert np.isfinite(bins.edges).all()
-    assert (np.diff(bins.edges / 4) > 0).all()
-    assert np.isfinite(cut(np.array([-1.7e308, 1.7e308])).edges).all()
-    assert np.bincount(cut(x * 1e-300 * 1e-15).codes, minlength=N_BINS).sum() == 500
+    edges, _ = cut(x)
+    assert np.isfinite(edges).all()
+    assert (np.diff(edges / 4) > 0).all()
+    assert np.isfinite(cut(np.array([-1.7e308, 1.7e308]))[0]).all()
+    assert np.bincount(cut(x * 1e-300 * 1e-15)[1], minlength=N_BINS).sum() == 500
 
 
 def test_most_values_alike_are_cut_over_the_whole_range(rng):
     x = np.zeros(10_000)
     x[:30] = rng.uniform(1, 2, 30)
-    bins = cut(x)
-    assert bins.edges[0] == 0
-    assert bins.edges[-1] == x.max()
+    edges, _ = cut(x)
+    assert edges[0] == 0
+    assert edges[-1] == x.max()
 
 
 def test_rare_classes_are_merged(rng):

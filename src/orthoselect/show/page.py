@@ -6,8 +6,9 @@ import base64
 import hashlib
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from orthoselect.errors import InputError
@@ -25,6 +26,7 @@ _PACKAGE = "orthoselect.show"
 MOST_FEATURES = 2000
 MOST_STEPS = 500
 LONGEST_NAME = 160
+_ADDRESS = r"(https://[^\s<>\"',;]+[^\s<>\"',;.)])"
 _LISTED, _PAIRS, _MOST_PICKS = 12, 5, 20
 
 SECTIONS = {
@@ -106,38 +108,44 @@ def fill(template: str, shown: Mapping[str, Any], package: str = _PACKAGE) -> st
     package : str
         Which package has the template, this one or another that makes pages like these.
     """
+    from markupsafe import Markup
+
     environment = _environment(package)
-    script = _source(environment, "table.js")
-    return environment.get_template(template).render(
-        **shown,
-        style=_source(environment, "style.css"),
-        script=script,
-        script_hash=_digest(script),
-    )
+    assert environment.loader is not None
+    # Both are ours, and hold no names. The page's policy knows the script that may run by its hash.
+    style, _, _ = environment.loader.get_source(environment, "style.css")
+    script, _, _ = environment.loader.get_source(environment, "table.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    shown = {**shown, "style": Markup(style), "script": Markup(script), "script_hash": digest}
+    return environment.get_template(template).render(shown)
 
 
 def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template of a selection needs besides the summary."""
     features = summary["features"]
-    rows = _most_relevant(features)
     separation, correlations = summary["separation"], summary["correlations"]
     several = correlations is not None and len(correlations["names"]) > 1
-    drawn = charts.distribution_charts(summary)
     responses = summary["responses"]
+    kinds = [response["kind"] for response in responses]
+    both = f"{kinds.count('classes')} of classes, {kinds.count('numbers')} of numbers"
+    counts = Counter(feature["verdict"] for feature in features)
     return {
-        "task_in_words": _task_in_words(summary["task"], responses),
+        "task_in_words": summary["task"] if len(set(kinds)) == 1 else both,
         "shown_response": responses[0]["name"] if len(responses) > 1 else None,
         "gain_word": "gain" if summary["adds_up"] else "score",
-        "shown_kind": responses[0]["kind"],
+        "shown_kind": kinds[0],
         "path_chart": charts.path_chart(summary) if len(summary["steps"]) > 1 else None,
         "path_rows": _rows_of_path(summary),
-        "directions": _directions(summary["set"]),
-        "features": rows,
+        "features": _most_relevant(features),
         "n_features": len(features),
-        "verdict_counts": _verdict_counts(features),
+        "verdict_counts": [
+            {"verdict": verdict, "count": counts[verdict], "says": says}
+            for verdict, says in VERDICTS.items()
+            if counts[verdict]
+        ],
         "separation_chart": None if separation is None else charts.separation_chart(separation),
         "n_points": 0 if separation is None else min(separation["shown"], MOST_POINTS),
-        "distribution_charts": drawn,
+        "distribution_charts": charts.distribution_charts(summary),
         "n_distributions": len(summary["distributions"]),
         "distribution_kinds": {one["kind"] for one in summary["distributions"]},
         "correlation_chart": charts.correlation_chart(correlations) if several else None,
@@ -146,14 +154,6 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
         "classes_on_charts": MOST_ROWS,
         "points_on_charts": MOST_POINTS_OF_ONE,
     }
-
-
-def _task_in_words(task: str, responses: Sequence[Mapping[str, str]]) -> str:
-    """Return the task, or what there is of each kind where the responses are of both."""
-    kinds = [response["kind"] for response in responses]
-    if len(set(kinds)) == 1:
-        return task
-    return f"{kinds.count('classes')} of classes, {kinds.count('numbers')} of numbers"
 
 
 def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,27 +202,6 @@ def _rows_of_path(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _directions(chosen: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return canonical correlation and Fisher's criterion of each direction, side by side."""
-    correlations = chosen["canonical_correlations"] or []
-    fisher = chosen["fisher"] or [None] * len(correlations)
-    return [
-        {"number": n, "correlation": r, "fisher": j}
-        for n, (r, j) in enumerate(zip(correlations, fisher), start=1)
-    ]
-
-
-def _verdict_counts(features: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    counts = dict.fromkeys(VERDICTS, 0)
-    for feature in features:
-        counts[feature["verdict"]] += 1
-    return [
-        {"verdict": verdict, "count": count, "says": VERDICTS[verdict]}
-        for verdict, count in counts.items()
-        if count
-    ]
-
-
 def _closest(correlations: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the pairs of selected features that are most alike."""
     names, matrix = correlations["names"], correlations["matrix"]
@@ -246,7 +225,8 @@ def _environment(package: str) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        finalize=_fit_for_html,
+        # What HTML cannot hold is replaced wherever a template writes text.
+        finalize=lambda value: replace_unfit(value) if type(value) is str else value,
     )
     environment.filters.update(
         number=_number,
@@ -256,12 +236,12 @@ def _environment(package: str) -> Environment:
         count=_count,
         seconds=_known("{:.3g}"),
         duration=_duration,
-        name=_name,
+        name=lambda text: shorten(text, LONGEST_NAME) or NAMELESS,  # on one line
         date=lambda moment: moment[:16].replace("T", " "),  # day and minute of an ISO time
         brief=_brief,
         cell=_cell,
-        coded=_coded,
-        linked=_linked,
+        coded=partial(_marked, r"`([^`]+)`", "<code>{0}</code>"),
+        linked=partial(_marked, _ADDRESS, '<a href="{0}" rel="noreferrer">{0}</a>'),
         capitalize_first=lambda text: text[:1].upper() + text[1:],
     )
     environment.globals.update(
@@ -273,29 +253,6 @@ def _environment(package: str) -> Environment:
         most_correlated=charts.MOST_CORRELATED,
     )
     return environment
-
-
-def _source(environment: Environment, name: str) -> Markup:
-    """Return a style sheet or script as it is; both are ours, and hold no names."""
-    from markupsafe import Markup
-
-    assert environment.loader is not None
-    return Markup(environment.loader.get_source(environment, name)[0])
-
-
-def _digest(script: str) -> str:
-    """Return what the page's policy calls the only script that may run."""
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def _fit_for_html(value: Any) -> Any:
-    """Replace what HTML cannot hold, wherever a template writes text."""
-    return replace_unfit(value) if type(value) is str else value
-
-
-def _name(text: object) -> str:
-    """Return a name as rows show it: on one line, its middle left out if it is very long."""
-    return shorten(text, LONGEST_NAME) or NAMELESS
 
 
 def _number(value: float | None) -> str:
@@ -343,18 +300,7 @@ def _brief(value: Any) -> str:
     return (", ".join(items[:_LISTED]) + more) or "none"
 
 
-def _coded(text: str) -> Markup:
-    """Return text with what stands between backquotes as code."""
-    return _marked(text, r"`([^`]+)`", "<code>{0}</code>")
-
-
-def _linked(text: str) -> Markup:
-    """Return text with its https addresses as links."""
-    address = r"(https://[^\s<>\"',;]+[^\s<>\"',;.)])"
-    return _marked(text, address, '<a href="{0}" rel="noreferrer">{0}</a>')
-
-
-def _marked(text: str, pattern: str, markup: str) -> Markup:
+def _marked(pattern: str, markup: str, text: str) -> Markup:
     """Return text as HTML, with what the pattern's group finds put into markup."""
     from markupsafe import Markup, escape
 

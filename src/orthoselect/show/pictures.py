@@ -9,7 +9,7 @@ for each, another one 24 of equal width; where a few values lie far out, the bin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -64,31 +64,24 @@ def numeric_columns(table: Table, columns: Sequence[int]) -> dict[int, Floats]:
 
 
 def _entry(x: Any, part: Any, rows: Indices) -> dict[str, Any]:
-    if isinstance(part, Labels):
-        names, classes = _few(part, rows, MOST_CLASSES, "class", "classes", by_count=False)
-        if isinstance(x, Labels):
-            levels, codes = _few(x, rows, MOST_LEVELS, "level", "levels", by_count=True)
-            return {
-                "kind": "categorical",
-                "levels": levels,
-                "by_class": _by_class(codes, len(levels), names, classes),
-            }
-        edges, bins = cut(x[rows])
-        return {
-            "kind": "numeric",
-            "edges": edges.tolist(),
-            "by_class": _by_class(bins, len(edges) - 1, names, classes),
-        }
-    y = part[rows, 0]
-    return _levels_of(x, y, rows) if isinstance(x, Labels) else _along(x[rows], y)
-
-
-def _by_class(codes: Indices, b: int, names: list[str], classes: Indices) -> list[dict[str, Any]]:
-    found = []
-    for k, name in enumerate(names):
-        counts = np.bincount(codes[classes == k], minlength=b)
-        found.append({"class": name, "n": int(counts.sum()), "counts": counts.tolist()})
-    return found
+    """Return counts by class or, for a response of numbers, what that is along the column."""
+    if not isinstance(part, Labels):
+        y = part[rows, 0]
+        return _levels_of(x, y, rows) if isinstance(x, Labels) else _along(x[rows], y)
+    names, classes = _few(part, rows, MOST_CLASSES, "class", "classes", by_count=False)
+    entry: dict[str, Any]
+    if isinstance(x, Labels):
+        levels, codes = _few(x, rows, MOST_LEVELS, "level", "levels", by_count=True)
+        entry, n_bins = {"kind": "categorical", "levels": levels}, len(levels)
+    else:
+        edges, codes = cut(x[rows])
+        entry, n_bins = {"kind": "numeric", "edges": edges.tolist()}, len(edges) - 1
+    counts = [np.bincount(codes[classes == k], minlength=n_bins) for k in range(len(names))]
+    by_class = [
+        {"class": name, "n": int(own.sum()), "counts": own.tolist()}
+        for name, own in zip(names, counts)
+    ]
+    return {**entry, "by_class": by_class}
 
 
 def _few(
@@ -113,31 +106,27 @@ def _few(
     return names, place[codes]
 
 
-class Bins(NamedTuple):
-    """Numbers cut up: the edges of the bins, one more than there are, and the bin of each."""
-
-    edges: Floats
-    codes: Indices
-
-
-def cut(x: Floats) -> Bins:
-    """Cut numbers into bins; see above.
+def cut(x: Floats) -> tuple[Floats, Indices]:
+    """Cut numbers into bins; return the edges, one more than bins, and the bin of each number.
 
     Examples
     --------
-    >>> cut(np.array([1.0, 2.0, 2.0, 4.0])).edges
+    >>> edges, codes = cut(np.array([1.0, 2.0, 2.0, 4.0]))
+    >>> edges
     array([0.5, 1.5, 3. , 5. ])
     """
     exponent = np.frexp(np.abs(x).max())[1]  # differences stay in range
     x = np.ldexp(x, -exponent)
     values, codes = np.unique(x, return_inverse=True)
     if len(values) <= N_BINS:
-        edges, codes = _edges_around(values), codes.reshape(-1)
-    else:
-        low, high = _range(x)
-        edges = np.linspace(low, high, N_BINS + 1)
-        codes = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, N_BINS - 1)
-    return Bins(_in_full(edges, exponent), codes)
+        return _in_full(_edges_around(values), exponent), codes.reshape(-1)
+    low, high = x.min(), x.max()
+    inner = np.quantile(x, [_TAIL, 1 - _TAIL])
+    if high - low > _FAR_OUT * (inner[1] - inner[0]) > 0:
+        low, high = inner
+    edges = np.linspace(low, high, N_BINS + 1)
+    codes = np.clip(np.searchsorted(edges, x, side="right") - 1, 0, N_BINS - 1)
+    return _in_full(edges, exponent), codes
 
 
 def _edges_around(values: Floats) -> Floats:
@@ -149,28 +138,18 @@ def _edges_around(values: Floats) -> Floats:
     return np.concatenate([[2 * values[0] - middles[0]], middles, [2 * values[-1] - middles[-1]]])
 
 
-def _range(x: Floats) -> tuple[float, float]:
-    low, high = float(x.min()), float(x.max())
-    inner = np.quantile(x, [_TAIL, 1 - _TAIL])
-    far_out = high - low > _FAR_OUT * (inner[1] - inner[0]) > 0
-    return (float(inner[0]), float(inner[1])) if far_out else (low, high)
-
-
 def _along(x: Floats, y: Floats) -> dict[str, Any]:
     edges, bins = cut(x)
     shown = sample_rows(np.arange(len(x)), MOST_POINTS_OF_ONE)
-    means = [_mean(y[bins == b]) for b in range(len(edges) - 1)]
+    groups = [y[bins == b] for b in range(len(edges) - 1)]
+    # Divided first: the sum might overflow.
+    means = [brief((own / len(own)).sum()) if len(own) else None for own in groups]
     return {
         "kind": "numeric-response",
         "points": [[brief(x[i]), brief(y[i])] for i in shown],
         "edges": edges.tolist(),
         "means": means,
     }
-
-
-def _mean(y: Floats) -> float | None:
-    # Divided first: the sum might overflow.
-    return brief(float((y / len(y)).sum())) if len(y) else None
 
 
 def _levels_of(labels: Labels, y: Floats, rows: Indices) -> dict[str, Any]:
@@ -215,7 +194,10 @@ def _classes(
         return None
     directions, R, _ = np.linalg.svd(chosen.Q.T @ V, full_matrices=False)
     directions, R = directions[:, :_AXES], np.clip(R[:_AXES], 0.0, 1.0)
-    directions *= _signs(chosen.correlations(directions))
+    # The largest loading of each axis is made positive, the first of equals.
+    loadings = np.nan_to_num(chosen.correlations(directions))
+    largest = np.round(np.abs(loadings), _ALIKE).argmax(axis=0)
+    directions *= np.where(loadings[largest, np.arange(len(largest))] < 0, -1.0, 1.0)
     loadings = chosen.correlations(directions)
     live = live_rows(problem.weights, len(labels.codes))
     shown = sample_rows(live, MOST_POINTS, labels.codes[live])
@@ -239,13 +221,6 @@ def _classes(
             for name, row in zip(names, loadings)
         ],
     }
-
-
-def _signs(loadings: Floats) -> Floats:
-    """Return the signs that make the largest loading of each axis positive, the first of equals."""
-    sizes = np.nan_to_num(np.round(np.abs(loadings), _ALIKE))
-    largest = np.take_along_axis(loadings, sizes.argmax(axis=0)[None], axis=0)[0]
-    return np.where(np.nan_to_num(largest) < 0, -1.0, 1.0)
 
 
 def _scores(directions: Floats, problem: Problem, chosen: SelectedSet, rows: Indices) -> Floats:
@@ -290,13 +265,8 @@ def live_rows(weights: NDArray | None, n_rows: int) -> Indices:
 def sample_rows(rows: Indices, most: int, codes: Indices | None = None) -> Indices:
     """Return at most so many of these rows, in their order.
 
-    Parameters
-    ----------
-    rows : integer array
-    most : int
-    codes : integer array, optional
-        Class of each of `rows`. Half of the places go to the classes in equal parts, as far as
-        they have rows for it; the other half by how many rows they have.
+    With `codes`, the class of each, half of the places go to the classes in equal parts, as far as
+    they have rows for it; the other half by how many rows they have.
 
     Examples
     --------
