@@ -161,13 +161,13 @@ def draw_curves(panels: Mapping[str, Mapping[str, Mapping[str, Curve]]], score: 
 
 def _draw_panel(axes: Any, curves: Mapping[str, Curve]) -> list[style.End]:
     """Draw the curves of methods; return where they end."""
-    ends = []
+    ends: list[style.End] = []
     for method, scores in curves.items():
         looks = {**look(method), "markevery": max(1, len(scores) // 6)}
         axes.plot(range(1, len(scores) + 1), scores, zorder=3 if method == "OLS" else 2, **looks)
         if scores:
             last = len(scores), scores[-1]
-            ends.append(style.End(*last, method, looks["color"], looks["linestyle"]))
+            ends.append((*last, method, looks["color"], looks["linestyle"]))
     style.whole_numbers(axes)
     axes.set_xlabel("number of features")
     style.plain(axes, grid="y")

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from orthoselect.plots import new_figure
-from orthoselect.plots.style import End, apart, name_ends
+from orthoselect.plots.style import apart, name_ends
 
 pytest.importorskip("matplotlib")
 
@@ -22,7 +22,7 @@ def test_names_are_pushed_apart_as_far_as_needed():
 def test_names_of_curves_that_end_together_stay_beside_the_axes(score):
     axes = new_figure(300, 200).subplots()
     axes.set_ylim(0, 1)
-    name_ends([End(1, score, f"curve {n}", "#0f5ea8") for n in range(8)], axes, 150)
+    name_ends([(1, score, f"curve {n}", "#0f5ea8", "-") for n in range(8)], axes, 150)
     heights = [150 * text.xy[1] + text.xyann[1] for text in axes.texts]
     assert len(heights) == 8
     assert min(heights) >= 0

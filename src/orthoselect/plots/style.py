@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from orthoselect.errors import InputError
 
@@ -34,6 +34,7 @@ PALETTE = {
 }
 N_COLORS = 8
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DASHED = (0, (4, 3))
 TEXT, SMALL = 12, 11  # sizes of type, in points (pixels of an SVG)
 
 # What XML or HTML cannot hold (controls, lone surrogates), and what would turn the text around.
@@ -42,6 +43,8 @@ _UNFIT = re.compile(
 )
 NAMELESS = "(no name)"
 
+# Where a curve ends (x and y), what it is called, its color and dash.
+End = tuple[float, float, str, str, Any]
 ROW = 15.0  # pixels between two names
 _WIDEST = 22
 # Nothing is cut off the line from a name to its curve: that took a fifth of the time of a chart.
@@ -194,51 +197,39 @@ def legend(axes: Axes, handles: Sequence[Any], names: Sequence[str], **looks: An
         text.set_color(PALETTE["ink"])
 
 
-class End(NamedTuple):
-    """Where a curve ends, what it is called, its color and dash."""
-
-    x: float
-    y: float
-    name: str
-    color: str
-    dash: Any = "-"
-
-
 def name_ends(ends: Sequence[End], axes: Axes, height: float) -> None:
     """Write the name of each curve right of its end, with a line from the one to the other.
 
-    Parameters
-    ----------
-    ends : sequence of End
-    axes : matplotlib Axes
-        Its limits should be final.
-    height : float
-        About how many pixels (of an SVG) the axes are high.
+    The limits of the axes should be final; they are about `height` pixels (of an SVG) high.
 
     Examples
     --------
     >>> from orthoselect.plots import new_figure
     >>> axes = new_figure(300, 200).subplots()
-    >>> name_ends([End(1, 0.5, "socc", "#0f5ea8"), End(1, 0.5, "mim", "#b5541a")], axes, 150)
+    >>> ends = [(1, 0.5, "socc", "#0f5ea8", "-"), (1, 0.5, "mim", "#b5541a", "-")]
+    >>> name_ends(ends, axes, 150)
     >>> [text.get_text() for text in axes.texts]
     ['socc', 'mim']
     """
     low, high = axes.get_ylim()
     scale = height / ((high - low) or 1.0)
-    ranked = sorted((end._replace(y=max(end.y, low)) for end in ends), key=lambda end: -end.y)
-    heights = _within(apart([end.y * scale for end in ranked], ROW), low * scale, high * scale)
-    right = max((end.x for end in ends), default=1)
-    for end, place in zip(ranked, heights):
+    ranked = sorted(((max(y, low), *rest) for _, y, *rest in ends), key=lambda end: -end[0])
+    heights = apart([end[0] * scale for end in ranked], ROW)
+    if heights:  # none is above the axes, and few are below them
+        shift = min(max(low * scale - heights[-1], 0.0), high * scale - heights[0])
+        heights = [place + shift for place in heights]
+    right = max((end[0] for end in ends), default=1)
+    for (y, name, color, dash), place in zip(ranked, heights):
         write(
             axes,
             right,
-            end.y,
-            shorten(end.name, _WIDEST),
-            xytext=(22, place - end.y * scale),
+            y,
+            shorten(name, _WIDEST),
+            xytext=(22, place - y * scale),
             textcoords="offset points",
             va="center",
             fontsize=SMALL,
-            arrowprops={**_LEADER, "color": end.color, "linestyle": end.dash},
+            arrowprops={**_LEADER, "color": color, "linestyle": dash},
         )
 
 
@@ -255,11 +246,3 @@ def apart(heights: Sequence[float], gap: float) -> list[float]:
         placed.append(min(height, placed[-1] - gap) if placed else height)
     shift = sum(a - b for a, b in zip(heights, placed)) / len(placed) if placed else 0.0
     return [height + shift for height in placed]
-
-
-def _within(heights: Sequence[float], bottom: float, top: float) -> list[float]:
-    """Move all of them so that none is above the top, and few below the bottom."""
-    if not heights:
-        return []
-    shift = min(max(bottom - heights[-1], 0.0), top - heights[0])
-    return [height + shift for height in heights]

@@ -51,11 +51,8 @@ def to_svg(figure: Figure, label: str, *, prefix: str | None = None) -> str:
     # A digest of what is drawn: other figures get other ids, the same figure the same ones.
     prefix = prefix or "c" + hashlib.sha256(ET.tostring(root) + label.encode()).hexdigest()[:10]
     for element in root.iter():
-        _restyle(element)
-        _round(element)
+        _tidy(element)
     _rename(root, prefix)
-    for group in root.iter("g"):
-        _hoist_style(group)
     _flatten(root)
     width, height = (round(72 * inches, 2) for inches in figure.get_size_inches())
     root.attrib = {
@@ -119,22 +116,18 @@ def _strip(root: ET.Element) -> None:
             element.text = None
 
 
-def _restyle(element: ET.Element) -> None:
-    """Replace colors of the palette by variables, and fonts by the page's."""
-    if "style" not in element.attrib:
-        return
-    declared = []
-    for declaration in element.attrib["style"].split(";"):
-        name, _, value = (part.strip() for part in declaration.partition(":"))
-        if name == "font":
-            declared.append("font-size: " + value.split("px")[0].split()[-1] + "px")
-        elif name and name != "font-family":
-            declared.append(f"{name}: {_ROLES.get(value.lower(), value)}")
-    element.attrib["style"] = "; ".join(declared)
-
-
-def _round(element: ET.Element) -> None:
-    """Two decimals of a pixel are more than a screen shows, and half the text."""
+def _tidy(element: ET.Element) -> None:
+    """Replace colors of the palette by variables and fonts by the page's, and round numbers."""
+    if "style" in element.attrib:
+        declared = []
+        for declaration in element.attrib["style"].split(";"):
+            name, _, value = (part.strip() for part in declaration.partition(":"))
+            if name == "font":
+                declared.append("font-size: " + value.split("px")[0].split()[-1] + "px")
+            elif name and name != "font-family":
+                declared.append(f"{name}: {_ROLES.get(value.lower(), value)}")
+        element.attrib["style"] = "; ".join(declared)
+    # Two decimals of a pixel are more than a screen shows, and half the text.
     for name in ("d", "x", "y", "transform", "points"):
         if name in element.attrib:
             shorter = _NUMBER.sub(lambda n: f"{float(n[0]):.2f}", element.attrib[name])
@@ -157,7 +150,14 @@ def _rename(root: ET.Element, prefix: str) -> None:
 
 
 def _flatten(parent: ET.Element) -> None:
-    """Take out groups that say nothing, and shapes that nobody sees."""
+    """Take out groups that say nothing and shapes that nobody sees; say a common style once."""
+    styles = {child.attrib.get("style", "") for child in parent}
+    points = parent.tag == "g" and len(parent) > 1 and all(child.tag == "use" for child in parent)
+    style = styles.pop() if points and len(styles) == 1 else ""
+    if style:
+        parent.attrib["style"] = style
+        for child in parent:
+            del child.attrib["style"]
     kept: list[ET.Element] = []
     for child in parent:
         _flatten(child)
@@ -167,13 +167,3 @@ def _flatten(parent: ET.Element) -> None:
         elif not unseen and (len(child) or child.tag not in ("g", "defs")):
             kept.append(child)
     parent[:] = kept
-
-
-def _hoist_style(group: ET.Element) -> None:
-    """Move a style that all points of a group share to the group: said once, not 1500 times."""
-    styles = {child.attrib.get("style") for child in group}
-    style = styles.pop() if len(styles) == 1 else None
-    if style and len(group) > 1 and all(child.tag == "use" for child in group):
-        for child in group:
-            del child.attrib["style"]
-        group.attrib["style"] = style

@@ -12,9 +12,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 from orthoselect.errors import InputError
-from orthoselect.plots.distribution import MOST_POINTS as MOST_POINTS_OF_ONE
-from orthoselect.plots.distribution import MOST_ROWS
-from orthoselect.plots.separation import MOST_POINTS
+from orthoselect.plots.distribution import MOST_POINTS, MOST_POINTS_OF_ONE, MOST_ROWS
 from orthoselect.plots.style import NAMELESS, replace_unfit, require_matplotlib, shorten
 from orthoselect.show import charts
 
