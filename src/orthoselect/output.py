@@ -62,13 +62,11 @@ def replacing(path: str | Path) -> Iterator[Path]:
             shutil.copymode(place, temporary)
         yield temporary
         os.replace(temporary, place)
-    except OSError as error:
-        _remove(temporary)
-        if error.errno in _FULL:
+    except BaseException as error:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.errno in _FULL:
             raise InputError(f"`{path}` could not be written whole: {error.strerror}.") from error
-        raise
-    except BaseException:
-        _remove(temporary)
         raise
     finally:
         if descriptor is not None:
@@ -148,12 +146,8 @@ def _regular(file: str | Path | int) -> os.stat_result | None:
 def _create(place: Path) -> tuple[Path, int | None]:
     """Make an empty file with the usual permissions beside a place, or say why there can be none.
 
-    Returns
-    -------
-    temporary : Path
-    descriptor : int or None
-        Open, and locked for as long as it is: others see by the lock that the file is in use. The
-        system takes it back when the process ends, however it ends. None on Windows.
+    The file is open and locked: others see by the lock that it is in use, and the system takes it
+    back when the process ends, however it ends. On Windows it is neither, and has no descriptor.
     """
     while True:
         temporary = place.with_name(f".orthoselect-{secrets.token_hex(4)}{place.suffix}")
@@ -167,43 +161,31 @@ def _create(place: Path) -> tuple[Path, int | None]:
         if fcntl is None:
             os.close(descriptor)
             return temporary, None
-        if _hold(descriptor) and temporary.exists():
+        is_held = True
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            is_held = False
+        except OSError:  # file systems without locks: nobody else gets one there, either
+            pass
+        if is_held and temporary.exists():
             return temporary, descriptor
         os.close(descriptor)  # another process took it for one left behind, before it was held
-
-
-def _hold(descriptor: int) -> bool:
-    """Lock an open file; tell whether no other process was faster."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # file systems without locks: nobody else gets one there, either
-        return True
-    return True
 
 
 def _clear_left_behind(folder: Path) -> None:
     """Remove the temporary files of processes that were killed: those that nobody holds."""
     if fcntl is None:
         return
+    found: list[os.DirEntry[str]] = []
     with suppress(OSError), os.scandir(folder) as entries:  # a folder may be closed to readers
         found = [entry for entry in entries if _TEMPORARY.fullmatch(entry.name)]
-        for entry in found:
+    for entry in found:
+        with suppress(OSError):  # it is in use, or somebody else's
             if entry.is_file(follow_symlinks=False):
-                _remove_unheld(entry.path)
-
-
-def _remove_unheld(temporary: str) -> None:
-    with suppress(OSError):  # it is in use, or somebody else's
-        descriptor = os.open(temporary, os.O_RDONLY | os.O_NOFOLLOW)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            os.unlink(temporary)
-        finally:
-            os.close(descriptor)
-
-
-def _remove(temporary: Path) -> None:
-    with suppress(OSError):
-        temporary.unlink(missing_ok=True)
+                descriptor = os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW)
+                try:
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    os.unlink(entry.path)
+                finally:
+                    os.close(descriptor)

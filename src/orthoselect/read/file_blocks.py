@@ -311,26 +311,22 @@ def joined_schema(paths: Sequence[Path], schemas: Sequence[Any]) -> Any:
     >>> joined_schema([Path("1"), Path("2"), Path("3")], schemas).field("a").type
     DataType(double)
     """
-    pa = load_pyarrow()
-    return pa.schema([(name, _joined_type(name, paths, schemas)) for name in schemas[0].names])
-
-
-def _joined_type(name: str, paths: Sequence[Path], schemas: Sequence[Any]) -> Any:
-    kind, settled_by = schemas[0].field(name).type, paths[0]
-    for path, schema in zip(paths[1:], schemas[1:]):
-        other = schema.field(name).type
-        if other == kind:
-            continue
-        both = _common(kind, other)
-        if both is None:
-            raise InputError(
-                f"all files should hold the same kind of values in a column; `{name}` is {kind} in "
-                f"`{settled_by}` and {other} in `{path}`. Convert it, or leave the column out of "
-                f"the files."
-            )
-        if both != kind:
-            kind, settled_by = both, path
-    return kind
+    kinds = []
+    for name in schemas[0].names:
+        kind, settled_by = schemas[0].field(name).type, paths[0]
+        for path, schema in zip(paths[1:], schemas[1:]):
+            other = schema.field(name).type
+            both = kind if other == kind else _common(kind, other)
+            if both is None:
+                raise InputError(
+                    f"all files should hold the same kind of values in a column; `{name}` is "
+                    f"{kind} in `{settled_by}` and {other} in `{path}`. Convert it, or leave the "
+                    f"column out of the files."
+                )
+            if both != kind:
+                kind, settled_by = both, path
+        kinds.append((name, kind))
+    return load_pyarrow().schema(kinds)
 
 
 def _common(one: Any, other: Any) -> Any:

@@ -245,10 +245,11 @@ def read_libsvm(content: Content, format: str) -> Dataset:
         )
     if end is not None:
         warn(CutShortWarning(content.name, end))
+    is_whole = (np.abs(y) < 2.0**53) & (y == np.rint(y))  # classes are 1 and 2, not 1.0 and 2.0
     return Dataset(
         sp.csr_array(X[:, first:]),
         [f"x{index}" for index in range(first, X.shape[1])],
-        target=whole_if_possible(y),
+        target=y.astype(np.int64) if is_whole.all() else y,
         target_name="target",
         format=format,
     )
@@ -263,12 +264,6 @@ def _unfinished(file: BinaryIO) -> str | None:
     if not end.strip() or end.endswith((b"\n", b"\r")):
         return None
     return end.split()[-1].decode(errors="replace")
-
-
-def whole_if_possible(values: NDArray[np.float64]) -> NDArray:
-    """Return numbers as integers if all of them are whole: classes are 1 and 2, not 1.0 and 2.0."""
-    small = np.abs(values) < 2.0**53
-    return values.astype(np.int64) if (small & (values == np.rint(values))).all() else values
 
 
 class NpyBlocks:
@@ -317,10 +312,14 @@ class NpyBlocks:
         progress: ReadingProgress | None = None,
     ) -> None:
         check_block_rows(block_rows)
-        self._array: _NpyFile | _Map
-        self._array = _Map(source) if isinstance(source, np.memmap) else _NpyFile(Path(source))
-        self.is_watched = isinstance(self._array, WatchedFile)
-        _check_is_matrix(self._array.called, self._array)
+        self._array: _NpyFile | np.memmap
+        self.is_watched = not isinstance(source, np.memmap)
+        if isinstance(source, np.memmap):
+            of_file = f" of `{source.filename}`" if source.filename else ""
+            self._array, self._called = source, f"the memory map{of_file}"
+        else:
+            self._array, self._called = _NpyFile(Path(source)), f"`{source}`"
+        _check_is_matrix(self._called, self._array)
         self._first = 0  # row of the array
         self.n_rows: int
         self.n_rows, n = self._array.shape
@@ -335,7 +334,12 @@ class NpyBlocks:
         asked = None if columns is None else list(columns)
         for start in range(self._first, self._first + self.n_rows, self.block_rows):
             stop = min(self._first + self.n_rows, start + self.block_rows)
-            yield self._array.window(start, stop, asked)
+            if isinstance(self._array, _NpyFile):
+                yield self._array.window(start, stop, asked)
+            else:
+                rows = np.asarray(self._array[start:stop])
+                # All columns are read here, ahead of the work, not page by page.
+                yield np.array(rows, order="K") if asked is None else rows[:, asked]
 
     def split(self) -> list[NpyBlocks]:
         """Return some blocks at a time as sources of their own."""
@@ -350,23 +354,7 @@ class NpyBlocks:
 
     def where(self, rows: slice) -> str:
         """Return the file that holds these rows, for an error."""
-        return self._array.called
-
-
-class _Map:
-    """A memory map; its owner has the whole of it in the address space already."""
-
-    def __init__(self, array: np.memmap) -> None:
-        self._memmap = array
-        self.dtype, self.shape = array.dtype, array.shape
-        file = array.filename
-        self.called = f"the memory map of `{file}`" if file else "the memory map"
-
-    def window(self, start: int, stop: int, columns: list[int] | None) -> NDArray:
-        rows = np.asarray(self._memmap[start:stop])
-        if columns is None:
-            return np.array(rows, order="K")  # read here, ahead of the work, not page by page
-        return rows[:, columns]
+        return self._called
 
 
 class _NpyFile(WatchedFile):
@@ -374,7 +362,6 @@ class _NpyFile(WatchedFile):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
-        self.called = f"`{path}`"
         with opened_file(path), self.reading("npy"), path.open("rb") as file:
             version = npy_format.read_magic(file)
             read = {

@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 from urllib.parse import unquote
 
 from orthoselect.errors import InputError, listing
@@ -57,8 +57,7 @@ _MAGIC = {
 # Which files are meant
 
 
-@dataclass(frozen=True)
-class FoundFile:
+class FoundFile(NamedTuple):
     """A file of a table, and what the names of its folders say, ``key=value``."""
 
     path: Path
