@@ -97,16 +97,8 @@ def check_keeps_source(
 ) -> None:
     """Raise if a file to write is one that a table is read from, by whatever name or link.
 
-    Parameters
-    ----------
-    path : str or Path
-        The file to write.
-    files : iterable of Path or int
-        The files of the table; a number is a file that is open.
-    argument : str
-        What to call the file to write in the error.
-    overwrite : bool
-        Whether that is what the caller wants.
+    A number among the files of the table is one that is open; `argument` is what to call the file
+    to write.
 
     Examples
     --------

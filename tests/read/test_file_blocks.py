@@ -100,6 +100,8 @@ def test_folder_pattern_and_list_are_one_table(tmp_path):
         same(select(source, "y", 4), expected)
         same(select(FileBlocks(source, block_rows=33), "y", 4), expected)
     assert whole(FileBlocks(files[::-1]))["a"][0] == rows["a"][160], "a list keeps its order"
+    assert read_table(tmp_path).name == tmp_path.name
+    assert read_table(files).name == "part-0.parquet and 2 more"
 
 
 @pytest.mark.parametrize("target", ["y", "year", "place"])
@@ -119,6 +121,9 @@ def test_hive_partitions_are_columns(tmp_path, target):
     assert whole(source)["year"].to_pylist() == expected["year"].to_pylist()
     same(select(source, target, 4), select(expected, target, 4))
     same(select(tmp_path, target, 4), select(expected, target, 4))
+    by_pattern = FileBlocks(tmp_path / "year=20*" / "place=*" / "?.parquet", block_rows=50)
+    assert by_pattern.names == source.names
+    assert whole(by_pattern).equals(whole(source))
     assert [b.num_rows for b in source.blocks([source.names.index("year")])] == [50] * 4 + [40]
 
 

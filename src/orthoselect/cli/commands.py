@@ -21,7 +21,6 @@ from orthoselect.methods import METHODS
 from orthoselect.output import check_keeps_source, check_place
 from orthoselect.read import (
     Dataset,
-    check_block_output,
     check_output,
     files_of,
     on_dask,
@@ -92,7 +91,7 @@ def select_command(
         with terminal.working(f"reading {' '.join(source)}"):
             table = open_table(asked)
             if table.in_blocks:
-                _check_blocks(table, method, output, report)
+                _check_blocks(table, method, report)
             written = None if output is None else output_format(table, output)
             if escape_formulas is not None and not {format, written} & {"csv", "tsv"}:
                 raise InputError(
@@ -249,7 +248,7 @@ def _check_files(
         check_keeps_source(file, files, option, overwrite=overwrite)
 
 
-def _check_blocks(table: Dataset, method: str, output: str | None, report: str | None) -> None:
+def _check_blocks(table: Dataset, method: str, report: str | None) -> None:
     """Raise before the work for what cannot be done with a table in blocks."""
     check_blocks(table, METHODS.find(method))
     if report is not None:
@@ -257,8 +256,6 @@ def _check_blocks(table: Dataset, method: str, output: str | None, report: str |
             f"`--report` needs the table in memory, to draw its rows; `{table.name}` is too large "
             f"for that. Omit it, or report on some of the rows."
         )
-    if output is not None:
-        check_block_output(table, output)
 
 
 def _select(

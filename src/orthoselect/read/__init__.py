@@ -42,7 +42,6 @@ from orthoselect.read.paths import is_path
 from orthoselect.read.source import Source, names_in_errors
 from orthoselect.read.target import numbers_of, read_target
 from orthoselect.read.write import (
-    check_block_output,
     check_output,
     output_format,
     write_blocks,
@@ -62,7 +61,6 @@ __all__ = [
     "Source",
     "TextFormat",
     "check_block_names",
-    "check_block_output",
     "check_output",
     "check_varies",
     "drop_missing",

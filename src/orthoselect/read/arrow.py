@@ -95,14 +95,7 @@ def plain_table(table: Any, names: Sequence[str] | None = None) -> Any:
 
 
 def row_bytes(schema: Any) -> int:
-    """Return about how many bytes a row takes in memory.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> row_bytes(pa.schema({"a": pa.float64(), "b": pa.int8()}))
-    9
-    """
+    """Return about how many bytes a row takes in memory."""
     is_dictionary, total = load_pyarrow().types.is_dictionary, 0
     for kind in schema.types:
         kind = kind.index_type if is_dictionary(kind) else kind

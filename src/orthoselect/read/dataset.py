@@ -169,9 +169,11 @@ class Dataset:
         ('b', array([0, 1]))
         """
         if target is None and self.target is None:
+            or_store = "; or store the values as `y` in the file, for example with numpy.savez"
+            or_store = or_store if self.format == "npz" else ""
             raise InputError(
                 f"`{self.name}` should come with the name of its target: it has none that is known "
-                f"by itself. {self._ways_to_a_target()}"
+                f"by itself. Name one of its columns, {listing(self.names)}{or_store}."
             )
         if target is None:
             return self.target
@@ -208,12 +210,6 @@ class Dataset:
         """
         own = task == "auto" and self.find_target(target) is self.target
         return self.task if own else task
-
-    def _ways_to_a_target(self) -> str:
-        named = f"Name one of its columns, {listing(self.names)}"
-        if self.format != "npz":
-            return f"{named}."
-        return f"{named}; or store the values as `y` in the file, for example with numpy.savez."
 
     def take_rows(self, rows: NDArray[np.bool_]) -> Dataset:
         """Return the rows where a mask is True, of the target's values too."""

@@ -32,13 +32,7 @@ _SHARE_OF_MEMORY = 32  # a block, as a part of the memory: several are held, som
 
 
 def block_bytes(memory: int | None) -> int:
-    """Return how many bytes a block should have.
-
-    Examples
-    --------
-    >>> block_bytes(None), block_bytes(2**28)
-    (33554432, 8388608)
-    """
+    """Return how many bytes a block should have."""
     if memory is None:
         return BLOCK_BYTES
     return min(BLOCK_BYTES, max(_FEWEST_BYTES, memory // _SHARE_OF_MEMORY))
@@ -195,16 +189,7 @@ class FileBlocks:
         return sources
 
     def where(self, rows: slice) -> str:
-        r"""Return the files that hold these rows, for an error.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> file = Path(tempfile.mkdtemp(), "a.csv")
-        >>> _ = file.write_text("a,b\n1,2\n3,4\n")
-        >>> FileBlocks(file).where(slice(0, 2)) == f"`{file}`"
-        True
-        """
+        """Return the files that hold these rows, for an error."""
         ends = np.cumsum([part.n_rows for part in self.parts])
         first, last = np.searchsorted(ends, [rows.start, max(rows.start, rows.stop - 1)], "right")
         return listing(self.paths[first : last + 1])

@@ -423,13 +423,7 @@ def _whole(blocks: FileBlocks | NpyBlocks) -> Any:
 
 
 def _name_of(source: Any) -> str:
-    """Return what to call a table.
-
-    Examples
-    --------
-    >>> _name_of("data/2024"), _name_of(["data/a.csv", "data/b.csv"])
-    ('2024', 'a.csv and 1 more')
-    """
+    """Return what to call a table, whatever names it."""
     if isinstance(source, (list, tuple)):
         return f"{Path(source[0]).name} and {len(source) - 1} more"
     return Path(source).name or str(source)

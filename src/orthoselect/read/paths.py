@@ -72,13 +72,7 @@ def is_path(data: Any) -> bool:
 
 
 def is_several(source: Any) -> bool:
-    """Whether a source is a list of paths, a folder, or a pattern.
-
-    Examples
-    --------
-    >>> is_several(["a.csv", "b.csv"]), is_several("logs/*.csv"), is_several("a.csv")
-    (True, True, False)
-    """
+    """Whether a source is a list of paths, a folder, or a pattern."""
     if not isinstance(source, (str, Path)):
         return is_path(source)
     if source == "-":
@@ -169,14 +163,7 @@ def _partition(file: Path, base: Path) -> dict[str, str | None]:
 
 
 def partition_values(files: Sequence[FoundFile]) -> dict[str, list[int | str | None]]:
-    """Return the value of each key in each file; numbers if all are whole numbers.
-
-    Examples
-    --------
-    >>> files = [FoundFile(Path(f"{year}"), {"year": year}) for year in ("2023", "2024")]
-    >>> partition_values(files)
-    {'year': [2023, 2024]}
-    """
+    """Return the value of each key in each file; numbers if all are whole numbers."""
     values: dict[str, list[int | str | None]] = {}
     for key in files[0].partition:
         texts = [file.partition[key] for file in files]
@@ -210,20 +197,11 @@ def block_format(path: str | Path, given: str | None = None) -> str | None:
 
 @dataclass(frozen=True)
 class Content:
-    """Bytes that are in memory, or in a file.
+    """Bytes that are in memory, or in a file."""
 
-    Attributes
-    ----------
-    name : str
-        What to call them in an error.
-    stored : bytes or Path
-    packed : {"", ".gz", ".bz2", ".xz"}
-        How the file is compressed.
-    """
-
-    name: str
+    name: str  # what to call them in an error
     stored: bytes | Path
-    packed: str = ""
+    packed: str = ""  # how the file is compressed: .gz, .bz2 or .xz
 
     def open(self) -> BinaryIO:
         """Return a file to read and to seek in."""
@@ -257,16 +235,9 @@ class UnpacksToMoreError(Exception):
 
 
 def read_content(source: str | Path, near: Iterable[str], most: int | None = None) -> Content:
-    """Find the bytes of a source.
+    """Find the bytes of a path, or of "-", standard input; `near` are names that may be meant.
 
-    Parameters
-    ----------
-    source : str or Path
-        A path, or "-" for standard input.
-    near : names that might have been meant, besides those of the files there
-    most : int, optional
-        Bytes that a compressed file may have when it is unpacked; `UnpacksToMoreError` if it has
-        more.
+    Raises `UnpacksToMoreError` for a compressed file that unpacks to more than `most` bytes.
     """
     if source == "-":
         return Content(STANDARD_INPUT, _unpacked(sys.stdin.buffer.read(), STANDARD_INPUT))

@@ -76,19 +76,8 @@ def expansion_of(path: Path) -> float:
 class TextFile:
     """A text as a table, whole or in pieces.
 
-    Parameters
-    ----------
-    content : Content
-    format : {"csv", "tsv", "text"}
-    options : TextOptions
-
-    Attributes
-    ----------
-    text : TextFormat
-        How it is written.
-    names : list of str
-        Of the columns, which `parse` calls by their `places`.
-    places : list of str
+    Its `text` is how it is written; `parse` calls the columns by their `places`, not by `names`,
+    which may occur twice.
     """
 
     def __init__(self, content: Content, format: str, options: TextOptions) -> None:
@@ -301,13 +290,7 @@ class TextFile:
 class TextPart(Part):
     """A CSV or TSV file, compressed or not, as a part of a table in blocks.
 
-    Parameters
-    ----------
-    path : Path
-    format : {"csv", "tsv"}
-    options : TextOptions
-    among_others : bool
-        Whether other files have rows of the table, so that this one may have none.
+    Among others that have rows of the table, it may have none.
     """
 
     def __init__(

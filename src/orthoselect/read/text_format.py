@@ -35,18 +35,9 @@ DECIMAL_POINT = re.compile(r"\s*[-+]?\d*\.\d+(?:[eE][-+]?\d+)?\s*")
 def find_text_format(
     head: bytes, name: str, format: str, options: TextOptions, *, is_whole: bool
 ) -> TextFormat:
-    """Find out how a text is written.
+    """Find out how a text is written, by its head; "text" is whichever of the formats is found.
 
-    Parameters
-    ----------
-    head : bytes
-        Its beginning.
-    name : str
-        What to call it in an error.
-    format : {"csv", "tsv", "text"}
-        "text" is whichever of the two is found.
-    is_whole : bool
-        Whether the head is all there is, so that its last line is not cut short.
+    Unless the head is all there is, its last line may be cut short.
     """
     encoding = _find_encoding(head, options.encoding)
     # UTF-8 is checked when its values are converted.

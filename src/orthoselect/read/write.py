@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -28,7 +29,6 @@ from orthoselect.result.text import ESCAPE, FORMULA, NUMBER, Formulas
 
 _ROWS = 1 << 16  # rows that are text at a time
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
-_IN_BLOCKS = ("parquet", "arrow", "feather", *_DELIMITERS)
 
 
 def write_columns(
@@ -129,15 +129,11 @@ def check_output(path: str | Path) -> str | None:
 
 
 def output_format(dataset: Dataset, path: str | Path) -> str:
-    """Return the format in which a table in memory is written to a file."""
-    own = {"built-in": "csv", "npy": "npz"}.get(dataset.format, dataset.format)
-    return check_output(path) or own
-
-
-def check_block_output(dataset: Dataset, path: str | Path) -> str:
-    """Return the format in which a table in blocks is written; raise for one that it cannot be."""
-    format = check_output(path) or ("parquet" if dataset.format == "npy" else dataset.format)
-    if format not in _IN_BLOCKS:
+    """Return the format in which a table is written to a file; raise for one that it cannot be."""
+    in_blocks = dataset.in_blocks
+    own = {"built-in": "csv", "npy": "parquet" if in_blocks else "npz"}
+    format = check_output(path) or own.get(dataset.format, dataset.format)
+    if in_blocks and format not in ("parquet", "arrow", "feather", *_DELIMITERS):
         raise InputError(
             f"`output` should end in `.parquet`, `.arrow`, `.feather`, `.csv` or `.tsv` where the "
             f"table is read in blocks of rows; got `{Path(path).name}`."
@@ -216,7 +212,9 @@ def _text_format(dataset: Dataset, format: str) -> TextFormat:
 def _write_text(chosen: _Chosen, text: TextFormat, file: BinaryIO, formulas: Formulas) -> None:
     # newline="": the rows end as the writer says
     lines = io.TextIOWrapper(file, encoding=text.encoding, newline="")
-    writer = csv.writer(_Lines(lines), delimiter=text.delimiter, lineterminator="\r\n")
+    # The csv module quotes a carriage return only if rows end with one; here they do not.
+    ended = SimpleNamespace(write=lambda row: lines.write(row.removesuffix("\r\n") + "\n"))
+    writer = csv.writer(ended, delimiter=text.delimiter, lineterminator="\r\n")
     table = chosen.table()
     try:
         if text.header:
@@ -230,17 +228,6 @@ def _write_text(chosen: _Chosen, text: TextFormat, file: BinaryIO, formulas: For
         raise InputError(
             f"all text should fit the encoding {text.encoding}; {error.object!r} does not."
         ) from None
-
-
-class _Lines:
-    """Ends rows with a line feed; the csv module quotes a carriage return only if rows have one."""
-
-    def __init__(self, file: io.TextIOBase) -> None:
-        self._file = file
-
-    def write(self, row: str) -> int:
-        """Write one row."""
-        return self._file.write(row.removesuffix("\r\n") + "\n")
 
 
 def _texts(column: Any, text: TextFormat, formulas: Formulas) -> list[Any]:
@@ -355,7 +342,7 @@ def write_blocks(
     escape_formulas : bool, optional
         Whether to escape what a spreadsheet would run as formulas, as for `write_columns`.
     """
-    pa, format = load_pyarrow(), check_block_output(dataset, path)
+    pa, format = load_pyarrow(), output_format(dataset, path)
     is_text = format in _DELIMITERS
     with _replaced(dataset, path, format, overwrite_source, escape_formulas) as (file, formulas):
         tables = _tables(dataset, columns)
