@@ -65,7 +65,7 @@ TESTS = {
     "criteria/candidates.py": _STATE,
     "criteria/orthogonal.py": ["criteria/test_orthogonal.py", "criteria/test_twins.py"],
     "criteria/steps.py": ["criteria/test_steps.py", *_STATE],
-    "criteria/scores.py": ["criteria/test_information.py"],
+    "criteria/information.py": ["criteria/test_information.py"],
     "matrix/scaled.py": [*_MATRIX, "matrix/test_float32.py", "criteria/test_orthogonal.py"],
     "matrix/basis.py": [*_MATRIX, "matrix/test_remade.py", *_ROWS],
     "matrix/geometry.py": [

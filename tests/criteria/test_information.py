@@ -16,8 +16,7 @@ from coded_problems import CRITERIA, coded_problem
 from conftest import _feed_in_blocks
 from orthoselect import native, select
 from orthoselect.counts import Logarithms
-from orthoselect.criteria.information import InformationCriterion
-from orthoselect.criteria.scores import Quotient, SumOfQuotients
+from orthoselect.criteria.information import InformationCriterion, Quotient, SumOfQuotients
 from orthoselect.encode import NumberedNames, Table, build_codes, build_response
 from orthoselect.errors import InputError, SearchStoppedWarning, SelectionWarning
 from orthoselect.read import read_target
@@ -460,7 +459,7 @@ def test_sums_of_quotients_that_floats_cannot_part_are_parted():
         entropy=np.full(3, 2 * large),
     )
     score = scored(SumOfQuotients, pair)
-    assert score.of(0) == score.of(1)
+    assert score.values(np.array([0])) == score.values(np.array([1]))
     assert score.best(np.array([True, True, True])) == 1
 
 
@@ -478,7 +477,8 @@ def test_quotients_are_not_decided_by_rounding(constant):
             relevance=np.array([r, k * r]), redundancy=np.array([d, k * (d + shift) - shift])
         )
         score = scored(make, pair)
-        unlike += score.of(0) < score.of(1)
+        first, second = score.values(np.arange(2))
+        unlike += first < second
         assert score.best(np.array([True, True])) == 0
     assert constant or unlike
 
@@ -489,5 +489,5 @@ def test_quotients_that_floats_cannot_part_are_parted():
         relevance=np.array([large, large + 1, large + 1]), redundancy=np.full(3, 3)
     )
     score = scored(lambda relevance, T: Quotient(relevance, T, 0.0), pair)
-    assert score.of(0) == score.of(1)
+    assert score.values(np.array([0])) == score.values(np.array([1]))
     assert score.best(np.array([True, True, True])) == 1

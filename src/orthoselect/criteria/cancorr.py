@@ -112,17 +112,8 @@ class DiscretizedCanonicalCorrelations(SquaredCanonicalCorrelations):
 class CanonicalState(State):
     """Selected features and what each other one would add to the canonical correlations.
 
-    Parameters
-    ----------
-    candidates : Candidates
-        A feature without columns is constant.
-    X : CenteredMatrix
-        The matrix of their columns, centered and at norm one.
-    VtX : array of shape (m, n)
-    V : rows of shape (N, m)
-        Orthonormal response basis.
-    size : int
-        About how many features will be taken.
+    Columns of X are centered and at norm one, V (N, m) is the orthonormal basis of the response,
+    `size` is about how many features will be taken.
     """
 
     def __init__(

@@ -33,26 +33,16 @@ class Blocks(NamedTuple):
 class Candidates:
     """The features that own columns, and which.
 
-    Attributes
-    ----------
-    ids : integer array of shape (features,)
-        Index of each feature in the design, by which the search knows it.
-    single : integer array of shape (features,)
-        The column of a feature that owns just one, else -1.
-    wide : mapping of int to integer array
-        The columns of the features that own several (or none), by their place in `ids`.
-    total : int
-        How many features there are, those without columns too.
-    twins : integer array
-        Features that were left out, since their column is a multiple of another's.
-    stand_ins : integer array
-        That other one, which comes before them, for each of the twins.
+    `ids` (features,) are their indices in the design, by which the search knows them. `single`
+    (features,) is the column of a feature that owns just one, else -1; `wide` has the columns of
+    those that own several (or none), by their place in `ids`. `twins` were left out, since their
+    column is a multiple of that of the feature in `stand_ins`, which comes before them.
     """
 
     ids: Indices
     single: Indices
     wide: Mapping[int, Indices]
-    total: int
+    total: int  # features, those without columns too
     twins: Indices = field(default_factory=NO_COLUMNS.copy)
     stand_ins: Indices = field(default_factory=NO_COLUMNS.copy)
 

@@ -32,7 +32,7 @@ from orthoselect.criteria.uncertainty import (
     single_gains,
 )
 from orthoselect.matrix import CenteredMatrix, Geometry
-from orthoselect.matrix.base import EPS, Floats, Indices
+from orthoselect.matrix.base import EPS, NO_COLUMNS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 
@@ -44,7 +44,6 @@ _FAR = 16.0
 _SURE = 2.0  # and with so many times more than the roundings of all that it is made of
 # With at least this much left of a column its gain is nearly certain, too.
 _PLENTY = 1e-3
-_NONE = np.zeros(0, dtype=np.intp)
 _LARGE, _HUGE = 1 << 20, 1 << 22  # bytes of L
 
 
@@ -58,28 +57,9 @@ class Gains:
     rows are not kept; `_due` is the last of them while C and d have it still; `_slack` is that of
     the last step while `_slack_is_stale`, and nan where nobody has asked for it.
 
-    Parameters
-    ----------
-    candidates : Candidates
-        Features that are not constant.
-    X : CenteredMatrix
-        The matrix of their columns, centered and at norm one.
-    VtX : array of shape (m, n)
-        Overwritten if it is contiguous.
-    geometry : Geometry
-        That of X, to measure real columns with.
-    size : int
-        About how many rows will be taken; 0 if they are not to be kept.
-    refinable : bool
-        Whether few digits will do to tell a clear winner, as all that is taken gets exact gains in
-        the end.
-
-    Attributes
-    ----------
-    selected : list of int
-        The columns that were removed from all others, one for each row taken.
-    n_measured : int
-        How many gains were measured on real columns so far.
+    No candidate is constant; VtX (m, n) is overwritten if it is contiguous. About `size` rows will
+    be taken, 0 if they are not to be kept. If `refinable`, few digits will do to find a clear
+    winner, as all that is taken gets exact gains in the end.
     """
 
     def __init__(
@@ -92,8 +72,8 @@ class Gains:
         refinable: bool,
     ) -> None:
         n, n_features = X.shape[1], len(candidates.ids)
-        self.selected: list[int] = []
-        self.n_measured = 0
+        self.selected: list[int] = []  # columns removed from all others, one for each row taken
+        self.n_measured = 0  # gains that were measured on real columns so far
         self._geometry, self._refinable = geometry, refinable
         self._keeps_rows = size > 0
         self._L = np.empty((_rows_at_first(size, n) if size else 0, n))
@@ -378,7 +358,7 @@ class Gains:
             # What stands at the end is for features of several columns: their `single` is -1.
             self._gains[:] = np.append(self._scores, 0.0)[self._single]
         self._slack_is_stale, self._sure = True, -1
-        scarce = _NONE
+        scarce = NO_COLUMNS
         if n_scarce > self._n_constant + len(self.selected):
             scarce = np.flatnonzero(~np.append(self._d >= _PLENTY, True)[self._single])
             scarce = scarce[~self._spent[scarce]]

@@ -34,25 +34,17 @@ from __future__ import annotations
 
 import math
 import numbers
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from fractions import Fraction
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthoselect.counts import Counts
 from orthoselect.criteria.base import Criterion, State
-from orthoselect.criteria.scores import (
-    Least,
-    Mask,
-    Numbers,
-    Pairs,
-    Quotient,
-    Score,
-    Sum,
-    SumOfQuotients,
-    first_of_largest,
-    tolerance_of,
-)
 from orthoselect.encode import (
     BlockCodedDesign,
     CodedDesign,
@@ -66,16 +58,15 @@ from orthoselect.encode.rules import Bins, check_bins
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
 
-CRITERIA = (
-    "mim",
-    "mrmr_difference",
-    "mrmr_quotient",
-    "jmi",
-    "cmim",
-    "cife",
-    "icap",
-    "disr",
-)
+CRITERIA = ("mim", "mrmr_difference", "mrmr_quotient", "jmi", "cmim", "cife", "icap", "disr")
+
+Numbers = NDArray[Any]  # whole where rows are counted, floats where weights are not whole
+Mask = NDArray[np.bool_]
+
+# Quotients of floats that differ by less than this share are compared as fractions.
+_NEAR = 1e-12
+# Informations of weighted rows closer than this many nats are equal.
+_ROUNDING = 1e-12
 
 
 class InformationCriterion(Criterion):
@@ -109,9 +100,6 @@ class InformationCriterion(Criterion):
 
     keeps_whole_weights = True
     takes_blocks = True
-    _bins: Bins
-    _constant: float
-    _capped: bool
 
     def __init__(
         self, name: str, *, bins: Bins = "auto", constant: float = 0.0, capped: bool = True
@@ -128,9 +116,13 @@ class InformationCriterion(Criterion):
         if not capped and name != "cmim":
             raise InputError(f"`capped` belongs to 'cmim'; {name!r} has no such form.")
         self.name = name
-        self._bins = bins
-        self._constant = float(constant)
-        self._capped = bool(capped)
+        self._bins: Bins = bins
+        scores: dict[str, Callable[..., Score]] = {
+            "cmim": partial(Least, capped=bool(capped)),
+            "mrmr_quotient": partial(Quotient, constant=float(constant)),
+            "disr": SumOfQuotients,
+        }
+        self._score: Callable[..., Score] = scores.get(name, partial(SumOfTerms, name=name))
 
     def prepare(
         self,
@@ -152,15 +144,6 @@ class InformationCriterion(Criterion):
         """Return the state in which nothing is selected."""
         y, n_classes = _classes(response, self.name)
         return InformationState(design.count(y, n_classes, weights), self._score, size)
-
-    def _score(self, relevance: Numbers, T: Any) -> Score:
-        if self.name == "cmim":
-            return Least(relevance, T, self._capped)
-        if self.name == "mrmr_quotient":
-            return Quotient(relevance, T, self._constant)
-        if self.name == "disr":
-            return SumOfQuotients(relevance, T)
-        return Sum(relevance, T, self.name)
 
     def ceiling(self, response: Response) -> float:
         """Return nan: the sum of the gains has no bound that would mean something."""
@@ -185,14 +168,8 @@ def _classes(response: Response, name: str) -> tuple[Indices, int]:
 class InformationState(State):
     """Selected features, and the score of every other one.
 
-    Parameters
-    ----------
-    counts : Counts
-    make_score : callable
-        Given the relevances and the logarithms, returns the `Score`.
-    size : int
-        About how many features will be taken: four times as many fit into 64 bits, and in any
-        case 256.
+    `make_score` returns the `Score` of relevances and logarithms. About `size` features will be
+    taken: four times as many fit into 64 bits, and in any case 256.
     """
 
     def __init__(
@@ -206,8 +183,7 @@ class InformationState(State):
         self._relevance = self._XY - self._X - self._TY + self._TN  # N I(k;Y), (n,)
         self._varies = counts.varying(self._X, self._T)
         self._score = make_score(self._relevance, self._T)
-        self.tolerance_of = tolerance_of(self._T)
-        self._n_taken = self._sweeps = 0
+        self._sweeps = 0
         self._taken: list[int] = []
         self._pending: int | None = None  # taken, and not yet counted against the others
 
@@ -217,21 +193,20 @@ class InformationState(State):
         if not open_.any():
             return None
         self._settle()
-        if not self._n_taken:
-            return first_of_largest(self._relevance, open_, self.tolerance_of)
+        if not self._taken:
+            return first_of_largest(self._relevance, open_, self._score.slack)
         return self._score.best(open_)
 
     def add(self, f: int) -> float:
         """Take feature f; return its score."""
-        if self._n_taken >= self._room:
+        if len(self._taken) >= self._room:
             raise InputError(
                 f"a state should be started for about as many features as it takes; this one has "
-                f"{self._n_taken}. Start it with a larger `size`."
+                f"{len(self._taken)}. Start it with a larger `size`."
             )
         self._settle()
-        gain = self._score.of(f) if self._n_taken else float(self._T.nats(self._relevance[f]))
+        gain = float(self._values(np.array([f]))[0])
         self.value += gain
-        self._n_taken += 1
         self._taken.append(f)
         self._pending = f
         return gain
@@ -239,13 +214,16 @@ class InformationState(State):
     def gains(self) -> Floats:
         """Return the score of each feature that varies and is not taken."""
         self._settle()
-        everything = np.arange(len(self._relevance))
-        scores = self._T.nats(self._relevance)
-        if self._n_taken:
-            scores = self._score.values(everything)
+        scores = self._values(np.arange(len(self._relevance)))
         gains = np.where(self._varies, scores, np.nan)
         gains[self._taken] = np.nan
         return gains
+
+    def _values(self, features: Indices) -> Floats:
+        """Return the scores of these features: with nothing selected, their relevance in nats."""
+        if self._taken:
+            return self._score.values(features)
+        return self._T.nats(self._relevance[features])
 
     def _settle(self) -> None:
         """Count the feature taken last against all others; after the last step nobody asks."""
@@ -266,3 +244,226 @@ class InformationState(State):
     def exhausted(self) -> str:
         """Say that only constants are left."""
         return "every other feature is constant."
+
+
+# Scores: what the counts of pairs make of every feature
+
+
+class Pairs(NamedTuple):
+    """N times the informations of every feature k with feature j, (n,) each; see `counts.base`."""
+
+    X: Numbers
+    XY: Numbers
+    XJ: Numbers
+    XJY: Numbers
+    J: Any
+    JY: Any
+    TY: Any
+    TN: Any
+
+    @property
+    def joint(self) -> Numbers:
+        """I(k,j;Y)."""
+        return self.XJY - self.XJ - self.TY + self.TN
+
+    @property
+    def redundancy(self) -> Numbers:
+        """I(k;j)."""
+        return self.XJ - self.X - self.J + self.TN
+
+    @property
+    def interaction(self) -> Numbers:
+        """I(k;j|Y) - I(k;j)."""
+        return self.XJY - self.XY - self.JY + self.TY - self.redundancy
+
+    @property
+    def given(self) -> Numbers:
+        """I(k;Y|j)."""
+        return self.XJY - self.XJ - self.JY + self.J
+
+    @property
+    def entropy(self) -> Numbers:
+        """H(k,j,Y)."""
+        return self.TN - self.XJY
+
+
+def first_of_largest(scores: Numbers, open_: Mask, tolerance: float) -> int:
+    """Return the lowest index among the open features whose scores are the largest."""
+    top = scores[open_].max()
+    if tolerance:
+        return int((open_ & (scores >= top - tolerance)).argmax())
+    return int((open_ & (scores == top)).argmax())
+
+
+class Score(ABC):
+    """The criterion of every feature, once something is selected.
+
+    `relevance` (n,) is N I(k;Y), in units of the logarithms T. Scores that differ by at most
+    `slack` are equal: it is zero if rows were counted; if they have weights it grows with each
+    feature taken.
+    """
+
+    needs_pairs = True
+
+    def __init__(self, relevance: Numbers, T: Any) -> None:
+        self._relevance, self._T = relevance, T
+        self._exact = T.table is not None
+        self._n_taken = 0
+        self.slack = self._tolerance = 0.0 if self._exact else _ROUNDING * T.total
+
+    def take(self, pairs: Pairs) -> None:
+        """Learn what all features have to do with one that was taken."""
+        self._n_taken += 1
+        self.slack = self._tolerance * (self._n_taken + 1)
+        self._learn(pairs)
+
+    @abstractmethod
+    def _learn(self, pairs: Pairs) -> None:
+        """Add one pair to what is known."""
+
+    @abstractmethod
+    def best(self, open_: Mask) -> int:
+        """Return the lowest index among the highest scores."""
+
+    @abstractmethod
+    def values(self, features: Indices) -> Floats:
+        """Return the scores of these features; informations in nats."""
+
+
+class SumOfTerms(Score):
+    """Relevance and a sum over the selected features: all whole numbers."""
+
+    def __init__(self, relevance: Numbers, T: Any, name: str) -> None:
+        super().__init__(relevance, T)
+        self._name = name
+        self.needs_pairs = name != "mim"
+        self._sum = np.zeros_like(relevance)
+
+    def _learn(self, pairs: Pairs) -> None:
+        if self._name == "mrmr_difference":
+            self._sum -= pairs.redundancy
+        elif self._name == "jmi":
+            self._sum += pairs.joint
+        elif self._name == "cife":
+            self._sum += pairs.interaction
+        else:  # icap
+            self._sum += np.minimum(pairs.interaction, 0)
+
+    def _scores(self) -> Numbers:
+        if self._name == "jmi":
+            return self._sum
+        if self._name == "mrmr_difference":  # times |S|
+            return self._n_taken * self._relevance + self._sum
+        return self._relevance + self._sum
+
+    def best(self, open_: Mask) -> int:
+        return first_of_largest(self._scores(), open_, self.slack)
+
+    def values(self, features: Indices) -> Floats:
+        times = self._n_taken if self._name == "mrmr_difference" else 1
+        return self._T.nats(self._scores()[features]) / times
+
+
+class Least(Score):
+    """The least of the conditional informations, and of the plain one if capped."""
+
+    def __init__(self, relevance: Numbers, T: Any, capped: bool) -> None:
+        super().__init__(relevance, T)
+        self._least = relevance
+        self._capped = capped
+
+    def _learn(self, pairs: Pairs) -> None:
+        first = self._n_taken == 1 and not self._capped
+        self._least = pairs.given if first else np.minimum(self._least, pairs.given)
+
+    def best(self, open_: Mask) -> int:
+        return first_of_largest(self._least, open_, self.slack)
+
+    def values(self, features: Indices) -> Floats:
+        return self._T.nats(self._least[features])
+
+
+class Quotient(Score):
+    """Relevance over the mean redundancy and a constant."""
+
+    def __init__(self, relevance: Numbers, T: Any, constant: float) -> None:
+        super().__init__(relevance, T)
+        self._redundancy = np.zeros_like(relevance)
+        self._constant = constant
+
+    def _learn(self, pairs: Pairs) -> None:
+        self._redundancy = self._redundancy + pairs.redundancy
+
+    def best(self, open_: Mask) -> int:
+        R, D = self._terms()
+        unbounded = open_ & (D == 0) & (R > 0)
+        if not self._constant and unbounded.any():
+            return first_of_largest(R, unbounded, self.slack)
+        scores = self._scores(R, D)
+        rivals = _near_largest(scores, open_)
+        if not self._exact:
+            return int(rivals[0])
+        shift = Fraction(self._constant) * Fraction(self._T.unit) * self._T.total * self._n_taken
+        # Many rivals mostly have the same two numbers.
+        pairs, first = np.unique(np.column_stack([R, D])[rivals], axis=0, return_index=True)
+        exact = [Fraction(r) / (d + shift) if r else Fraction(0) for r, d in pairs.tolist()]
+        top = max(exact)
+        return int(rivals[min(f for f, score in zip(first, exact) if score == top)])
+
+    def values(self, features: Indices) -> Floats:
+        R, D = self._terms()
+        return self._scores(R[features], D[features])
+
+    def _terms(self) -> tuple[Numbers, Numbers]:
+        """Return relevance and summed redundancy, without what rounding leaves of nothing."""
+        R, D = self._relevance, self._redundancy
+        return np.where(self.slack < R, R, 0), np.where(self.slack < D, D, 0)
+
+    def _scores(self, R: Numbers, D: Numbers) -> Floats:
+        top, bottom = self._T.nats(R), self._T.nats(D) / self._n_taken + self._constant
+        scores = np.full(len(top), np.inf)
+        np.divide(top, bottom, out=scores, where=bottom > 0)
+        scores[top == 0] = 0.0
+        return scores
+
+
+class SumOfQuotients(Score):
+    """Joint information over joint entropy, summed over the selected features."""
+
+    def __init__(self, relevance: Numbers, T: Any) -> None:
+        super().__init__(relevance, T)
+        self._sum = np.zeros(len(relevance))
+        self._terms: list[tuple[Numbers, Numbers]] = []  # kept to settle ties
+
+    def _learn(self, pairs: Pairs) -> None:
+        top, bottom = np.maximum(pairs.joint, 0), pairs.entropy  # rounding may leave less
+        terms = np.zeros(len(top))
+        np.divide(top, bottom, out=terms, where=bottom > 0)
+        self._sum += terms
+        if self._exact:
+            self._terms.append((top, bottom))
+
+    def best(self, open_: Mask) -> int:
+        rivals = _near_largest(self._sum, open_)
+        if not self._exact or len(rivals) == 1:
+            return int(rivals[0])
+        exact: dict[tuple, Fraction] = {}  # by the terms: those of rivals are mostly the same
+        scores = []
+        terms = [
+            list(zip(top[rivals].tolist(), bottom[rivals].tolist())) for top, bottom in self._terms
+        ]
+        for each in zip(*terms):
+            key = tuple(sorted(each))
+            if key not in exact:
+                exact[key] = sum((Fraction(a, b) for a, b in key if b > 0), Fraction(0))
+            scores.append(exact[key])
+        return int(rivals[scores.index(max(scores))])
+
+    def values(self, features: Indices) -> Floats:
+        return self._sum[features]
+
+
+def _near_largest(scores: Floats, open_: Mask) -> Indices:
+    """Return the features whose scores, none of them negative, may be the largest."""
+    top = scores[open_].max()
+    return np.flatnonzero(open_ & (scores >= (1 - _NEAR) * top))

@@ -84,10 +84,9 @@ class _Orthogonal(Criterion):
             )
         weights = written_out(weights)  # so is the response
         Z, worth = self._responses(response, weights)
-        unowned = design.unowned
         u = np.ones(len(Z)) if weights is None else np.sqrt(weights)
         u /= np.linalg.norm(u)
-        X, ZtX = normalize(design.matrix, np.column_stack([Z, u]), weights, unowned)
+        X, ZtX = normalize(design.matrix, np.column_stack([Z, u]), weights, design.unowned)
         return OrthogonalState(X, ZtX, Z, u, worth, design.single, centered=self.centered)
 
     @abstractmethod
@@ -108,7 +107,7 @@ class ErrorReductionRatio(_Orthogonal):
         return float(self._responses(response, None)[1].sum())
 
     def _responses(self, response: Response, weights: Floats | None) -> tuple[Floats, Floats]:
-        Z, _, _ = _at_norm_one(_weighted(_numbers(response), weights))
+        Z, _, _ = _at_norm_one(_numbers(response), weights)
         return Z, np.where(Z.any(axis=0), 1.0, 0.0)
 
 
@@ -118,18 +117,18 @@ class MeanSquaredErrorReduction(_Orthogonal):
     name = "mser"
 
     def ceiling(self, response: Response) -> float:
-        """Return nan: the mean square depends on the weights. "err" tells the share of it."""
+        """Return nan: the mean square depends on the weights. "err" has the share of it."""
         return math.nan
 
     def _responses(self, response: Response, weights: Floats | None) -> tuple[Floats, Floats]:
-        Z, norms, exponents = _at_norm_one(_weighted(_numbers(response), weights))
+        Z, norms, exponents = _at_norm_one(_numbers(response), weights)
         total = float(len(Z)) if weights is None else float(weights.sum())
         with np.errstate(over="ignore"):
             worth = np.ldexp(norms**2 / total, 2 * exponents)
         if not np.isfinite(worth).all():
             raise InputError(
                 "the mean square of y should be a double precision number for method 'mser'; it "
-                "is larger than any. Rescale y, or use method 'err', which its scale is nothing to."
+                "is larger than any. Rescale y, or use method 'err', whatever its scale."
             )
         return Z, worth
 
@@ -149,9 +148,10 @@ class OrthogonalCorrelation(_Orthogonal):
         return math.nan
 
     def _responses(self, response: Response, weights: Floats | None) -> tuple[Floats, Floats]:
-        Z = centered_columns(_numbers(response), weights)[0]
-        varies = [not _constant(column, weights) for column in _numbers(response).T]
-        return np.where(varies, Z, 0.0), np.array(varies, dtype=np.float64)
+        Y = _numbers(response)
+        counted = Y if weights is None else Y[weights > 0]
+        varies = (counted != counted[0]).any(axis=0)
+        return np.where(varies, centered_columns(Y, weights)[0], 0.0), varies.astype(np.float64)
 
 
 def _numbers(response: Response) -> Floats:
@@ -160,44 +160,23 @@ def _numbers(response: Response) -> Floats:
     return np.hstack(parts).astype(np.float64)
 
 
-def _weighted(Y: Floats, weights: Floats | None) -> Floats:
-    return Y if weights is None else Y * np.sqrt(weights)[:, None]
-
-
-def _at_norm_one(Y: Floats) -> tuple[Floats, Floats, NDArray[np.intc]]:
+def _at_norm_one(Y: Floats, weights: Floats | None) -> tuple[Floats, Floats, NDArray[np.intc]]:
     """Return Y at norm one, and its norms as significand and exponent of two; zeros stay zero."""
+    Y = Y if weights is None else Y * np.sqrt(weights)[:, None]
     exponents = np.frexp(np.abs(Y).max(axis=0, initial=0.0))[1]
     Y = np.ldexp(Y, -exponents)  # squares stay in range
     norms = np.linalg.norm(Y, axis=0)
     return Y / np.where(norms > 0, norms, 1.0), norms, exponents
 
 
-def _constant(y: Floats, weights: Floats | None) -> bool:
-    y = y if weights is None else y[weights > 0]
-    return bool((y == y[0]).all())
-
-
 class OrthogonalState(State):
     """Selected features and what each other one would add.
 
-    Inside, gains are shares of the most that all responses can add.
-
-    Parameters
-    ----------
-    X : ScaledMatrix
-        Nothing of it is centered.
-    ZtX : array of shape (q + 1, n)
-        Products of the responses with the columns, and those of u.
-    Z : array of shape (N, q)
-        Responses at norm one.
-    u : array of shape (N,)
-        The vector of ones (weighted) at norm one.
-    worth : array of shape (q,)
-        The most that each response can add.
-    single : integer array of shape (number of features,)
-        The column of each feature.
-    centered : bool
-        Whether what is left of a candidate is centered before it is judged.
+    Nothing of X is centered. Z (N, q) are the responses at norm one, u (N,) the vector of ones
+    (weighted) at norm one, ZtX (q + 1, n) the products of both with the columns; `worth` (q,) is
+    the most that each response can add, `single` the column of each feature. If `centered`, what is
+    left of a candidate is centered before it is judged. Inside, gains are shares of the most that
+    all responses can add.
     """
 
     def __init__(

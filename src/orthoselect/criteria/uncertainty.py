@@ -44,12 +44,7 @@ class Uncertainty:
     Invariants: `_rows` (2, k) holds e_s^2 and b_s^2 of each row, `_largest_e2` and `_largest_b2`
     the largest of them; `_gamma2` is the sum of b_s^2 ||c_s||^2 and `_spread2` that of
     e_s^2 ||c_s||^2. Of columns that were measured, `_since` holds d and `_spread2` as they were
-    then.
-
-    Parameters
-    ----------
-    initial : array of shape (n,)
-        Errors before any row is taken.
+    then. `initial` (n,) are the errors before any row is taken.
     """
 
     def __init__(self, initial: Floats) -> None:
@@ -61,17 +56,10 @@ class Uncertainty:
         self._gamma2 = self._spread2 = 0.0
 
     def grow(self, error: float, along2: float, row: tuple[Floats, float] | None = None) -> None:
-        """Add a row.
+        """Add a row made from products that are off by `error`; `along2` is ||V'q||^2.
 
-        Parameters
-        ----------
-        error : float
-            What products are off by that it was made from.
-        along2 : float
-            ||V'q||^2.
-        row : (array of shape (k,), float), optional
-            If it was made of a Gram column: that column's products with the directions before, and
-            what is left of it. Else it was made of real columns.
+        If it was made of a Gram column, `row` has that column's products with the directions
+        before, (k,), and what is left of it.
         """
         e2, b2 = error**2, 1.0
         if row is not None:
@@ -148,13 +136,8 @@ def block_gains(
 ) -> tuple[Floats, Floats]:
     """Gains of features of p columns each and their slack; all is open where D has no digits.
 
-    Parameters
-    ----------
-    C : array of shape (m, features, p)
-    D : array of shape (features, p, p)
-    error_C, error_d : arrays of shape (features,)
-    floor : float
-        With less left of any direction, a column might depend on others: all is open, too.
+    C is (m, features, p), D (features, p, p), the errors (features,). With less than `floor` left
+    of any direction, a column might depend on others: all is open, too.
     """
     m, _, p = C.shape
     values, vectors = np.linalg.eigh(D)  # (features, p), (features, p, p)

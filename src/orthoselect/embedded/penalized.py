@@ -3,6 +3,19 @@
 The paper that compares with them leaves open how classes are coded, how columns are scaled, which
 penalty is chosen and how a model becomes a ranking of t features; here each of these is an option.
 
+The models are least squares with an elastic net penalty a, of which l is the lasso's part,
+
+    (1 / 2N) ||Y - XB||^2 + a l ||B||_21 + a (1 - l) / 2 ||B||^2
+
+for centered Y (N, q) and X (N, n); ||B||_21 is the sum of the norms of the rows of B (n, q), one
+row a feature. This is the objective of scikit-learn's `MultiTaskElasticNet`, and of its
+`ElasticNet` if q = 1.
+
+scikit-learn solves it for the few columns that matter, the working set. One product with all
+columns then shows whether any other column would enter; it joins the set, and the rest is repeated.
+So the table is never standardized in memory, sparse tables stay sparse, and the cost of a penalty
+is about one read of the table.
+
 References
 ----------
 R. Tibshirani, "Regression shrinkage and selection via the lasso", Journal of the Royal Statistical
@@ -15,18 +28,17 @@ Royal Statistical Society B 67, 2005. https://doi.org/10.1111/j.1467-9868.2005.0
 from __future__ import annotations
 
 import math
-import numbers
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.linear_model import enet_path
 from sklearn.model_selection import check_cv
 
 from orthoselect.arguments import check_choice
 from orthoselect.criteria.base import Criterion
-from orthoselect.criteria.ranking import RankingState
-from orthoselect.embedded.path import PenalizedLeastSquares
+from orthoselect.embedded.ranking import RankingState, check_number, in_order
 from orthoselect.encode import Design, Labels, Response
 from orthoselect.encode.response import ENCODINGS, encode_labels
 from orthoselect.errors import InputError
@@ -41,10 +53,16 @@ _N_PENALTIES, _EPS = 100, 1e-3
 _TOGETHER = 1e-6
 _NEXT_TO_NONE = 1e-9  # of the largest coefficient
 _EQUAL = 1e-6  # coefficients this close (relatively) are not told apart
+# A column joins the working set when its gradient is this close to the bound, relatively; one
+# that joins in vain costs little.
+_CLOSE = 1e-7
+_PRODUCT_ROUNDINGS = 16.0
+_JOIN = 10  # at least so many at once, if there are
+_NOTHING = "the response or every feature is constant, so there is nothing to explain."
 
 
-class LassoRanking(Criterion):
-    """Features ranked by least squares with a lasso penalty.
+class PenalizedRanking(Criterion):
+    """Features ranked by least squares with a lasso or an elastic net penalty.
 
     Columns are centered and, unless told otherwise, scaled to standard deviation one. A response
     of numbers is standardized too; classes become indicator columns that share one model, in which
@@ -53,6 +71,11 @@ class LassoRanking(Criterion):
 
     Parameters
     ----------
+    name : {"lasso", "elastic_net"}
+        What `method` calls it.
+    l1_ratio : float, default=0.5
+        The lasso's part of the penalty, in (0, 1]; scikit-learn's `l1_ratio`, 1 for the lasso. The
+        rest is on the squares of the coefficients, which lets correlated features in together.
     ranking : {"path", "coefficients"}, default="path"
         "path": by the order in which features get a coefficient as the penalty falls; the gain is
         the penalty at which it was first seen to have one; those that enter together go by the
@@ -82,11 +105,11 @@ class LassoRanking(Criterion):
         After how many rounds it gives up, with a warning.
     """
 
-    name = "lasso"
-
     def __init__(
         self,
+        name: str,
         *,
+        l1_ratio: float = 0.5,
         ranking: str = "path",
         coding: str = "onehot",
         standardize: bool = True,
@@ -97,17 +120,17 @@ class LassoRanking(Criterion):
         tol: float | None = None,
         max_iter: int = 100_000,
     ) -> None:
-        self._l1_ratio = 1.0
+        self.name = name
         check_choice(ranking, RANKINGS, "ranking")
         check_choice(coding, ENCODINGS, "coding")
         if not isinstance(standardize, (bool, np.bool_)):
             raise InputError(f"`standardize` should be True or False; got {standardize!r}.")
-        _check_number("n_penalties", n_penalties, whole=True, least=2)
-        _check_number("eps", eps, below=1.0)
-        _check_number("max_iter", max_iter, whole=True, least=1)
+        check_number("n_penalties", n_penalties, whole=True, least=2)
+        check_number("eps", eps, below=1.0)
+        check_number("max_iter", max_iter, whole=True, least=1)
         for option, value in (("tol", tol), ("penalty", penalty)):
             if value is not None:
-                _check_number(option, value)
+                check_number(option, value)
         for option, value in (("penalty", penalty), ("cv", cv)):
             if ranking == "path" and value is not None:
                 raise InputError(
@@ -121,6 +144,10 @@ class LassoRanking(Criterion):
                 "`n_penalties` and `eps` make the grid that cv chooses from; with `penalty` there "
                 "is none. Leave them out."
             )
+        check_number("l1_ratio", l1_ratio)
+        if l1_ratio > 1:
+            raise InputError(f"`l1_ratio` should be above 0 and at most 1; got {l1_ratio!r}.")
+        self._l1_ratio = float(l1_ratio)
         self._ranking, self._coding, self._standardize = ranking, coding, bool(standardize)
         self._penalty, self._cv = penalty, _FOLDS if cv is None else cv
         self._n_penalties, self._eps = int(n_penalties), float(eps)
@@ -157,15 +184,7 @@ class LassoRanking(Criterion):
         return RankingState(order, scores, reason)
 
     def _problem(self, data: _Centered) -> PenalizedLeastSquares:
-        return PenalizedLeastSquares(
-            data.X,
-            data.factors,
-            data.Y,
-            data.total,
-            l1_ratio=self._l1_ratio,
-            tol=self._tol,
-            max_iter=self._max_iter,
-        )
+        return PenalizedLeastSquares(data, self._l1_ratio, self._tol, self._max_iter)
 
     def _grid(self, largest: float) -> Floats:
         return largest * np.geomspace(1.0, self._eps, self._n_penalties)
@@ -207,10 +226,15 @@ class LassoRanking(Criterion):
             fold[rows[train]] = w[rows[train]]
             held = rows[test]
             centered = data.centered(fold)
-            problem, new = self._problem(centered), _Rows(centered, held)
+            X, problem = centered.X, self._problem(centered)
+            A = np.zeros((len(held), 0))  # columns of the working set, in the rows held out
             for k, penalty in enumerate(grid):
                 B = problem.solve(penalty)
-                squares = (data.Y[held] - centered.means - new.columns(problem.working) @ B) ** 2
+                new = problem.working[A.shape[1] :]
+                if len(new):
+                    more = (X.matrix.columns(new)[held] - X.means[new]) / X.norms[new]
+                    A = np.hstack([A, more * centered.factors[new]])
+                squares = (data.Y[held] - centered.means - A @ B) ** 2
                 errors[k] += np.average(squares.mean(axis=1), weights=w[held])
         return float(grid[errors.argmin()])
 
@@ -222,56 +246,6 @@ class LassoRanking(Criterion):
             return list(folds.split(np.zeros((len(rows), 1)), y))
         except (ValueError, TypeError) as error:
             raise InputError(f"`cv` should be a number of folds or a splitter: {error}") from None
-
-
-class ElasticNetRanking(LassoRanking):
-    """Features ranked by least squares with an elastic net penalty.
-
-    As `LassoRanking`, with a part of the penalty on the squares of the coefficients, which lets
-    correlated features in together.
-
-    Parameters
-    ----------
-    l1_ratio : float, default=0.5
-        The lasso's part of the penalty, in (0, 1]; scikit-learn's `l1_ratio`.
-    ranking, coding, standardize, penalty, cv, n_penalties, eps, tol, max_iter
-        See `LassoRanking`.
-    """
-
-    name = "elastic_net"
-
-    def __init__(
-        self,
-        *,
-        l1_ratio: float = 0.5,
-        ranking: str = "path",
-        coding: str = "onehot",
-        standardize: bool = True,
-        penalty: float | None = None,
-        cv: Any = None,
-        n_penalties: int = 100,
-        eps: float = 1e-3,
-        tol: float | None = None,
-        max_iter: int = 100_000,
-    ) -> None:
-        super().__init__(
-            ranking=ranking,
-            coding=coding,
-            standardize=standardize,
-            penalty=penalty,
-            cv=cv,
-            n_penalties=n_penalties,
-            eps=eps,
-            tol=tol,
-            max_iter=max_iter,
-        )
-        _check_number("l1_ratio", l1_ratio)
-        if l1_ratio > 1:
-            raise InputError(f"`l1_ratio` should be above 0 and at most 1; got {l1_ratio!r}.")
-        self._l1_ratio = float(l1_ratio)
-
-
-_NOTHING = "the response or every feature is constant, so there is nothing to explain."
 
 
 class _Data:
@@ -307,29 +281,17 @@ class _Data:
 
 @dataclass(frozen=True)
 class _Centered:
-    """What `PenalizedLeastSquares` takes, and the means of the responses."""
+    """Table and response once centered.
+
+    Columns of X have norm one, `factors` are their norms in the model; rows of Y are times the root
+    of their weights, `total` is the sum of these (N if there are none), `means` those of Y.
+    """
 
     X: CenteredMatrix
     factors: Floats
     Y: Floats
     total: float
     means: Floats
-
-
-class _Rows:
-    """Rows that were held out, centered and scaled like the others; columns read once."""
-
-    def __init__(self, data: _Centered, held: NDArray) -> None:
-        self._data, self._held = data, held
-        self._columns = np.zeros((len(held), 0))
-
-    def columns(self, J: Indices) -> Floats:
-        """Return columns J; they are those of the last call, and more."""
-        X, new = self._data.X, J[self._columns.shape[1] :]
-        if len(new):
-            A = (X.matrix.columns(new)[self._held] - X.means[new]) / X.norms[new]
-            self._columns = np.hstack([self._columns, A * self._data.factors[new]])
-        return self._columns
 
 
 def _columns(part: Any, coding: str, w: Floats) -> Floats:
@@ -363,20 +325,85 @@ def _sizes(problem: PenalizedLeastSquares, penalty: float) -> dict[int, float]:
 
 def _by_size(sizes: dict[int, float]) -> list[int]:
     """Return the columns, the largest coefficient first, of equal ones the lowest index."""
-    ordered = sorted(sizes, key=lambda j: -sizes[j])
-    ranks, first = {}, math.inf
-    for j in ordered:
-        first = first if sizes[j] >= (1 - _EQUAL) * first else sizes[j]
-        ranks[j] = -first  # the size of the first of its equals
-    return sorted(ordered, key=lambda j: (ranks[j], j))
+    columns = sorted(sizes)
+    return [columns[k] for k in in_order(np.array([sizes[j] for j in columns]), _EQUAL)]
 
 
-def _check_number(
-    option: str, value: Any, *, whole: bool = False, least: int = 0, below: float = math.inf
-) -> None:
-    kind = numbers.Integral if whole else numbers.Real
-    right = isinstance(value, kind) and not isinstance(value, bool)
-    if not right or not (least <= value < below) or (not least and value <= 0):
-        what = f"a whole number of at least {least}" if whole else "a number above 0"
-        limit = "" if math.isinf(below) else f" and below {below:g}"
-        raise InputError(f"`{option}` should be {what}{limit}; got {value!r}.")
+class PenalizedLeastSquares:
+    """The model of one table, with a warm start from each solution to the next.
+
+    `l1_ratio` is the l of the objective; `tol` and `max_iter` are as in scikit-learn.
+
+    Attributes
+    ----------
+    working : integer array
+        Columns of the working set; rows of a solution.
+    largest : float
+        The smallest penalty for which nothing enters.
+    """
+
+    def __init__(self, data: _Centered, l1_ratio: float, tol: float, max_iter: int) -> None:
+        self._X, self._factors, self._Y, self._total = data.X, data.factors, data.Y, data.total
+        self._l1_ratio, self._tol, self._max_iter = l1_ratio, tol, max_iter
+        self.working: Indices = np.zeros(0, dtype=np.intp)
+        self._A = np.zeros((self._X.shape[0], 0))  # the columns of the working set
+        self._B = np.zeros((0, self._Y.shape[1]))  # the last solution
+        self._at_start = self._gradients(self._Y)
+        self.largest = float(self._at_start.max(initial=0.0)) / l1_ratio
+        self._compress()
+
+    def solve(self, penalty: float) -> Floats:
+        """Return the rows of B of the working set; all others are zero."""
+        while True:
+            if len(self.working):
+                self._B = self._solve_small(penalty)
+            residual = self._Y - self._A @ self._B
+            bound = penalty * self._l1_ratio * (1 - _CLOSE)
+            bound -= self._rounding(residual)
+            gradients = self._gradients(residual) if len(self.working) else self._at_start.copy()
+            gradients[self.working] = -1.0
+            found = np.flatnonzero(gradients > bound)
+            if not found.size:
+                return self._B.copy()
+            many = max(_JOIN, len(self.working))
+            foremost = found[np.argsort(-gradients[found], kind="stable")[:many]]
+            self._join(np.sort(foremost))  # of equal columns the solver prefers the first
+
+    def _gradients(self, R: Floats) -> Floats:
+        """Norms of X'R / N, column by column."""
+        return np.linalg.norm(self._X.cross(R), axis=0) * self._factors / self._total
+
+    def _rounding(self, R: Floats) -> float:
+        error = _PRODUCT_ROUNDINGS * self._X.matrix.arithmetic * float(np.linalg.norm(R))
+        return error * float(self._factors.max(initial=0.0)) / self._total
+
+    def _join(self, J: Indices) -> None:
+        columns = self._X.columns(J) * self._factors[J]
+        self.working = np.concatenate([self.working, J])
+        self._A = np.hstack([self._A, columns])
+        self._B = np.vstack([self._B, np.zeros((len(J), self._Y.shape[1]))])
+        self._compress()
+
+    def _compress(self) -> None:
+        """Replace the rows of [A, Y] by fewer with the same inner products."""
+        both = np.hstack([self._A, self._Y])
+        if both.shape[0] > both.shape[1]:
+            both = np.asarray(np.linalg.qr(both, mode="r"))
+        # scikit-learn divides by the number of rows, which is not that of the problem any more.
+        both = both * np.sqrt(both.shape[0] / self._total)
+        p = len(self.working)
+        self._small_A, self._small_Y = np.asfortranarray(both[:, :p]), both[:, p:]
+
+    def _solve_small(self, penalty: float) -> Floats:
+        single = self._Y.shape[1] == 1
+        _, coefficients, _ = enet_path(
+            self._small_A,
+            self._small_Y[:, 0] if single else np.asfortranarray(self._small_Y),
+            l1_ratio=self._l1_ratio,
+            alphas=[penalty],
+            coef_init=self._B[:, 0].copy() if single else np.asfortranarray(self._B.T),
+            tol=self._tol,
+            max_iter=self._max_iter,
+            precompute=False,
+        )
+        return coefficients.reshape(-1, len(self.working)).T.copy()

@@ -25,7 +25,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from orthoselect.arguments import check_choice
 from orthoselect.criteria.base import Criterion
-from orthoselect.criteria.ranking import RankingState
+from orthoselect.embedded.ranking import RankingState, check_number, in_order
 from orthoselect.encode import Design, Labels, Response
 from orthoselect.errors import InputError
 from orthoselect.matrix import center
@@ -64,8 +64,7 @@ class ShapleyRanking(Criterion):
     ) -> None:
         check_choice(solver, SOLVERS, "solver")
         _check_shrinkage(shrinkage, solver)
-        if not isinstance(tol, numbers.Real) or isinstance(tol, bool) or not 0 < tol < math.inf:
-            raise InputError(f"`tol` should be a number above 0; got {tol!r}.")
+        check_number("tol", tol)
         if solver != "svd" and tol != 1e-4:
             raise InputError(f"`tol` is for `solver='svd'`; {solver!r} has none. Leave it out.")
         self._model: Any = LinearDiscriminantAnalysis(
@@ -81,15 +80,14 @@ class ShapleyRanking(Criterion):
     ) -> RankingState:
         """Return the ranking, of which nothing is taken."""
         codes = _codes(response)
-        unowned = design.unowned
-        X, _ = center(design.matrix, response.V, None, ignored=unowned)
+        X, _ = center(design.matrix, response.V, None, ignored=design.unowned)
         features = np.flatnonzero(X.alive[design.single])
         scores = np.zeros(len(design.features))
         if len(features) and len(codes) > response.m + 1 > 1:
             A = X.columns(design.single[features]) * math.sqrt(X.shape[0])
             coef = self._coefficients(A, codes)  # (classes, or 1 for two; n)
             scores[features] = np.abs(coef).sum(axis=0) * np.abs(A).sum(axis=0)
-        return RankingState(_ranked(scores), scores, _exhausted(response, len(codes)))
+        return RankingState(in_order(scores, _TIE), scores, _exhausted(response, len(codes)))
 
     def _coefficients(self, A: Floats, codes: Any) -> Floats:
         try:
@@ -110,16 +108,6 @@ def _codes(response: Response) -> Any:
             f"and `task='classification'` if its numbers are classes."
         )
     return parts[0].codes
-
-
-def _ranked(scores: Floats) -> list[int]:
-    """Return the features with a score above zero, best first, ties by index."""
-    order, first = np.argsort(-scores, kind="stable"), math.inf
-    ranks = np.empty(len(scores))
-    for f in order.tolist():
-        first = first if scores[f] >= (1 - _TIE) * first else float(scores[f])
-        ranks[f] = -first
-    return [int(f) for f in np.lexsort((np.arange(len(scores)), ranks)) if scores[f] > 0]
 
 
 def _exhausted(response: Response, n_rows: int) -> str:

@@ -1,13 +1,17 @@
-"""Features in an order that was settled beforehand."""
+"""What rankings by models share: features in an order that was settled beforehand."""
 
 from __future__ import annotations
 
+import math
+import numbers
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.criteria.base import State
+from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats
 
 
@@ -57,3 +61,32 @@ class RankingState(State):
     def exhausted(self) -> str:
         """Say why the order ends."""
         return self._reason
+
+
+def in_order(scores: Floats, tie: float) -> list[int]:
+    """Return the places of scores above zero, the largest first, of equals the lowest place.
+
+    Scores are equal that are less than the share `tie` below the first of their equals.
+
+    Examples
+    --------
+    >>> in_order(np.array([0.5, 0.0, 1.0, 1.0 + 1e-12]), 1e-9)
+    [2, 3, 0]
+    """
+    ranks, first = np.empty(len(scores)), math.inf
+    for f in np.argsort(-scores, kind="stable").tolist():
+        first = first if scores[f] >= (1 - tie) * first else float(scores[f])
+        ranks[f] = -first
+    return [f for f in np.argsort(ranks, kind="stable").tolist() if scores[f] > 0]
+
+
+def check_number(
+    option: str, value: Any, *, whole: bool = False, least: int = 0, below: float = math.inf
+) -> None:
+    """Raise unless an option is a number above 0, or a whole one of at least `least`."""
+    kind = numbers.Integral if whole else numbers.Real
+    right = isinstance(value, kind) and not isinstance(value, bool)
+    if not right or not (least <= value < below) or (not least and value <= 0):
+        what = f"a whole number of at least {least}" if whole else "a number above 0"
+        limit = "" if math.isinf(below) else f" and below {below:g}"
+        raise InputError(f"`{option}` should be {what}{limit}; got {value!r}.")
