@@ -33,11 +33,10 @@ from sklearn.tree import DecisionTreeClassifier
 import orthoselect
 from orthoselect import MutualInformationSelector, OrthogonalSelector, compare, select
 from orthoselect.comparison.data import build_designs
+from orthoselect.comparison.entries import Entry, Plan, run_fold
+from orthoselect.comparison.entries import SharedValue as Shared
 from orthoselect.comparison.folds import find_sizes, split
-from orthoselect.comparison.lineup import Entry
 from orthoselect.comparison.models import find_model
-from orthoselect.comparison.work import Plan, run_fold
-from orthoselect.comparison.work import SharedValue as Shared
 from orthoselect.encode import find_labels
 from orthoselect.errors import (
     ComparisonInterrupted,
@@ -536,7 +535,7 @@ def test_one_selection_serves_all_sizes(monkeypatch):
         calls.append(args[2:])
         return select(*args, **options)
 
-    monkeypatch.setattr("orthoselect.comparison.work.select", counted)
+    monkeypatch.setattr("orthoselect.comparison.entries.select", counted)
     made = compare(*load_wine(return_X_y=True), ["socc", "lasso"], [1, 2, 5], folds=3)
     assert calls == [(5, "socc"), (5, "lasso")] * 3
     for record in made.records:
@@ -593,7 +592,7 @@ def test_a_method_that_fails_on_some_folds_is_told_with_their_number(monkeypatch
             raise InputError("not this time.")
         return select(*args, **options)
 
-    monkeypatch.setattr("orthoselect.comparison.work.select", sometimes)
+    monkeypatch.setattr("orthoselect.comparison.entries.select", sometimes)
     made = compare(X, y, ["socc", "jmi"], 2)
     assert made.methods[1].failed == "on 2 of 5 folds: not this time."
     assert {run.method for run in made.runs} == {"socc"}
@@ -814,7 +813,7 @@ def test_ctrl_c_before_anything_was_done_keeps_nothing(monkeypatch):
     def interrupted(*args, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("orthoselect.comparison.work.select", interrupted)
+    monkeypatch.setattr("orthoselect.comparison.entries.select", interrupted)
     with pytest.raises(
         ComparisonInterrupted, match=r"after 0 of 5 .*nothing was compared"
     ) as caught:

@@ -36,6 +36,18 @@ def listing(names: Iterable[object]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+def did_you_mean(unknown: Iterable[object], known: Sequence[str], most: int = 3) -> str:
+    """Return a question with the known names that are nearest to unknown ones, "" if none is near.
+
+    Examples
+    --------
+    >>> did_you_mean(["petal lenght"], ["petal length", "kind"])
+    'did you mean `petal length`?'
+    """
+    near = [k for name in unknown for k in difflib.get_close_matches(str(name), known, n=most)]
+    return f"did you mean {listing(dict.fromkeys(near))}?" if near else ""
+
+
 def shortened(words: str) -> str:
     """Return a message without the middle of names and values that are too long to read.
 
@@ -106,13 +118,7 @@ class UnknownColumnError(InputError):
     """A column was named that the table does not have."""
 
     def __init__(self, argument: str, unknown: Sequence[object], available: Sequence[str]) -> None:
-        near = [
-            match
-            for name in unknown
-            for match in difflib.get_close_matches(str(name), available, n=3)
-        ]
-        hint = f"did you mean {listing(dict.fromkeys(near))}?" if near else ""
-        hint = hint or f"the columns are {listing(available)}."
+        hint = did_you_mean(unknown, available) or f"the columns are {listing(available)}."
         super().__init__(
             f"`{argument}` should name columns of the table; there is no {listing(unknown)}: {hint}"
         )

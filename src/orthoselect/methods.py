@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from orthoselect.criteria import Criterion
-from orthoselect.errors import InputError, listing
+from orthoselect.errors import InputError, did_you_mean, listing
 
 # The options of `select` that a method may not take, and what they are if nobody gives them.
 GENERAL: Mapping[str, Any] = {
@@ -96,11 +96,10 @@ class Method:
         unknown = [name for name in options if name not in self.options]
         if unknown:
             taken = [*self._general(), *self.options]
-            near = [n for name in unknown for n in difflib.get_close_matches(name, taken, n=1)]
-            hint = f": did you mean {listing(dict.fromkeys(near))}?" if near else "."
+            near = did_you_mean(unknown, taken, most=1)
             raise InputError(
-                f"method {self.name!r} has no option {listing(unknown)}{hint} "
-                f"It takes {_all(taken)}."
+                f"method {self.name!r} has no option {listing(unknown)}"
+                f"{f': {near}' if near else '.'} It takes {_all(taken)}."
             )
         return self._class()(**self.preset, **options)
 

@@ -146,7 +146,7 @@ def find_roles(
     names, unfit = source.names, []
     if isinstance(data, Dataset):
         task, target = data.find_task(task, target), data.find_target(target)
-    asked, grouped = _find_asked(names, target, groups, include, exclude, sample_weight)
+    asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
     if isinstance(data, Dataset):
         if data.unsifted:
             unsifted, known = data, data.bytes_looked_at
@@ -195,7 +195,7 @@ def clean(
         As for `select`, which takes what is returned; each column should have one role.
     """
     target, names = dataset.find_target(target), dataset.names
-    asked, grouped = _find_asked(names, target, groups, include, exclude, sample_weight)
+    asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
     check_one_role(asked, names, grouped)
     dataset = sift(dataset, target, _spoken_of(names, asked, grouped, categorical_features))
     # Of blocks, whoever reads them complains: to ask now would take a pass over all columns.
@@ -211,7 +211,7 @@ def clean(
     return dataset
 
 
-def _find_asked(
+def find_asked(
     names: Sequence[str],
     target: Any,
     groups: Any,

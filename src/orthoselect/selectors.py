@@ -18,8 +18,8 @@ from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
 from orthoselect.errors import InputError
 from orthoselect.gram import GramStatistics
+from orthoselect.gram.gram_statistics import check_settled, features_of
 from orthoselect.gram.intake import check_block
-from orthoselect.gram.statistics import check_settled, features_of, start_statistics
 from orthoselect.read import is_kept_elsewhere, is_named
 from orthoselect.result import SelectionPath
 from orthoselect.roles import Fitted, as_values, check_has_rows
@@ -279,7 +279,7 @@ class OrthogonalSelector(_PathSelector):
         started = hasattr(self, "statistics_")
         validate_data(self, X, skip_check_array=True, reset=not started)
         settings = {k: getattr(self, k) for k in ("task", "categorical_features", "exclude")}
-        before = getattr(self, "statistics_", None) or start_statistics(settings, classes)
+        before = getattr(self, "statistics_", None) or GramStatistics(**settings, classes=classes)
         check_settled(before, settings, classes)
         statistics = copy(before).update(X, as_values(y), sample_weight)
         path = None

@@ -6,7 +6,7 @@ import pytest
 from kept_tables import N, same, table
 from orthoselect import GramStatistics, RowBlocks
 from orthoselect.errors import InputError, NonFiniteError, ShapeError
-from orthoselect.gram.kept import Kept
+from orthoselect.gram.intake import ReducedRows
 from orthoselect.read import on_dask, read_table
 
 da = pytest.importorskip("dask.array")
@@ -63,13 +63,21 @@ def test_what_is_beside_dask_has_to_fit(one_by_one):
         GramStatistics.of(X, y, spread(table()["kind"]))
 
 
-def test_levels_and_fractions_that_one_partition_has(one_by_one):
-    frame = table().assign(whole=np.where(np.arange(N) < 80, np.arange(N) % 3, 0.5))
+def test_levels_that_one_partition_has(one_by_one):
+    frame = table()
     frame.loc[85, "kind"] = "rare"
-    made = GramStatistics.of(spread(frame), "whole")
+    made = GramStatistics.of(spread(frame), "number")
     assert "kind=rare" in made.terms
+    same(made, GramStatistics.of(frame, "number"))
+
+
+def test_fractions_that_one_partition_has(one_by_one):
+    frame = table().assign(whole=np.where(np.arange(N) < 80, np.arange(N) % 3, 0.5))
+    with pytest.raises(InputError, match=r"`whole`.* with `task='regression'`"):
+        GramStatistics.of(spread(frame), "whole")
+    made = GramStatistics.of(spread(frame), "whole", task="regression")
     assert made.classes == {}
-    same(made, GramStatistics.of(frame, "whole"))
+    same(made, GramStatistics.of(frame, "whole", task="regression"))
 
 
 def test_errors_name_the_partition(one_by_one):
@@ -81,13 +89,13 @@ def test_errors_name_the_partition(one_by_one):
 
 def test_only_what_is_kept_leaves_a_partition(monkeypatch):
     merged = []
-    merge = Kept.merge
+    merge = ReducedRows.merge
 
     def watched(kept, other):
         merged.append(kept.n_rows)
         return merge(kept, other)
 
-    monkeypatch.setattr(Kept, "merge", watched)
+    monkeypatch.setattr(ReducedRows, "merge", watched)
     with dask.config.set(scheduler="threads"):
         GramStatistics.of(spread(table(), 20), "y")
     assert len(merged) == 19  # by a tree: not one after the other

@@ -292,16 +292,34 @@ def test_levels_and_classes_of_either_side():
     same((GramStatistics.of(second, "y") + GramStatistics.of(first, "y")).select(5), both.select(5))
 
 
-def test_whole_numbers_become_numbers_once_there_are_fractions(rng):
+def test_whole_numbers_that_turn_out_to_be_quantities_are_refused(rng):
     X = rng.normal(size=(80, 4))
     y = np.round(2 * X[:, 0] - X[:, 1])
     y[60:] += 0.5
     statistics = GramStatistics().update(X[:30], y[:30])
     assert statistics.classes["y"]
-    statistics.update(X[30:70], y[30:70]).update(X[70:], y[70:])
-    assert not statistics.classes
-    same(statistics.select(3), select(X, y, 3))
+    with pytest.raises(InputError, match=r"taken for classes.* with `task='regression'`"):
+        statistics.update(X[30:70], y[30:70])
     left, right = GramStatistics.of(X[:30], y[:30]), GramStatistics.of(X[30:], y[30:])
+    for one, other in ((left, right), (right, left)):
+        with pytest.raises(
+            InputError, match=r"classes that are numbers.* with `task='regression'`"
+        ):
+            one + other
+    same(right.update(X[:30], y[:30]).select(3), select(X, y, 3))  # it was known from the first
+
+
+def test_whole_numbers_are_quantities_where_that_is_said(rng):
+    X = rng.normal(size=(80, 4))
+    y = np.round(2 * X[:, 0] - X[:, 1])
+    y[60:] += 0.5
+    statistics = GramStatistics(task="regression").update(X[:30], y[:30])
+    assert not statistics.classes
+    same(statistics.update(X[30:70], y[30:70]).update(X[70:], y[70:]).select(3), select(X, y, 3))
+    left, right = (
+        GramStatistics.of(X[rows], y[rows], task="regression")
+        for rows in (slice(0, 30), slice(30, 80))
+    )
     same((left + right).select(3), select(X, y, 3))
     same((right + left).select(3), select(X, y, 3))
 
@@ -326,8 +344,8 @@ def test_numbers_taken_for_classes_keep_their_digits_far_from_zero(rng, offset, 
     X, y = rng.normal(size=(20, 3)), offset + rng.integers(0, 3, 20)
     path = cut_and_added(X, y, size).select(2, task="regression")
     assert path.total == pytest.approx(naive.exact_r_squared(X.T[path.features], y), abs=1e-13)
-    y = y + np.where(np.arange(20) == 13, 0.5, 0.0)  # one is no class any more
-    path = cut_and_added(X, y, size).select(2)
+    y = y + np.where(np.arange(20) == 13, 0.5, 0.0)  # one is no class
+    path = cut_and_added(X, y, size, task="regression").select(2)
     assert path.total == pytest.approx(naive.exact_r_squared(X.T[path.features], y), abs=1e-13)
 
 

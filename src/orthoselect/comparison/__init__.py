@@ -4,11 +4,10 @@ In come a table, a response and the methods' names; out goes an `orthoselect.Com
 to know is `Plan`, what all folds share: `run_fold` does one method on one fold of it.
 
 run: `compare`, from its arguments through all folds, in processes, to the result.
-lineup: which methods are compared, with which options.
+entries: which methods are compared, with which options; one of them on one fold.
 data: the table, whose rows can be taken, the response, and columns for the models.
 folds: which rows train and validate, and how many features are tried.
 models: what is trained on selected features, and the scores it is judged by.
-work: one method on one fold; collect: what came of all, as a Comparison.
 """
 
 from orthoselect.comparison.run import compare

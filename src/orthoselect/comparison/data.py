@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
@@ -13,52 +13,27 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.arguments import ColumnSpec, check_some_left
+from orthoselect.arguments import check_some_left
 from orthoselect.encode import Labels, Response
-from orthoselect.errors import InputError, NonFiniteError
+from orthoselect.encode.table import check_finite_numbers
+from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.read import Block, Dataset, Source, find_file, is_path, why_not_whole
+from orthoselect.read import Block, Dataset, find_file, is_path, why_not_whole
 from orthoselect.read.block import as_array
-from orthoselect.roles import check_has_rows, find_roles
+from orthoselect.roles import Roles, check_has_rows, find_roles
 
 
 @dataclass(frozen=True)
 class ComparedData:
-    """A table and a response, looked at once for all folds.
+    """A table and a response, looked at once for all folds."""
 
-    Attributes
-    ----------
-    table : Dataset, array, SciPy sparse in rows, or dataframe
-    source : Source
-        The same, for reading.
-    y : array with N rows
-        Class codes, or numbers (one column or several).
-    classes : Labels or None
-        The classes behind the codes.
-    file : str or None
-        What to write in a call for the file that the table was read from.
-    title, target : str
-        What to call the table and the response.
-    groups : mapping of str to columns
-    left_out : list of int
-        Columns to exclude.
-    taken : list of int
-        The column of the response, if the table has it.
-    categorical : set of int
-        Columns that hold labels.
-    """
-
-    table: Any
-    source: Source
-    y: NDArray
-    classes: Labels | None
-    file: str | None
+    roles: Roles  # what each column is for
+    table: Any  # Dataset, array, SciPy sparse in rows, or dataframe
+    y: NDArray  # class codes, or numbers (one column or several)
+    classes: Labels | None  # the classes behind the codes
+    file: str | None  # what to write in a call for the file that the table was read from
     title: str
-    target: str
-    groups: Mapping[str, list[int]]
-    left_out: list[int]
-    taken: list[int]
-    categorical: set[int]
+    target: str  # what to call the response
 
     @property
     def task(self) -> str:
@@ -68,74 +43,44 @@ class ComparedData:
     @property
     def is_sparse(self) -> bool:
         """Whether the table is sparse."""
-        table = self.table.data if isinstance(self.table, Dataset) else self.table
-        return sp.issparse(table)
-
-    @property
-    def excluded(self) -> list[int]:
-        """Columns never taken: those left out, and that of the response."""
-        return [*self.left_out, *self.taken]
+        return sp.issparse(self.table.data if isinstance(self.table, Dataset) else self.table)
 
     @property
     def kinds(self) -> dict[str, int]:
         """How many features there are to choose from, by kind."""
-        columns = set(range(len(self.source.names))) - set(self.excluded)
-        groups = [columns & set(members) for members in self.groups.values()]
+        columns = set(range(len(self.roles.source.names))) - self.roles.skip
+        groups = [columns & set(members) for members in self.roles.groups.values()]
         alone = columns.difference(*groups)
         return {
-            "numeric": len(alone - self.categorical),
-            "categorical": len(alone & self.categorical),
+            "numeric": len(alone - self.roles.categorical),
+            "categorical": len(alone & self.roles.categorical),
             "group": sum(bool(members) for members in groups),
         }
 
 
-def open_data(
-    data: Any,
-    target: Any,
-    task: str,
-    categorical_features: ColumnSpec,
-    groups: Any,
-    exclude: ColumnSpec,
-) -> ComparedData:
+def open_data(data: Any, target: Any, **asked: Any) -> ComparedData:
     """Look at the data; the arguments are those of `select`."""
     check_has_rows(data, "`compare`")
-    file = _in_code(data) if is_path(data) else None
+    file = None
+    if is_path(data):
+        file = repr(str(data) if isinstance(data, (str, Path)) else [str(each) for each in data])
     data = find_file(data)
     if why_not_whole(data) is not None:
         raise InputError(
             "`compare` should have a table in memory, whose rows it cuts into folds; got one in "
             "blocks, or one too large for memory. Pass an array, a dataframe or a smaller file."
         )
-    roles = find_roles(
-        _by_rows(data),
-        target,
-        task=task,
-        categorical_features=categorical_features,
-        groups=groups,
-        exclude=exclude,
+    roles = find_roles(_by_rows(data), target, **asked)
+    table, names = _by_rows(roles.data), roles.source.names
+    response, _ = roles.source.response(
+        roles.target, roles.target_columns, roles.task, "dummy", None
     )
-    source, table = roles.source, _by_rows(roles.data)
-    response, _ = source.response(roles.target, roles.target_columns, roles.task, "dummy", None)
     y, classes = _plain_response(response)
-    opened = ComparedData(
-        table=table,
-        source=source,
-        y=y,
-        classes=classes,
-        file=file,
-        title=table.name if isinstance(table, Dataset) else "table",
-        target=_name_of(target, table, [source.names[c] for c in roles.target_columns]),
-        groups=roles.groups,
-        left_out=roles.exclude,
-        taken=roles.target_columns,
-        categorical=roles.categorical,
-    )
+    title = table.name if isinstance(table, Dataset) else "table"
+    called = _name_of(target, table, [names[c] for c in roles.target_columns])
+    opened = ComparedData(roles, table, y, classes, file, title, called)
     check_some_left(sum(opened.kinds.values()))
     return opened
-
-
-def _in_code(path: Any) -> str:
-    return repr(str(path) if isinstance(path, (str, Path)) else [str(each) for each in path])
 
 
 def _by_rows(data: Any) -> Any:
@@ -144,13 +89,10 @@ def _by_rows(data: Any) -> Any:
         return replace(data, data=_by_rows(data.data))
     if sp.issparse(data):
         return data.tocsr()
-    return data if nw.dependencies.is_into_dataframe(data) else _array(data)
-
-
-def _array(data: Any) -> Any:
+    known = nw.dependencies
     # What is no table (a single column, say) goes on as it is: open_whole has the words for it.
-    other = nw.dependencies.is_into_series(data) or nw.dependencies.is_polars_lazyframe(data)
-    return data if other else as_array(data, "X")
+    no_table = known.is_into_series(data) or known.is_polars_lazyframe(data)
+    return data if no_table or known.is_into_dataframe(data) else as_array(data, "X")
 
 
 def take_rows(table: Any, rows: Indices) -> Any:
@@ -188,19 +130,11 @@ def _name_of(target: Any, table: Any, taken: list[str]) -> str:
 
 @dataclass(frozen=True)
 class Designs:
-    """The columns of all selected features, in order of selection.
-
-    Attributes
-    ----------
-    train, validation : array or SciPy sparse array
-        Of as many columns each.
-    ends : list of int
-        After how many columns each feature ends.
-    """
+    """The columns of all selected features, in order of selection: arrays or SciPy sparse."""
 
     train: Any
     validation: Any
-    ends: list[int]
+    ends: list[int]  # after how many columns each feature ends
 
     def first(self, n_features: int) -> tuple[Any, Any]:
         """Return the columns of the features selected first, of training and validation rows."""
@@ -241,17 +175,9 @@ def _numbers(block: Block, columns: Indices, sparse: bool) -> Any:
     place = np.argsort(np.argsort(columns))  # blocks read columns in the table's order
     values = block.numeric(np.sort(columns))[:, place]
     values = (sp.csc_array(values) if sp.issparse(values) else values).astype(np.float64)
-    _check_finite(values, [block.names[column] for column in columns])
+    # Gaps in validation rows, which the selection did not see.
+    check_finite_numbers(values, [block.names[column] for column in columns])
     return values.toarray() if sp.issparse(values) and not sparse else values
-
-
-def _check_finite(values: Any, names: list[str]) -> None:
-    """Raise for gaps in validation rows, which the selection did not see."""
-    if np.isfinite(values.data if sp.issparse(values) else values).all():
-        return
-    dense = values.toarray() if sp.issparse(values) else values
-    gaps = zip(names, np.isnan(dense).sum(0).tolist(), np.isinf(dense).sum(0).tolist())
-    raise NonFiniteError({name: (n_nan, n_inf) for name, n_nan, n_inf in gaps if n_nan or n_inf})
 
 
 def _code_labels(train: Block, validation: Block, column: int) -> tuple[Floats, Floats]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +12,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
 from orthoselect.encode import Labels
-from orthoselect.errors import (
-    InputError,
-    ShapeError,
-    TooManyRequestedWarning,
-    warn,
-    with_text,
-)
+from orthoselect.errors import InputError, ShapeError, TooManyRequestedWarning, warn, with_text
 
 _MOST_SIZES = 20
 _LARGEST_SEED = 2**32 - 1
@@ -25,21 +20,11 @@ _LARGEST_SEED = 2**32 - 1
 
 @dataclass(frozen=True)
 class Fold:
-    """Rows to train on and rows to validate on.
+    """Rows to train on and rows to validate on, ascending."""
 
-    Attributes
-    ----------
-    repeat, fold : int
-        From 1 on.
-    number : int
-        Its place among the folds of all repeats, from 1 on.
-    train, validation : integer arrays
-        Rows, ascending.
-    """
-
-    repeat: int
-    fold: int
-    number: int
+    repeat: int  # from 1 on
+    fold: int  # from 1 on
+    number: int  # its place among the folds of all repeats, from 1 on
     train: NDArray[np.intp]
     validation: NDArray[np.intp]
 
@@ -47,14 +32,8 @@ class Fold:
 def find_sizes(sizes: Any, available: int) -> tuple[int, ...]:
     """Return the numbers of features to try, ascending.
 
-    A number k is 1, ..., k, thinned where k is above 20: at nearly equal ratios, from 1 to k.
-
-    Parameters
-    ----------
-    sizes : int or sequence of int
-    available : int
-        How many features there are. A number k goes no further; a list that does is cut off, with
-        a warning.
+    A number k is 1, ..., k, thinned where k is above 20: at nearly equal ratios, from 1 to k. It
+    goes no further than the available features; a list that does is cut off, with a warning.
 
     Examples
     --------
@@ -66,7 +45,7 @@ def find_sizes(sizes: Any, available: int) -> tuple[int, ...]:
     (2, 4, 8)
     """
     check_sizes(sizes)
-    if not _is_whole(sizes):
+    if not is_whole(sizes):
         return _within(sorted({int(size) for size in sizes}), available)
     k = min(int(sizes), available)
     if k <= _MOST_SIZES:
@@ -76,8 +55,10 @@ def find_sizes(sizes: Any, available: int) -> tuple[int, ...]:
 
 def check_sizes(sizes: Any) -> None:
     """Raise unless these are numbers of features."""
-    listed = _listed(sizes)
-    wrong = [size for size in listed if not _is_whole(size) or size < 1]
+    listed: list[Any] = [sizes]
+    with suppress(TypeError):
+        listed = [sizes] if isinstance(sizes, str) else list(sizes)
+    wrong = [size for size in listed if not is_whole(size) or size < 1]
     if wrong or not listed:
         found = repr(wrong[0]) if wrong else "an empty list"
         raise InputError(
@@ -101,20 +82,14 @@ def _within(sizes: list[int], available: int) -> tuple[int, ...]:
     return tuple(size for size in sizes if size <= available)
 
 
-def _listed(sizes: Any) -> list[Any]:
-    try:
-        return [sizes] if isinstance(sizes, str) else list(sizes)
-    except TypeError:
-        return [sizes]
-
-
-def _is_whole(value: Any) -> bool:
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number, and no truth value."""
     return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def check_whole(value: Any, least: int, argument: str) -> int:
     """Return a whole number that is large enough."""
-    if not _is_whole(value) or value < least:
+    if not is_whole(value) or value < least:
         raise InputError(
             f"`{argument}` should be a whole number of at least {least}; got {value!r}."
         )
@@ -125,7 +100,7 @@ def find_seed(random_state: Any) -> int:
     """Return the seed of everything random: the one given, or for None a new one."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1)[0])
-    if not _is_whole(random_state) or not 0 <= random_state <= _LARGEST_SEED:
+    if not is_whole(random_state) or not 0 <= random_state <= _LARGEST_SEED:
         raise InputError(
             f"`random_state` should be a whole number from 0 to {_LARGEST_SEED}, or None for a "
             f"new one; got {random_state!r}."
@@ -136,15 +111,14 @@ def find_seed(random_state: Any) -> int:
 def split(y: NDArray, classes: Labels | None, folds: int, repeats: int, seed: int) -> list[Fold]:
     """Cut the rows into folds, each of which validates once in every repeat.
 
-    Parameters
-    ----------
-    y : array with N rows
-    classes : Labels or None
-        The classes, which all folds then have in like shares.
-    folds, repeats, seed : int
+    If there are classes, all folds have them in like shares.
     """
     if classes is None:
-        _check_rows(len(y), folds)
+        if len(y) < 2 * folds:  # one row has no variance that could be explained
+            raise ShapeError(
+                f"there should be at least 2 rows for each of the {folds} folds; there are "
+                f"{len(y)} rows. Choose fewer `folds`."
+            )
         splitter = RepeatedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
     else:
         _check_classes(classes, folds)
@@ -154,14 +128,6 @@ def split(y: NDArray, classes: Labels | None, folds: int, repeats: int, seed: in
         Fold(k // folds + 1, k % folds + 1, k + 1, train, validation)
         for k, (train, validation) in enumerate(rows)
     ]
-
-
-def _check_rows(n_rows: int, folds: int) -> None:
-    if n_rows < 2 * folds:  # one row has no variance that could be explained
-        raise ShapeError(
-            f"there should be at least 2 rows for each of the {folds} folds; there are {n_rows} "
-            f"rows. Choose fewer `folds`."
-        )
 
 
 def _check_classes(classes: Labels, folds: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,20 +24,11 @@ _ROUNDS = 10_000  # scikit-learn's defaults, 100 and 1000, end early on plain ta
 
 @dataclass(frozen=True)
 class _Named:
-    """A model known by name.
+    """A model known by name."""
 
-    Attributes
-    ----------
-    task : str
-        What it is for.
-    make : callable
-    takes_sparse : bool
-        Whether it is as good on sparse columns; they are then not filled in.
-    """
-
-    task: str
+    task: str  # what it is for
     make: Callable[[], BaseEstimator]
-    takes_sparse: bool = False
+    takes_sparse: bool = False  # whether it is as good on sparse columns, which then stay so
 
 
 ESTIMATORS = {
@@ -54,22 +45,11 @@ _USUAL = {"classification": "lda", "regression": "least_squares"}
 
 @dataclass(frozen=True)
 class Model:
-    """How to train and to judge.
+    """How to train and to judge."""
 
-    Attributes
-    ----------
-    name : str
-        What to call the estimator.
-    estimator : scikit-learn estimator
-        Not fitted.
-    takes_sparse : bool
-        Whether sparse columns may stay sparse.
-    scoring : str
-    """
-
-    name: str
-    estimator: Any
-    takes_sparse: bool
+    name: str  # what to call the estimator
+    estimator: Any  # of scikit-learn, not fitted
+    takes_sparse: bool  # whether sparse columns may stay sparse
     scoring: str
 
     def scores(
@@ -82,34 +62,16 @@ class Model:
 
 
 def find_model(estimator: Any, scoring: Any, task: str, sparse: bool, seed: int) -> Model:
-    """Return the model and the score that were asked for.
+    """Return the model and the score that were asked for, as `compare` explains them.
 
-    Parameters
-    ----------
-    estimator : str or scikit-learn estimator
-        "auto" is linear discriminant analysis for classes, least squares for numbers. Those known
-        by name have their columns scaled to standard deviation one (on training rows); others
-        get the columns as they are.
-    scoring : str
-        "auto" is accuracy for classes, R squared for numbers.
-    task : {"classification", "regression"}
-    sparse : bool
-        Whether the columns are.
-    seed : int
-        Of models that draw random numbers and have no seed of their own.
+    Models that draw random numbers and have no seed of their own get this one.
     """
-    score = _find_score(scoring, task)
+    score = _find(scoring, _SCORES, _USUAL_SCORE, task, "scoring")
     if not isinstance(estimator, str):
         _check_estimator(estimator, task)
         return Model(_name(estimator), _seeded(clone(estimator), seed), False, score)
-    name = _USUAL[task] if estimator == "auto" else estimator
-    chosen = ESTIMATORS[check_choice(name, ["auto", *ESTIMATORS], "estimator")]
-    if chosen.task != task:
-        fitting = [repr(k) for k, e in ESTIMATORS.items() if e.task == task]
-        raise InputError(
-            f"`estimator={name!r}` is for {_KINDS[chosen.task]}; the response holds "
-            f"{_KINDS[task]}. Choose one of {', '.join(fitting)}, or set `task`."
-        )
+    name = _find(estimator, ESTIMATORS, _USUAL, task, "estimator")
+    chosen = ESTIMATORS[name]
     stays_sparse = sparse and chosen.takes_sparse
     scaler = StandardScaler(with_mean=not stays_sparse)  # without means zeros stay zeros
     pipeline = make_pipeline(scaler, _seeded(chosen.make(), seed))
@@ -117,6 +79,21 @@ def find_model(estimator: Any, scoring: Any, task: str, sparse: bool, seed: int)
 
 
 _KINDS = {"classification": "classes", "regression": "numbers"}
+
+
+def _find(
+    value: Any, known: Mapping[str, Any], usual: Mapping[str, str], task: str, argument: str
+) -> str:
+    """Return the name of the model or score that was asked for; it has to be made for the task."""
+    name = usual[task] if value == "auto" else value
+    check_choice(name, ["auto", *known], argument)
+    if known[name].task != task:
+        fitting = ", ".join(repr(k) for k, one in known.items() if one.task == task)
+        raise InputError(
+            f"`{argument}={name!r}` is for {_KINDS[known[name].task]}; the response holds "
+            f"{_KINDS[task]}. Choose one of {fitting}, or set `task`."
+        )
+    return name
 
 
 def _check_estimator(estimator: Any, task: str) -> None:
@@ -200,15 +177,3 @@ _SCORES = {
     "r2": _Score("regression", _of_predictions(r2_score)),
 }
 _USUAL_SCORE = {"classification": "accuracy", "regression": "r2"}
-
-
-def _find_score(scoring: Any, task: str) -> str:
-    check_choice(scoring, ["auto", *_SCORES], "scoring")
-    name = _USUAL_SCORE[task] if scoring == "auto" else scoring
-    if _SCORES[name].task != task:
-        fitting = ", ".join(repr(k) for k, s in _SCORES.items() if s.task == task)
-        raise InputError(
-            f"`scoring={name!r}` is for {_KINDS[_SCORES[name].task]}; the response holds "
-            f"{_KINDS[task]}. Choose one of {fitting}, or set `task`."
-        )
-    return name

@@ -2,37 +2,51 @@
 
 from __future__ import annotations
 
-import numbers
+import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
 from joblib import Parallel, delayed
 
-from orthoselect.arguments import ColumnSpec
-from orthoselect.comparison.collect import Collector
-from orthoselect.comparison.data import open_data
+from orthoselect.arguments import ColumnSpec, target_in_code
+from orthoselect.comparison.data import ComparedData, open_data
+from orthoselect.comparison.entries import (
+    Entry,
+    Outcome,
+    Plan,
+    SharedValue,
+    as_argument,
+    find_entries,
+    run_fold,
+    usual_entries,
+    with_options,
+)
 from orthoselect.comparison.folds import (
     Fold,
     check_sizes,
     check_whole,
     find_seed,
     find_sizes,
+    is_whole,
     split,
 )
-from orthoselect.comparison.lineup import (
-    Entry,
-    as_argument,
-    find_entries,
-    usual_entries,
-    with_options,
-)
-from orthoselect.comparison.models import find_model
-from orthoselect.comparison.work import Outcome, Plan, SharedValue, run_fold
+from orthoselect.comparison.models import Model, find_model
 from orthoselect.errors import ComparisonInterrupted, InputError, warn, with_text
-from orthoselect.result import Comparison
+from orthoselect.result import Comparison, Setting
+from orthoselect.result.text import plain
+from orthoselect.show.facts import class_counts, spread
+from orthoselect.versions import versions
 
+# Arguments of `compare` that a call does not show.
+_DEFAULTS = (
+    ("repeats", 1),
+    ("categorical_features", "from_dtype"),
+    ("groups", None),
+    ("exclude", None),
+)
 Progress = Callable[[int, int, str, int], Any]
 
 
@@ -137,7 +151,14 @@ def compare(
     _check_n_jobs(n_jobs)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        opened = open_data(data, target, task, categorical_features, groups, exclude)
+        opened = open_data(
+            data,
+            target,
+            task=task,
+            categorical_features=categorical_features,
+            groups=groups,
+            exclude=exclude,
+        )
         wanted = find_sizes(sizes, sum(opened.kinds.values()))
     warned = _pass_on(caught)
     entries = with_options(asked or usual_entries(opened), options or {})
@@ -152,9 +173,9 @@ def compare(
         "repeats": int(repeats),
         "random_state": seed,
         "task": opened.task,
-        "categorical_features": _told(categorical_features, opened.categorical),
-        "groups": dict(opened.groups) or None,
-        "exclude": opened.left_out or None,
+        "categorical_features": _told(categorical_features, opened.roles.categorical),
+        "groups": dict(opened.roles.groups) or None,
+        "exclude": opened.roles.exclude or None,
     }
     collector = Collector(opened, entries, model, settings, warned)
     cut = split(opened.y, opened.classes, folds, repeats, seed)
@@ -162,9 +183,9 @@ def compare(
         data=SharedValue((opened.table, opened.y)),
         options={
             **{name: settings[name] for name in ("task", "categorical_features", "groups")},
-            "exclude": opened.excluded,
+            "exclude": sorted(opened.roles.skip),
         },
-        categorical=opened.categorical,
+        categorical=opened.roles.categorical,
         model=model,
         sizes=wanted,
     )
@@ -173,8 +194,7 @@ def compare(
 
 
 def _check_n_jobs(n_jobs: Any) -> None:
-    whole = isinstance(n_jobs, numbers.Integral) and not isinstance(n_jobs, bool)
-    if n_jobs is not None and (not whole or n_jobs == 0):
+    if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
         raise InputError(
             f"`n_jobs` should be a number of processes, or negative (-1: as many as there are "
             f"processors), or None; got {n_jobs!r}."
@@ -202,29 +222,156 @@ def _run_all(
     progress: Progress | None,
     collector: Collector,
 ) -> None:
-    """Hand every outcome to the collector as it arrives; Ctrl-C raises with what it has."""
+    """Hand every outcome to the collector as it arrives; Ctrl-C raises with what it has.
+
+    The tasks run in processes: what threads warn of cannot be told apart.
+    """
+    parallel = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered")
     try:
-        with _outcomes(plan, tasks, n_jobs) as outcomes:
+        outcomes = parallel(delayed(run_fold)(plan, entry, fold) for entry, fold in tasks)
+        try:
             for done, outcome in enumerate(outcomes, start=1):
                 collector.outcomes.append(outcome)
                 if progress is not None:
                     progress(done, len(tasks), outcome.method, outcome.fold)
+        finally:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # joblib's words on tasks that are not wanted now
+                outcomes.close()
     except KeyboardInterrupt:
         done = len(collector.outcomes)
         comparison = collector.comparison() if done else None
         raise ComparisonInterrupted(comparison, done, len(tasks)) from None
 
 
-@contextmanager
-def _outcomes(
-    plan: Plan, tasks: list[tuple[Entry, Fold]], n_jobs: int | None
-) -> Iterator[Iterator[Outcome]]:
-    """Run the tasks, in processes: what threads warn of cannot be told apart."""
-    parallel = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered")
-    outcomes = parallel(delayed(run_fold)(plan, entry, fold) for entry, fold in tasks)
-    try:
-        yield outcomes
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib's words on tasks that are no longer wanted
-            outcomes.close()
+# What came of it
+
+
+@dataclass
+class Collector:
+    """What has come of the methods so far, and what the result says of it, told once."""
+
+    data: ComparedData
+    entries: Sequence[Entry]  # in the order in which they were asked for, also those left out
+    model: Model
+    options: Mapping[str, Any]  # the arguments of `compare`, as they were resolved
+    warned: list[str]  # what was warned of before the first outcome
+    outcomes: list[Outcome] = field(default_factory=list)  # in any order
+
+    def comparison(self) -> Comparison:
+        """Return the comparison as far as it goes."""
+        failures = self._failures()
+        runs = [o.run for o in self._ordered() if o.run is not None and o.method not in failures]
+        methods = [entry.compared(failures.get(entry.name)) for entry in self.entries]
+        return Comparison(runs, methods, self._setting())
+
+    def finish(self) -> Comparison:
+        """Return the comparison, warn once of each thing, and raise if no method worked."""
+        comparison = self.comparison()
+        failed = {m.name: m.failed for m in comparison.methods if m.failed is not None}
+        if len(failed) == len(comparison.methods):
+            reasons = list(dict.fromkeys(failed.values()))
+            told = [f"{name}: {reason}" for name, reason in failed.items()]
+            words = reasons if len(reasons) == 1 else ["none of the methods works here.", *told]
+            raise InputError(" ".join(map(str, words)))
+        for warning in self._warnings():
+            warn(warning)
+        return comparison
+
+    @property
+    def _n_folds(self) -> int:
+        return self.options["folds"] * self.options["repeats"]
+
+    def _ordered(self) -> list[Outcome]:
+        place = {entry.name: k for k, entry in enumerate(self.entries)}
+        return sorted(self.outcomes, key=lambda o: (place[o.method], o.fold))
+
+    def _failures(self) -> dict[str, str]:
+        """Return why methods failed: the reason on the first such fold, and on how many."""
+        reasons: dict[str, list[str]] = {}
+        for outcome in self._ordered():
+            if outcome.failed is not None:
+                reasons.setdefault(outcome.method, []).append(outcome.failed)
+        return {
+            name: found[0]
+            if len(found) == self._n_folds
+            else f"on {len(found)} of {self._n_folds} folds: {found[0]}"
+            for name, found in reasons.items()
+        }
+
+    def _warnings(self) -> list[Warning]:
+        """Return each kind of warning once, with the methods and the number of folds it is for.
+
+        Texts that differ only in their numbers, as from fold to fold, are the same.
+        """
+        heard: dict[tuple[type[Warning], str], list[tuple[Outcome, str]]] = {}
+        for outcome in self._ordered():
+            for kind, text in outcome.warnings:
+                key = kind, re.sub(r"\d+", "#", text)
+                heard.setdefault(key, []).append((outcome, text))
+        told: list[Warning] = []
+        for (kind, _), found in heard.items():
+            methods = ", ".join(dict.fromkeys(outcome.method for outcome, _ in found))
+            n_folds = len({outcome.fold for outcome, _ in found})
+            where = f"{methods}; {n_folds} of {self._n_folds} folds"
+            told.append(with_text(kind, f"{found[0][1]} ({where})"))
+        return told
+
+    def _setting(self) -> Setting:
+        warnings = [*self.warned, *(str(warning) for warning in self._warnings())]
+        return Setting(
+            title=self.data.title,
+            target=self.data.target,
+            task=self.data.task,
+            estimator=self.model.name,
+            scoring=self.model.scoring,
+            folds=self.options["folds"],
+            repeats=self.options["repeats"],
+            seed=self.options["random_state"],
+            sizes=tuple(self.options["sizes"]),
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            data=_data_facts(self.data, warnings),
+            reproduce=_how_to_reproduce(self.data, self.options),
+        )
+
+
+def _data_facts(data: ComparedData, warnings: Sequence[str]) -> dict[str, Any]:
+    """Return what the data hold, and what was warned of, plain."""
+    roles, is_one = data.roles, data.classes is None and data.y.ndim == 1
+    names, reason = roles.source.names, "named in `exclude`"
+    return {
+        "rows": roles.source.n_rows,
+        "columns": len(names),
+        "classes": None if data.classes is None else class_counts(data.classes),
+        "response": spread(data.y, ddof=1) if is_one else None,
+        "kinds": data.kinds,
+        "left_out": [{"name": names[column], "reason": reason} for column in roles.exclude],
+        "weighted": False,
+        "warnings": list(warnings),
+    }
+
+
+def _how_to_reproduce(data: ComparedData, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is needed to do it again, plain; `options` are the arguments of `compare`."""
+    roles, names = data.roles, data.roles.source.names
+    options = {
+        **options,
+        "groups": {k: [names[c] for c in g] for k, g in roles.groups.items()} or None,
+        "exclude": [names[column] for column in roles.exclude] or None,
+    }
+    if isinstance(options["categorical_features"], list):
+        options["categorical_features"] = [names[c] for c in options["categorical_features"]]
+    told = [f"{k}={_code(v)}" for k, v in options.items() if (k, v) not in _DEFAULTS]
+    target = target_in_code([names[c] for c in roles.target_columns])
+    return {
+        "command": None,
+        "python": f"orthoselect.compare({', '.join([data.file or 'data', target, *told])})",
+        "options": plain(options),
+        "seed": options["random_state"],
+        "versions": versions("numpy", "scipy", "scikit-learn", "joblib"),
+    }
+
+
+def _code(value: Any) -> str:
+    """Return a value as Python writes it, in one line."""
+    return repr(value) if isinstance(value, str) else " ".join(repr(value).split())

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode.labels import Labels
+from orthoselect.errors import NonFiniteError
 from orthoselect.matrix import BlockMatrix, Matrix
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.blocks import ProjectedMatrix
@@ -182,3 +183,25 @@ def _project(
 
 def _projected(make: Callable[[Table], Matrix], mine: Indices, n: int, table: Table) -> Matrix:
     return ProjectedMatrix(make(table), mine, n)
+
+
+def check_finite_numbers(numeric: Any, names: Sequence[str]) -> None:
+    """Raise for NaN and infinity in an array or SciPy sparse matrix with columns of these names."""
+    sparse = hasattr(numeric, "tocoo")
+    if (numeric.data if sparse else numeric).dtype.kind != "f":
+        return
+    with np.errstate(all="ignore"):
+        if np.isfinite(numeric.sum()):
+            return
+    n_nan, n_inf = (_count_by_column(numeric, is_bad) for is_bad in (np.isnan, np.isinf))
+    bad = np.flatnonzero(n_nan + n_inf).tolist()
+    if bad:  # none if a sum of finite numbers was too large
+        raise NonFiniteError({names[k]: (int(n_nan[k]), int(n_inf[k])) for k in bad})
+
+
+def _count_by_column(numeric: Any, is_bad: Callable[[NDArray], NDArray]) -> NDArray[np.intp]:
+    """Count the entries of each column that are bad."""
+    if not hasattr(numeric, "tocoo"):
+        return is_bad(numeric).sum(axis=0)
+    entries = numeric.tocoo()
+    return np.bincount(entries.col[is_bad(entries.data)], minlength=numeric.shape[1])

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from orthoselect.encode import Labels, NumberedNames
 from orthoselect.encode.labels import LevelsSeen
 from orthoselect.errors import InputError
-from orthoselect.gram.layout import Layout, ResponseColumn, by_appearance
+from orthoselect.gram.intake import ReducedRows
+from orthoselect.gram.layout import ResponseColumn, StatisticsLayout, by_appearance
 from orthoselect.matrix.triangle import Triangle
 from orthoselect.output import replacing
 
@@ -24,20 +25,15 @@ _ARRAYS = ("R", "shift", "exponents", "precision")
 _LARGEST_EXPONENT = 2200  # of two: from the smallest double to the largest
 
 
-def save(
-    path: str | Path,
-    layout: Layout,
-    whole: Triangle,
-    known: dict[str, Any],
-    settings: dict[str, Any],
-) -> None:
-    """Write statistics to a file."""
+def save(path: str | Path, reduced: ReducedRows) -> None:
+    """Write what is kept of rows to a file."""
+    (layout, whole), settings = reduced.known(), reduced.settings
     header = json.dumps(
         {
             "format": FORMAT,
             "version": VERSION,
-            **known,
-            "settings": {**settings, "classes": _plain(settings["classes"], "y")},
+            **reduced.counts(),
+            "settings": {"task": settings["task"], "classes": _plain(settings["classes"], "y")},
             "columns": None if isinstance(layout.names, NumberedNames) else list(layout.names),
             "n_columns": len(layout.names),
             "numeric": layout.numeric_at.tolist(),
@@ -46,8 +42,8 @@ def save(
             },
             "labels_by_dtype": None if layout.by_dtype is None else sorted(layout.by_dtype),
             "responses": [_response(response) for response in layout.responses],
-            "response_at": layout.taken,
-            "weights_at": layout.weighting,
+            "response_at": layout.target_columns,
+            "weights_at": layout.weight_columns,
             "excluded": layout.excluded,
             "terms": [list(term) for term in layout.terms],
         },
@@ -65,13 +61,15 @@ def save(
                 np.lib.format.write_array(member, array, allow_pickle=False)
 
 
-def load(path: str | Path) -> tuple[Layout, Triangle, dict[str, Any], dict[str, Any]]:
+def load(path: str | Path) -> ReducedRows:
     """Read what `save` has written."""
     path = Path(path)
     try:
         with zipfile.ZipFile(path) as file:
-            header = _read_header(file, path)
-            arrays = {name: _read_array(file, name) for name in _ARRAYS}
+            header, arrays = _read_header(file, path), {}
+            for name in _ARRAYS:
+                content = io.BytesIO(file.read(f"{name}.npy"))
+                arrays[name] = np.lib.format.read_array(content, allow_pickle=False)
         return _rebuild(header, arrays)
     except (InputError, MemoryError):
         raise
@@ -101,23 +99,16 @@ def _read_header(file: zipfile.ZipFile, path: str | Path) -> dict[str, Any]:
     return header
 
 
-def _read_array(file: zipfile.ZipFile, name: str) -> NDArray:
-    content = io.BytesIO(file.read(f"{name}.npy"))
-    return np.lib.format.read_array(content, allow_pickle=False)
-
-
-def _rebuild(
-    header: dict[str, Any], arrays: dict[str, NDArray]
-) -> tuple[Layout, Triangle, dict[str, Any], dict[str, Any]]:
+def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray]) -> ReducedRows:
     names = header["columns"]
-    layout = Layout(
+    layout = StatisticsLayout(
         names=NumberedNames(header["n_columns"]) if names is None else names,
         numeric_at=np.array(header["numeric"], dtype=np.intp),
         labeled={int(c): _seen(part, "column") for c, part in header["labels"].items()},
         by_dtype=None if header["labels_by_dtype"] is None else set(header["labels_by_dtype"]),
         responses=[_rebuild_response(part) for part in header["responses"]],
-        taken=header["response_at"],
-        weighting=header["weights_at"],
+        target_columns=header["response_at"],
+        weight_columns=header["weights_at"],
         excluded=header["excluded"],
         precision=arrays["precision"],
         terms=[tuple(term) for term in header["terms"]],
@@ -128,13 +119,12 @@ def _rebuild(
     precise = len(layout.precision) == len(layout.numeric_at)
     if not all((*shapes, precise, p == n_terms, _in_range(whole, layout.precision))):
         raise ValueError("arrays and header do not fit")
-    layout._add_terms()
+    layout.add_terms()
     if len(layout.terms) != n_terms:
         raise ValueError("there are levels without columns")
-    settings = header["settings"]
-    settings["classes"] = None if settings["classes"] is None else tuple(settings["classes"])
-    known = {name: header[name] for name in ("n_rows", "weight", "n_blocks", "height")}
-    return layout, whole, known, settings
+    task, classes = header["settings"]["task"], header["settings"]["classes"]
+    settings = {"task": task, "classes": None if classes is None else tuple(classes)}
+    return ReducedRows.of(settings, layout, whole, header)
 
 
 def _in_range(whole: Triangle, precision: NDArray) -> bool:
@@ -145,8 +135,8 @@ def _in_range(whole: Triangle, precision: NDArray) -> bool:
 
 
 def _levels(seen: LevelsSeen, name: str) -> dict[str, Any]:
-    order = None if seen.order is None else list(seen.order)
-    return {"name": name, "levels": _plain(by_appearance(seen), name), "order": _plain(order, name)}
+    levels, order = _plain(by_appearance(seen), name), _plain(seen.order, name)
+    return {"name": name, "levels": levels, "order": order}
 
 
 def _seen(part: dict[str, Any], what: str) -> LevelsSeen:

@@ -1,4 +1,4 @@
-"""A table of any kind -> what is kept of it, in one pass.
+"""Rows of any kind -> what is kept of them, in one pass.
 
 Where a table is spread over several places, each partition is reduced where it is, and what is kept
 of the partitions is merged by a tree; rows stay where they are.
@@ -7,25 +7,346 @@ of the partitions is merged by a tree; rows stay where they are.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.encode import Labels
-from orthoselect.encode.response import read_weights
-from orthoselect.errors import InputError
-from orthoselect.gram.kept import Kept
-from orthoselect.gram.look import distinct_classes
-from orthoselect.gram.rows import ColumnsBeside, TargetBeside, names_of_responses
-from orthoselect.matrix.base import Indices
-from orthoselect.matrix.memory import count_bytes
+from orthoselect.arguments import check_one_role, find_columns
+from orthoselect.encode import Labels, TargetColumn
+from orthoselect.encode.labels import LevelsSeen
+from orthoselect.encode.response import check_finite, have_fractions, read_weights
+from orthoselect.errors import InputError, listing
+from orthoselect.gram.layout import (
+    ResponseColumn,
+    StatisticsLayout,
+    check_layouts,
+    check_settings,
+)
+from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix.memory import count_bytes, free_memory
 from orthoselect.matrix.rows import Rows, SpreadRows
-from orthoselect.read import Block, Source, find_table, is_path, why_not_whole
+from orthoselect.matrix.triangle import Triangle, Triangles
+from orthoselect.read import (
+    Block,
+    Source,
+    check_block_names,
+    find_table,
+    is_path,
+    numbers_of,
+    read_target,
+    why_not_whole,
+)
+from orthoselect.read.source import WholeSource
 from orthoselect.read.survey import OpenedBlock
-from orthoselect.roles import Roles, check_has_rows, find_roles
+from orthoselect.roles import check_has_rows, find_asked, find_roles
+
+_COPIES = 4  # of the triangle, while it is worked on
+
+
+class ReducedRows:
+    """What is kept of some rows: the columns of the statistics, and a triangle."""
+
+    def __init__(self, settings: Mapping[str, Any]) -> None:
+        self.settings = settings  # those of `GramStatistics`
+        self.layout: StatisticsLayout | None = None  # the columns; None before the first rows
+        self.n_rows, self.weight = 0, 0.0  # of the rows that have weight
+        self.n_read = self.n_blocks = 0  # of all rows
+        self._triangles = Triangles()
+        self._whole: Triangle | None = None  # of all rows, once somebody has asked
+
+    @staticmethod
+    def of(
+        settings: Mapping[str, Any],
+        layout: StatisticsLayout,
+        whole: Triangle,
+        counts: Mapping[str, Any],
+    ) -> ReducedRows:
+        """Put together what `known` and `counts` returned."""
+        new = ReducedRows(settings)
+        new.layout = layout
+        new._triangles = Triangles([(counts["height"], whole)])
+        new.n_rows = new.n_read = counts["n_rows"]
+        new.weight, new.n_blocks = counts["weight"], counts["n_blocks"]
+        return new
+
+    def counts(self) -> dict[str, Any]:
+        """Return what is kept besides the columns and the triangle."""
+        known = {"n_rows": self.n_rows, "weight": self.weight, "n_blocks": self.n_blocks}
+        return {**known, "height": self._triangles.height}
+
+    def copy(self) -> ReducedRows:
+        """Return the same; either may grow by itself."""
+        new = ReducedRows(self.settings)
+        vars(new).update(vars(self))
+        new.layout = None if self.layout is None else self.layout.copy()
+        new._triangles = self._triangles.copy()
+        return new
+
+    def features_only(self) -> ReducedRows:
+        """Return the same, as if response and weights had been given beside the table."""
+        new = self.copy()
+        new.layout = self.known()[0].features_only()
+        return new
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what is sent elsewhere: no rows, not even the few that wait for others."""
+        new = self.copy()
+        new.reduce()
+        return vars(new)
+
+    def reduce(self) -> None:
+        """Let no rows wait."""
+        if self.layout is not None:
+            self._triangles.flush(len(self.layout.terms))
+
+    def known(self) -> tuple[StatisticsLayout, Triangle]:
+        """Return the columns and the triangle of all rows; raise if there were none."""
+        if self.layout is not None and self._whole is None:
+            self._whole = self._triangles.whole(len(self.layout.terms))
+        if self.layout is None or self._whole is None:
+            raise InputError("there should be rows to know anything of; `update` takes them in.")
+        return self.layout, self._whole
+
+    def with_rows(
+        self, block: Block, y: Any, sample_weight: Any, memory: int | None = None
+    ) -> ReducedRows:
+        """Return what is kept of these rows and those of a block.
+
+        y and weights are names of columns, or values. `memory` is how many bytes may be taken; by
+        default what is free.
+        """
+        if self.layout is None and not block.n_rows:
+            return self  # dtypes of nothing tell nothing
+        rows, new = BlockRows.of(block, y, sample_weight), self.copy()
+        layout = new._look(rows)
+        table = block.read(set(layout.labeled), layout.skip)
+        coded = layout.code(table, rows.responses, rows.weights)
+        _check_memory(len(layout.terms), free_memory() if memory is None else memory)
+        for A, w in coded.tiles():
+            new._triangles.add(A, w)
+            new.n_rows += len(A)
+            new.weight += float(len(A) if w is None else w.sum())
+        new.n_read += block.n_rows
+        new.n_blocks += 1
+        new._whole = None
+        return new
+
+    def _look(self, rows: BlockRows) -> StatisticsLayout:
+        """Find what the columns hold, or check that they hold what they did."""
+        numbers = self.settings["task"] == "regression"
+        if self.settings["task"] == "auto" and self.settings["classes"] is None:
+            numbers = have_fractions(rows.responses, rows.weights)
+        if self.layout is None:
+            self.layout = _first_look(rows, self.settings, numbers)
+            return self.layout
+        _look_again(self.layout, rows, self.n_blocks)
+        if numbers:
+            self.layout.to_numbers()
+        return self.layout
+
+    def merge(self, other: ReducedRows) -> ReducedRows:
+        """Return what is kept of the rows of both."""
+        if self.layout is None or other.layout is None:
+            check_settings(self.settings, other.settings)
+            return (self if other.layout is None else other).copy()
+        check_layouts(self.layout, other.layout, any_rows=bool(self.n_rows and other.n_rows))
+        new = (self if self.n_rows else other).copy()
+        new.settings, new.n_blocks = self.settings, self.n_blocks
+        new.n_read = self.n_read + other.n_read
+        if self.n_rows and other.n_rows:
+            assert new.layout is not None
+            theirs, whole = other.known()
+            columns = new.layout.take_in(theirs)
+            new.reduce()
+            new._triangles.push(other._triangles.height, whole.reordered(columns))
+            new._whole = None
+            new.n_rows += other.n_rows
+            new.weight += other.weight
+        return new
+
+
+def _check_memory(p: int, free: int) -> None:
+    needed = _COPIES * 8 * p * p
+    if needed > free:
+        raise InputError(
+            f"statistics of {p} columns (features, levels and classes) take about {needed:.1e} "
+            f"bytes while they are made, and {free:.1e} are free. Exclude columns, or select from "
+            f"the rows."
+        )
+
+
+# A block, and its response and weights
+
+
+@dataclass(frozen=True)
+class BlockRows:
+    """A block with its response and row weights, which may be columns of the table."""
+
+    block: Block
+    names: list[str]  # of the responses
+    responses: list[TargetColumn]
+    weights: Floats | None
+    target_columns: list[int]
+    weight_columns: list[int]
+
+    @staticmethod
+    def of(block: Block, y: Any, weights: Any) -> BlockRows:
+        """Read the columns of these names, or these values."""
+        names = None
+        if isinstance(y, BesideResponse):
+            names, y = y.names, list(y.columns)
+        asked, _ = find_asked(block.names, y, None, None, None, weights)
+        check_one_role(asked, block.names)
+        targets, weight_columns = asked["target"], asked["sample_weight"]
+        responses = WholeSource(block).target_columns(y, targets)
+        named = [block.names[c] for c in targets]
+        if weight_columns:
+            weights = numbers_of(block.column(weight_columns[0]), weights)
+        if weights is not None:
+            weights = read_weights(weights, block.n_rows)
+        check_finite(responses)
+        names = named or names or _names_of(y, len(responses))
+        return BlockRows(block, names, responses, weights, targets, weight_columns)
+
+
+def _names_of(y: Any, count: int) -> list[str]:
+    """Return what to call responses that are given as values: as a dataframe does, or y0, y1."""
+    if count == 1:
+        return ["y"]
+    if hasattr(y, "columns") or nw.dependencies.is_pyarrow_table(y):
+        return [str(name) for name in getattr(y, "column_names", y.columns)]
+    return [f"y{r}" for r in range(count)]
+
+
+class BesideResponse:
+    """A response that is given beside a table in blocks, cut where the table is cut."""
+
+    def __init__(self, names: list[str] | None, columns: Sequence[TargetColumn]) -> None:
+        self.names, self.columns = names, columns
+
+    def __getitem__(self, rows: slice) -> BesideResponse:
+        """Return some rows; if there are too few, that is an error where they are read."""
+        some = [replace(column, values=column.values[rows]) for column in self.columns]
+        return BesideResponse(self.names, some)
+
+    @staticmethod
+    def of(source: Source, y: Any) -> Rows:
+        """Read the response of all rows, here or where its rows are."""
+        values = source.per_row(y)
+        if isinstance(values, SpreadRows):
+            names = _names_of(y, len(y.columns)) if hasattr(y, "columns") else None
+            return values.then(partial(BesideResponse, names), width=1)
+        columns = read_target(values, source.n_rows or (*np.shape(values), 0)[0])
+        return BesideResponse(_names_of(values, len(columns)), columns)
+
+
+# The first look at a table and its response, and later ones that have to agree with it
+
+
+def _first_look(rows: BlockRows, settings: Mapping[str, Any], numbers: bool) -> StatisticsLayout:
+    """Find what the columns hold; `numbers` says whether responses of numbers are quantities."""
+    names = rows.block.names
+    excluded = find_columns(settings["exclude"], names, "exclude")
+    skip = {*excluded, *rows.target_columns, *rows.weight_columns}
+    by_dtype, labeled = _find_labeled(rows.block, settings["categorical_features"], skip)
+    numeric = [c for c in range(len(names)) if c not in labeled | skip]
+    return StatisticsLayout(
+        names=names,
+        numeric_at=np.array(numeric, dtype=np.intp),
+        labeled={c: LevelsSeen(f"column `{names[c]}`") for c in sorted(labeled)},
+        by_dtype=by_dtype,
+        responses=_find_responses(rows, settings, numbers),
+        target_columns=rows.target_columns,
+        excluded=excluded,
+        weight_columns=rows.weight_columns,
+    )
+
+
+def _find_labeled(block: Block, spec: Any, skip: set[int]) -> tuple[set[int] | None, set[int]]:
+    """Return the columns that hold labels by their dtype alone, and all that do."""
+    if spec is None:
+        return None, set()
+    if isinstance(spec, str) and spec == "all":
+        return None, set(range(len(block.names))) - skip
+    by_dtype = block.categorical_columns() - skip
+    if isinstance(spec, str) and spec == "from_dtype":
+        return by_dtype, by_dtype
+    named = set(find_columns(spec, block.names, "categorical_features")) - skip
+    return by_dtype - named, by_dtype | named
+
+
+def _find_responses(
+    rows: BlockRows, settings: Mapping[str, Any], numbers: bool
+) -> list[ResponseColumn]:
+    given = settings["classes"]
+    if given is not None and len(rows.names) > 1:
+        raise InputError(
+            f"`classes` should be given for one response; there are {len(rows.names)}: "
+            f"{listing(rows.names)}. Omit it."
+        )
+    found = []
+    for name, column in zip(rows.names, rows.responses):
+        as_numbers = numbers and (column.is_number or settings["task"] == "regression")
+        seen = None if as_numbers else LevelsSeen(f"response `{name}`")
+        if seen is not None and given is not None:
+            seen.add(Labels(np.arange(len(given)), given), column.order)
+        found.append(ResponseColumn(name, seen, column.is_number, given is not None))
+    return found
+
+
+def _look_again(layout: StatisticsLayout, rows: BlockRows, number: int) -> None:
+    """Raise unless a block has the columns of those before; it gets their names."""
+    block = rows.block
+    check_block_names(layout.names, block.names, number)
+    block.names = layout.names
+    _check_responses(layout, rows)
+    if rows.weight_columns != layout.weight_columns:
+        before, now = (
+            f"column `{layout.names[at[0]]}`" if at else "no column"
+            for at in (layout.weight_columns, rows.weight_columns)
+        )
+        raise InputError(
+            f"the row weights should be the same column of all blocks, if they are one; "
+            f"`sample_weight` names {now} here, it named {before} in blocks before."
+        )
+    if layout.by_dtype is None or not block.n_rows:
+        return
+    kinds, here = ["numbers", "labels"], block.categorical_columns()
+    of_numbers = set(layout.numeric_at.tolist())
+    for c in sorted((layout.by_dtype - here) | (of_numbers & here)):
+        raise InputError(
+            f"column `{layout.names[c]}` should hold {kinds[c in layout.by_dtype]}, as it did in "
+            f"blocks before; it holds {kinds[c in here]} here. Convert it, or say in "
+            f"`categorical_features` what it is."
+        )
+
+
+def _check_responses(layout: StatisticsLayout, rows: BlockRows) -> None:
+    before = [response.name for response in layout.responses]
+    if rows.names != before:
+        raise InputError(
+            f"all blocks should have the same response; this one has {listing(rows.names)}, "
+            f"those before had {listing(before)}."
+        )
+    if layout.target_columns != rows.target_columns:
+        raise InputError(
+            "the response should be a column of all blocks, or be given beside all of them."
+        )
+    kinds = ["labels", "numbers"]
+    for response, column in zip(layout.responses, rows.responses):
+        if response.is_number != column.is_number and not response.fixed:
+            raise InputError(
+                f"response `{response.name}` should be of one kind in all blocks; it holds "
+                f"{kinds[column.is_number]} here and {kinds[response.is_number]} in blocks before. "
+                f"Convert it."
+            )
+
+
+# Whole tables
 
 
 def check_block(X: Any, who: str) -> None:
@@ -38,18 +359,23 @@ def check_block(X: Any, who: str) -> None:
         )
 
 
-def keep_of(
-    data: Any, target: Any, sample_weight: Any, settings: Mapping[str, Any], memory: Any
-) -> Kept:
-    """Return what is kept of a table.
+def distinct_classes(classes: Sequence[Any] | None, task: str) -> tuple[Any, ...] | None:
+    """Return classes that were given as a tuple, None if none were."""
+    if classes is None:
+        return None
+    if task == "regression":
+        raise InputError("`classes` should be left out for `task='regression'`, which has none.")
+    values = classes.tolist() if isinstance(classes, np.ndarray) else list(classes)
+    found = tuple(dict.fromkeys(values))
+    if not found or len(found) < len(values):
+        raise InputError(f"`classes` should be distinct labels, at least one; got {classes!r}.")
+    return found
 
-    Parameters
-    ----------
-    data, target, sample_weight, memory
-        As in `GramStatistics.of`.
-    settings : mapping
-        Those of `GramStatistics`.
-    """
+
+def reduce_table(
+    data: Any, target: Any, sample_weight: Any, settings: Mapping[str, Any], memory: Any
+) -> ReducedRows:
+    """Return what is kept of a table; arguments as of `GramStatistics.of`."""
     check_has_rows(data, "`GramStatistics.of`")
     columns = {name: settings[name] for name in ("task", "categorical_features", "exclude")}
     roles = find_roles(
@@ -57,78 +383,54 @@ def keep_of(
     )
     distinct_classes(settings["classes"], roles.task)  # a file may know its task
     settings = {**settings, "task": roles.task, "exclude": roles.exclude or None}
-    kept = _keep(roles, sample_weight, settings, None if memory is None else count_bytes(memory))
-    if not kept.n_rows:
-        raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
-    return kept
-
-
-def _keep(roles: Roles, sample_weight: Any, settings: Mapping[str, Any], bound: int | None) -> Kept:
     source = roles.source
-    target = [source.names[c] for c in roles.target_columns] or None
-    y = _target_beside(source, roles.target) if target is None else None
-    named = sample_weight if isinstance(sample_weight, str) else None
+    named = [source.names[c] for c in roles.target_columns] or None
+    y = BesideResponse.of(source, roles.target) if named is None else None
+    weight_name = sample_weight if isinstance(sample_weight, str) else None
     weights = None
-    if sample_weight is not None and named is None:
+    if sample_weight is not None and weight_name is None:
         weights = source.weights_per_row(sample_weight)
     everything = range(len(source.names))
     wanted = [c for c in everything if c not in roles.exclude] or list(everything)
-    kept = source.over_blocks(
-        partial(Kept, settings),
-        _Take(source.names, wanted, target, named, source.memory or bound),
-        Kept.merge,
+    bound = source.memory or (None if memory is None else count_bytes(memory))
+    reduced = source.over_blocks(
+        partial(ReducedRows, settings),
+        _Take(source.names, wanted, named, weight_name, bound),
+        ReducedRows.merge,
         columns=np.array(wanted, dtype=np.intp),
         along=[y, weights],
     )
-    kept.reduce()
-    if isinstance(y, TargetBeside):
-        y.check_rows(kept.n_read)
+    reduced.reduce()
+    if isinstance(y, BesideResponse):
+        read_target(list(y.columns), reduced.n_read)  # words the error if there are too many
     if isinstance(weights, np.ndarray):
-        read_weights(weights, kept.n_read)  # words the error if there are too many
-    return kept
+        read_weights(weights, reduced.n_read)  # likewise
+    if not reduced.n_rows:
+        raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
+    return reduced
 
 
 @dataclass(frozen=True)
 class _Take:
-    """Takes blocks in; sent to where they are.
+    """Takes blocks in; sent to where they are."""
 
-    Attributes
-    ----------
-    names : sequence of str
-        All columns of the table.
-    wanted : sequence of int
-        Those that the blocks have.
-    target : list of str or None
-    weights : str or None
-        Columns of the response and of the weights; None if these are given beside the blocks.
-    memory : int or None
-    """
-
-    names: Sequence[str]
-    wanted: Sequence[int]
-    target: list[str] | None
-    weights: str | None
+    names: Sequence[str]  # all columns of the table
+    wanted: Sequence[int]  # those that the blocks have
+    target: list[str] | None  # columns of the response; None if it is given beside the blocks
+    weights: str | None  # that of the weights, likewise
     memory: int | None
 
-    def __call__(self, kept: Kept, block: OpenedBlock, y: Any, weights: Any) -> None:
-        rows = block.block
-        if len(rows.names) < len(self.names):
-            rows = _SomeColumns(rows, self.wanted, self.names)
+    def __call__(self, reduced: ReducedRows, opened: OpenedBlock, y: Any, weights: Any) -> None:
+        block = opened.block
+        if len(block.names) < len(self.names):
+            block = _SomeColumns(block, self.wanted, self.names)
         y = y if self.target is None else self.target
-        kept.take(rows, y, weights if self.weights is None else self.weights, self.memory)
+        weights = weights if self.weights is None else self.weights
+        vars(reduced).update(vars(reduced.with_rows(block, y, weights, self.memory)))
 
 
 class _SomeColumns(Block):
-    """A block with some columns of the table, which has them where the table does.
-
-    Parameters
-    ----------
-    block : Block
-    at : sequence of int
-        Where its columns stand in the table.
-    names : sequence of str
-        All columns of the table.
-    """
+    """A block with some columns of the table, `at`, which has them where the table does."""
 
     def __init__(self, block: Block, at: Sequence[int], names: Sequence[str]) -> None:
         self._block, self._place = block, {c: k for k, c in enumerate(at)}
@@ -154,15 +456,3 @@ class _SomeColumns(Block):
 
     def _places(self, columns: Indices) -> Indices:
         return np.array([self._place[c] for c in columns.tolist()], dtype=np.intp)
-
-
-def _target_beside(source: Source, y: Any) -> Rows:
-    """Return a response so that a pass cuts it where the table is cut."""
-    values = source.per_row(y)
-    if isinstance(values, SpreadRows):
-        names = names_of_responses(y, len(y.columns)) if hasattr(y, "columns") else None
-        return values.then(partial(ColumnsBeside, names), width=1)
-    beside = TargetBeside(values)
-    if source.n_rows:
-        beside.check_rows(source.n_rows)
-    return beside

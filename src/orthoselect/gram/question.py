@@ -6,18 +6,13 @@ inner products of all rows. Whatever asks for nothing else gets from them what a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from orthoselect.arguments import (
-    ColumnSpec,
-    check_one_role,
-    find_columns,
-    find_groups,
-)
+from orthoselect.arguments import ColumnSpec, check_one_role, find_columns
 from orthoselect.encode import Labels, Response, Table
 from orthoselect.encode.response import (
     TargetColumn,
@@ -27,13 +22,14 @@ from orthoselect.encode.response import (
     check_task,
     encode_labels,
 )
-from orthoselect.errors import InputError, listing
-from orthoselect.gram.layout import Layout, Term, middle_of
+from orthoselect.errors import InputError, ShapeError, listing
+from orthoselect.gram.intake import ReducedRows
+from orthoselect.gram.layout import StatisticsLayout, Term
 from orthoselect.matrix import DenseMatrix, Matrix
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.triangle import Triangle
-from orthoselect.roles import Problem
+from orthoselect.roles import Problem, find_asked
 
 
 class StatisticsMatrix(DenseMatrix):
@@ -44,24 +40,21 @@ class StatisticsMatrix(DenseMatrix):
         return {"strategy": "statistics", "passes": 0}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StatisticsTable(Table):
     """A table of which only means and inner products are known."""
 
-    triangle: Triangle | None = None
-    layout: Layout | None = None
-    indicators: dict[int, list[Term]] = field(default_factory=dict)
+    triangle: Triangle
+    layout: StatisticsLayout
 
     @property
     def has_rows(self) -> bool:
         return False
 
     def matrix(self, make: Callable[[Table], Matrix], starts: Indices, widths: Indices) -> Matrix:
-        assert self.triangle is not None
-        assert self.layout is not None
         terms: list[Term] = [("x", int(c)) for c in self.numeric_at]
         for c, labels in self.labels.items():
-            own = self.indicators[c]
+            own = self.layout.label_terms("level", c)
             terms += own[: labels.usual] + own[labels.usual + 1 :]
         Z, middle = self.triangle.table(self.layout.places(terms))
         matrix = StatisticsMatrix(Z, shift=-middle)
@@ -70,8 +63,50 @@ class StatisticsTable(Table):
         return matrix
 
 
-def check_not_settled(categorical_features: Any, sample_weight: Any) -> None:
-    """Raise if something is asked that was settled when the statistics were made."""
+def exclude_all_but(
+    features: ColumnSpec,
+    layout: StatisticsLayout,
+    include: ColumnSpec,
+    exclude: ColumnSpec,
+    groups: Any,
+) -> list[int]:
+    """Return the columns to exclude so that only some features may be taken."""
+    names = layout.names
+    asked, grouped = find_asked(names, None, groups, include, exclude, None)
+    only = find_columns(features, names, "features", grouped)
+    odd = [names[c] for c in only if c in layout.skip]
+    if odd:
+        raise InputError(
+            f"`features` should name features; {listing(odd)} is the response, holds the row "
+            f"weights, or was excluded when the statistics were made."
+        )
+    others = [names[c] for c in asked["include"] if c not in only]
+    if others:
+        raise InputError(
+            f"`include` should name some of `features`, if these are given; {listing(others)} is "
+            f"not among them."
+        )
+    kept = {*only, *layout.target_columns, *layout.weight_columns} - {*asked["exclude"]}
+    return [c for c in range(len(names)) if c not in kept]
+
+
+def pose(
+    reduced: ReducedRows,
+    target: Any,
+    *,
+    task: str,
+    response_encoding: str,
+    categorical_features: ColumnSpec,
+    sample_weight: Any,
+    groups: Any,
+    include: ColumnSpec,
+    exclude: ColumnSpec,
+) -> Problem:
+    """Return the problem that a question about statistics is; arguments as in `select`."""
+    layout, triangle = reduced.known()
+    names, n_rows = layout.names, reduced.n_rows
+    if n_rows < 2:
+        raise ShapeError(f"Found statistics of {n_rows} sample(s); a minimum of 2 is required.")
     default = isinstance(categorical_features, str) and categorical_features == "from_dtype"
     given = {"categorical_features": not default, "sample_weight": sample_weight is not None}
     for name in given:
@@ -80,88 +115,41 @@ def check_not_settled(categorical_features: Any, sample_weight: Any) -> None:
                 f"`{name}` is settled when statistics are made; it cannot be given when they are "
                 f"asked. Give it to `GramStatistics.of`, or to what the statistics are made by."
             )
+    asked, grouped = find_asked(names, None, groups, include, exclude, None)
+    asked["target"], asked["sample_weight"] = layout.target_columns, layout.weight_columns
+    apart = {*layout.target_columns, *layout.weight_columns}
+    left_out = list(dict.fromkeys([*asked["exclude"], *layout.excluded]))
+    skip = {*left_out, *apart}
+    asked["exclude"] = [column for column in left_out if column not in apart]
+    check_one_role(asked, names)
+    responses = _find_responses(target, layout)
+    response = _Responses(layout, triangle, n_rows).build(responses, task, response_encoding)
+    table = _table(layout, triangle, n_rows, skip)
+    fixed = _fixed_options(reduced, layout, task)
+    return Problem(table, response, None, grouped, asked["include"], left_out, skip, settled=fixed)
 
 
-def told_settings(layout: Layout, task: str, weighted: bool) -> dict[str, Any]:
+def _fixed_options(reduced: ReducedRows, layout: StatisticsLayout, task: str) -> dict[str, Any]:
     """Return the options by which `select` finds in the rows what was settled in statistics."""
     labeled = set(layout.labeled)
     categorical: Any = "from_dtype" if labeled == layout.by_dtype else None
     if categorical is None and labeled:
         categorical = [layout.names[c] for c in sorted(labeled)]
-    weights = "given" if weighted else None
-    if layout.weighting:
-        weights = layout.names[layout.weighting[0]]
+    weights = "given" if reduced.weight != reduced.n_rows else None
+    if layout.weight_columns:
+        weights = layout.names[layout.weight_columns[0]]
+    task = reduced.settings["task"] if task == "auto" else task
     return {"task": task, "categorical_features": categorical, "sample_weight": weights}
 
 
-def find_features(
-    features: ColumnSpec, include: ColumnSpec, groups: Any, layout: Layout
-) -> list[int]:
-    """Return the columns of the only features that may be taken; included ones are among them."""
-    grouped = find_groups(groups, layout.names)
-    found = find_columns(features, layout.names, "features", grouped)
-    odd = [layout.names[c] for c in found if c in layout.skip]
-    if odd:
-        raise InputError(
-            f"`features` should name features; {listing(odd)} is the response, holds the row "
-            f"weights, or was excluded when the statistics were made."
-        )
-    first = find_columns(include, layout.names, "include", grouped)
-    others = [layout.names[c] for c in first if c not in found]
-    if others:
-        raise InputError(
-            f"`include` should name some of `features`, if these are given; {listing(others)} is "
-            f"not among them."
-        )
-    return found
-
-
-def all_but(layout: Layout, only: Sequence[int], exclude: ColumnSpec, groups: Any) -> list[int]:
-    """Return the columns to exclude so that only some are left, those excluded anyway included."""
-    grouped = find_groups(groups, layout.names)
-    kept = {*only, *layout.taken, *layout.weighting}
-    kept -= {*find_columns(exclude, layout.names, "exclude", grouped)}
-    return [c for c in range(len(layout.names)) if c not in kept]
-
-
-def pose(
-    layout: Layout,
-    triangle: Triangle,
-    n_rows: int,
-    target: Any,
-    *,
-    task: str,
-    response_encoding: str,
-    groups: Any,
-    include: ColumnSpec,
-    exclude: ColumnSpec,
-    settled: Mapping[str, Any],
-) -> Problem:
-    """Return the problem that a question about the statistics is; arguments as in `select`."""
-    names = layout.names
-    grouped = find_groups(groups, names)
-    left_out = find_columns(exclude, names, "exclude", grouped)
-    left_out = list(dict.fromkeys([*left_out, *layout.excluded]))
-    first = find_columns(include, names, "include", grouped)
-    apart = {"target": layout.taken, "sample_weight": layout.weighting}
-    known = {*layout.taken, *layout.weighting}
-    rest = [column for column in left_out if column not in known]
-    check_one_role({**apart, "exclude": rest, "include": first}, names)
-    asked = _find_responses(target, layout)
-    response = _Responses(layout, triangle, n_rows).build(asked, task, response_encoding)
-    skip = {*left_out, *layout.taken, *layout.weighting}
-    table = _table(layout, triangle, n_rows, skip)
-    return Problem(table, response, None, grouped, first, left_out, skip, settled)
-
-
-def _table(layout: Layout, triangle: Triangle, n_rows: int, skip: set[int]) -> StatisticsTable:
-    nobody = np.zeros(0, dtype=np.intp)
-    labels, indicators = {}, {}
+def _table(
+    layout: StatisticsLayout, triangle: Triangle, n_rows: int, skip: set[int]
+) -> StatisticsTable:
+    nobody, means, labels = np.zeros(0, dtype=np.intp), triangle.means(), {}
     for c, seen in layout.labeled.items():
         if c not in skip:
-            indicators[c] = layout.level_terms(c)
-            usual = int(triangle.means()[layout.places(indicators[c])].argmax())
-            labels[c] = Labels(nobody, seen.levels(), usual)
+            counts = means[layout.places(layout.label_terms("level", c))]
+            labels[c] = Labels(nobody, seen.levels(), int(counts.argmax()))
     return StatisticsTable(
         n_rows=n_rows,
         names=layout.names,
@@ -170,11 +158,10 @@ def _table(layout: Layout, triangle: Triangle, n_rows: int, skip: set[int]) -> S
         labels=labels,
         triangle=triangle,
         layout=layout,
-        indicators=indicators,
     )
 
 
-def _find_responses(target: Any, layout: Layout) -> list[int]:
+def _find_responses(target: Any, layout: StatisticsLayout) -> list[int]:
     names = [response.name for response in layout.responses]
     if target is None:
         return list(range(len(names)))
@@ -194,7 +181,7 @@ def _find_responses(target: Any, layout: Layout) -> list[int]:
 class _Responses:
     """Responses as columns of the small table."""
 
-    def __init__(self, layout: Layout, triangle: Triangle, n_rows: int) -> None:
+    def __init__(self, layout: StatisticsLayout, triangle: Triangle, n_rows: int) -> None:
         self._layout, self._triangle, self._n_rows = layout, triangle, n_rows
 
     def build(self, asked: Sequence[int], task: str, encoding: str) -> Response:
@@ -234,7 +221,8 @@ class _Responses:
         if response.classes is not None:
             Z, middle = self._indicators(r)
             values = np.array(response.classes.levels(), dtype=np.float64)
-            origin = middle_of(values)  # indicators add up to 1, so that it may be taken off
+            # Indicators add up to 1, so that any number may be taken off: one in the middle.
+            origin = float(np.sort(values)[len(values) // 2]) if len(values) else 0.0
             Z, middle = (part @ (values - origin)[:, None] for part in (Z, middle))
             middle = middle + origin
             return Z, middle, Z + middle
@@ -262,7 +250,7 @@ class _Responses:
 
     def _indicators(self, r: int) -> tuple[Floats, Floats]:
         """Return the indicators of the classes, in their order."""
-        J = self._layout.places(self._layout.class_terms(r))
+        J = self._layout.places(self._layout.label_terms("class", r))
         Z, middle = self._triangle.table(J)
         e = self._triangle.exponents[J]
         return np.ldexp(Z, e), np.ldexp(middle, e)

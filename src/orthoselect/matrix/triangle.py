@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,24 +35,6 @@ _TILE_ROWS = 512  # rows that LAPACK takes at a time, for the cache
 _NARROW = 256  # so few columns are taken in narrow panels, and are no work for several threads
 _LEAF_NUMBERS = 1 << 18
 _LOWEST, _HIGHEST = -1000, 1000  # exponents; a column of zeros has the lowest
-
-
-class Combination(NamedTuple):
-    """A column that is made of others.
-
-    Attributes
-    ----------
-    places : indices
-        Where these stand.
-    factors : array
-        What to multiply them with.
-    origin : float
-        What to add.
-    """
-
-    places: Indices
-    factors: Floats
-    origin: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -117,23 +98,15 @@ class Triangle:
             np.pad(self.exponents, (0, more), constant_values=_LOWEST),
         )
 
-    def combined(self, columns: Sequence[Combination]) -> Triangle:
-        """Return the triangle of the first column, and of combinations of columns."""
-        p = 1 + len(columns)
+    def reordered(self, places: Indices) -> Triangle:
+        """Return the triangle of columns from these places, of zeros where that is -1.
+
+        The first stays the first.
+        """
+        there, p = places >= 0, len(places)
         B, shift, exponents = np.zeros((self.p, p)), np.zeros(p), np.full(p, _LOWEST)
-        B[:, 0], exponents[0] = self.R[:, 0], 0
-        for k, (J, factors, origin) in enumerate(columns, start=1):
-            if len(J):
-                powers = self.exponents[J] + np.frexp(factors)[1]
-                top = powers[factors != 0].max(initial=_LOWEST)
-                beside = self.shift[J] @ factors
-                shift[k] = origin + beside
-                if shift[k]:
-                    top = max(top, int(np.frexp(shift[k])[1]))
-                exponents[k] = np.clip(top, _LOWEST, _HIGHEST)
-                B[:, k] = self.R[:, J] @ np.ldexp(factors, self.exponents[J] - exponents[k])
-                rounded = (origin - shift[k]) + beside  # away, which may be much beside the spread
-                B[:, k] += np.ldexp(rounded, -exponents[k]) * B[:, 0]
+        B[:, there] = self.R[:, places[there]]
+        shift[there], exponents[there] = self.shift[places[there]], self.exponents[places[there]]
         return Triangle(_reduce(B), shift, exponents)._recentered()
 
     def table(self, J: Indices) -> tuple[Floats, Floats]:
@@ -243,11 +216,6 @@ class Triangles:
         if self._waiting:
             parts.append((0, self._leaf(p)))
         return Merging(Triangle.merge, parts).result() if parts else None
-
-    def combined(self, p: int, columns: Sequence[Combination]) -> Triangles:
-        """Return the same rows with other columns, combinations of the p there are."""
-        self.flush(p)
-        return Triangles([(h, t.padded(p).combined(columns)) for h, t in self._merged.stack])
 
     def _leaf(self, p: int) -> Triangle:
         more = [p - A.shape[1] for A, _ in self._waiting]

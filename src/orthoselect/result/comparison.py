@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Any
 
 from orthoselect.lazy import lazy
-from orthoselect.result.text import Backend, as_csv, as_frame, as_html, as_table, finite
+from orthoselect.result.text import Backend, as_csv, as_frame, as_html, as_table, plain
 
 _ROUNDING = 1e-9  # the same features in another order give scores this close
 
@@ -255,10 +255,10 @@ class Comparison:
             "sizes": list(s.sizes),
             "complete": self.complete,
             "methods": [{**vars(m), "seconds": self.seconds(m.name)} for m in self.methods],
-            "curves": [_plain(point) for point in self.curves],
-            "best": [_plain(row) for row in self.best],
+            "curves": plain(self.curves),
+            "best": plain(self.best),
             "selected": self.selected,
-            "records": [_plain(record) for record in self.records],
+            "records": plain(self.records),
             "sentence": self.sentence,
             "data": dict(s.data),
             "reproduce": dict(s.reproduce),
@@ -432,11 +432,6 @@ def _frequencies(runs: Sequence[FoldRun]) -> list[dict[str, Any]]:
         places.update({name: place for place, name in enumerate(run.features)})
     ordered = sorted(counts, key=lambda name: (-counts[name], places[name] / counts[name], name))
     return [{"name": name, "folds": counts[name]} for name in ordered]
-
-
-def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record in which what JSON has no number for is None."""
-    return {k: finite(v) if isinstance(v, float) else v for k, v in record.items()}
 
 
 def _shown(score: float) -> str:

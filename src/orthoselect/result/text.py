@@ -166,11 +166,14 @@ class Formulas:
 
     def checked(self, cells: Iterable[Any]) -> list[Any]:
         """Return cells as they are to be written; what is not text is left alone."""
-        return [self._found(c) if isinstance(c, str) and _is_formula(c) else c for c in cells]
-
-    def _found(self, text: str) -> str:
-        self.note(1, text)
-        return ESCAPE + text if self.escape else text
+        written = []
+        for cell in cells:
+            is_text = isinstance(cell, str) and cell[:1] in _STARTS
+            if is_text and re.fullmatch(NUMBER, cell) is None:
+                self.note(1, cell)
+                cell = ESCAPE + cell if self.escape else cell
+            written.append(cell)
+        return written
 
     def note(self, count: int, example: str) -> None:
         """Count some more."""
@@ -181,10 +184,6 @@ class Formulas:
         """Warn of what was found, if nobody has said what to do about it."""
         if self.count and self.escape is None:
             warn(FormulaWarning(where, self.count, self.example))
-
-
-def _is_formula(text: str) -> bool:
-    return text[:1] in _STARTS and re.fullmatch(NUMBER, text) is None
 
 
 def bar(share: float, width: int = 20) -> str:

@@ -10,18 +10,10 @@ import numpy as np
 
 from orthoselect.arguments import ColumnSpec
 from orthoselect.encode.response import check_task
-from orthoselect.errors import InputError, ShapeError
+from orthoselect.errors import InputError
 from orthoselect.gram import files
-from orthoselect.gram.intake import check_block, keep_of
-from orthoselect.gram.kept import Kept
-from orthoselect.gram.look import distinct_classes
-from orthoselect.gram.question import (
-    all_but,
-    check_not_settled,
-    find_features,
-    pose,
-    told_settings,
-)
+from orthoselect.gram.intake import ReducedRows, check_block, distinct_classes, reduce_table
+from orthoselect.gram.question import exclude_all_but, pose
 from orthoselect.matrix.base import Floats
 from orthoselect.read.block import block_of
 from orthoselect.result import SelectionPath
@@ -39,8 +31,8 @@ class GramStatistics:
     Parameters
     ----------
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether responses hold classes or numbers. "auto" takes whole numbers for classes, until
-        one with a fractional part has come.
+        Whether responses hold classes or numbers. "auto" decides by the first rows: whole numbers
+        are classes, and one with a fractional part that comes later is then an error.
     categorical_features : "from_dtype", "all", None, or names, indices or a mask
         Columns that hold labels, as in `select`.
     exclude : names, indices or a mask, optional
@@ -97,7 +89,7 @@ class GramStatistics:
             "exclude": exclude,
             "classes": distinct_classes(classes, task),
         }
-        self._kept = Kept(settings)
+        self._kept = ReducedRows(settings)
 
     @classmethod
     def of(
@@ -146,7 +138,7 @@ class GramStatistics:
             exclude=exclude,
             classes=classes,
         )
-        return cls._holding(keep_of(data, target, sample_weight, new.settings, memory))
+        return cls._holding(reduce_table(data, target, sample_weight, new.settings, memory))
 
     def update(self, X: Any, y: Any, sample_weight: Any = None) -> GramStatistics:
         """Take in more rows.
@@ -267,7 +259,7 @@ class GramStatistics:
     __radd__ = __add__
 
     @classmethod
-    def _holding(cls, kept: Kept) -> GramStatistics:
+    def _holding(cls, kept: ReducedRows) -> GramStatistics:
         new = cls.__new__(cls)
         new._kept = kept
         return new
@@ -323,8 +315,7 @@ class GramStatistics:
         """
         if features is not None:
             layout = self._kept.known()[0]
-            only = find_features(features, include, groups, layout)
-            exclude = all_but(layout, only, exclude, groups)
+            exclude = exclude_all_but(features, layout, include, exclude, groups)
         return select(
             self,
             response,
@@ -351,22 +342,13 @@ class GramStatistics:
         **columns: Any,
     ) -> Problem:
         """Pose a question as the problem that `orthoselect.select` works on."""
-        layout, whole = self._kept.known()
-        if self._kept.n_rows < 2:
-            raise ShapeError(
-                f"Found statistics of {self._kept.n_rows} sample(s); a minimum of 2 is required."
-            )
-        check_not_settled(categorical_features, sample_weight)
-        made_for = self.settings["task"] if task == "auto" else task
-        settled = told_settings(layout, made_for, weighted=self.weight != self.n_rows)
         return pose(
-            layout,
-            whole,
-            self._kept.n_rows,
+            self._kept,
             target,
             task=task,
             response_encoding=response_encoding,
-            settled=settled,
+            categorical_features=categorical_features,
+            sample_weight=sample_weight,
             **columns,
         )
 
@@ -383,9 +365,7 @@ class GramStatistics:
         path : str or Path
             A file that is there is replaced, once all is written.
         """
-        layout, whole = self._kept.known()
-        settings = {name: self.settings[name] for name in ("task", "classes")}
-        files.save(path, layout, whole, self._kept.counts(), settings)
+        files.save(path, self._kept)
 
     @classmethod
     def load(cls, path: str | Path) -> GramStatistics:
@@ -403,8 +383,9 @@ class GramStatistics:
         GramStatistics: 178 rows, 13 features, response `y` (3 classes)
         >>> folder.cleanup()
         """
-        layout, whole, counts, settings = files.load(path)
-        return cls._holding(Kept.of(cls(**settings).settings, layout, whole, counts))
+        kept = files.load(path)
+        kept.settings = cls(**kept.settings).settings
+        return cls._holding(kept)
 
 
 def features_of(statistics: GramStatistics) -> tuple[GramStatistics, Sequence[str]]:
@@ -414,11 +395,6 @@ def features_of(statistics: GramStatistics) -> tuple[GramStatistics, Sequence[st
     """
     kept = statistics._kept.features_only()
     return GramStatistics._holding(kept), kept.known()[0].names
-
-
-def start_statistics(settings: Mapping[str, Any], classes: Any) -> GramStatistics:
-    """Return statistics without rows, with the settings of a selector."""
-    return GramStatistics(**settings, classes=classes)
 
 
 def check_settled(statistics: GramStatistics, settings: Mapping[str, Any], classes: Any) -> None:
