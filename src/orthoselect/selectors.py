@@ -252,7 +252,8 @@ class OrthogonalSelector(_PathSelector):
         ----------
         X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
         y : array-like, series or dataframe of shape (N,) or (N, responses)
-            Classes, numbers, or several of either.
+            Classes, numbers, or several of either. With ``task="auto"`` the first call decides
+            which: set ``task="regression"`` where a quantity may begin with whole numbers.
         classes : array-like, default=None
             All classes, in the first call; others are then an error. By default classes are found
             as they come.

@@ -162,7 +162,7 @@ class StatisticsLayout:
             precision = storage_precision(numeric.dtype, len(table.numeric_at))
         if len(table.numeric_at) == len(self.numeric_at):
             return numeric, precision
-        some = np.searchsorted(table.numeric_at, self.numeric_at)
+        some = np.searchsorted(table.numeric_at, self.numeric_at)  # columns of labels are there too
         return numeric[:, some], precision[some]
 
     def add_terms(self) -> None:
@@ -186,9 +186,9 @@ class StatisticsLayout:
                 continue
             if response.classes.n_levels:
                 raise InputError(
-                    f"response `{response.name}` should hold whole numbers, which were taken for "
-                    f"classes in blocks before; it has a number with a fractional part here. If it "
-                    f"is a quantity make the statistics with `task='regression'`."
+                    f"responses should hold whole numbers as in blocks before, where "
+                    f"`{response.name}` was taken for classes; there is a number with a fractional "
+                    f"part here. For quantities make the statistics with `task='regression'`."
                 )
             response.classes = None
             self.terms.append(("y", r))

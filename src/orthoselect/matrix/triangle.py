@@ -17,7 +17,7 @@ is zero in R, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
