@@ -239,21 +239,14 @@ def _take(array: NDArray, starts: Integers, height: int) -> NDArray:
 
 @dataclass(frozen=True)
 class Layout:
-    """Which row a bit tells of.
+    """Which row a bit stands for.
 
-    Attributes
-    ----------
-    order : array of shape (N,)
-        Rows by class.
-    ends : array of shape (c + 1,)
-        Class y has the rows order[ends[y] : ends[y + 1]], which are the bits of
-    segments : array of shape (c + 1,)
-        the words from segments[y] on.
+    Class y has the rows order[ends[y] : ends[y + 1]], the bits of the words from segments[y] on.
     """
 
-    order: NDArray[np.int32]
-    ends: Integers
-    segments: Integers
+    order: NDArray[np.int32]  # (N,), rows by class
+    ends: Integers  # (c + 1,)
+    segments: Integers  # (c + 1,)
 
 
 def pack(values: NDArray, levels: Integers, layout: Layout, planes: Words) -> None:

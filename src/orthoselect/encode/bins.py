@@ -13,7 +13,6 @@ Notation: b columns of N rows; L levels; `cuts` (b, L - 1), rising from left to 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -33,19 +32,11 @@ _BLOCK_STORED = 1 << 20  # cells of a sparse block
 _BLOCK_COLUMNS = 1 << 13  # its columns: there is a table of their levels
 _FEW_CUTS = 16  # up to so many, comparing with each beats a search
 _TOO_MANY = MAX_LEVELS + 1
-ColumnBlocks = Iterator[tuple[slice, "DenseColumns | SparseColumns"]]
 
 
 @dataclass(frozen=True)
 class Values:
     """The distinct values of b columns.
-
-    Attributes
-    ----------
-    numbers : array
-        Rising for each column, one column after the other.
-    counts : array of shape (b,)
-        How many a column has. Of more than 256 none is kept, and the count is 257.
 
     Examples
     --------
@@ -56,8 +47,8 @@ class Values:
     array([2, 2])
     """
 
-    numbers: NDArray
-    counts: Indices
+    numbers: NDArray  # rising for each column, one column after the other
+    counts: Indices  # how many each has, (b,); of more than 256 none is kept, and it is 257
 
     @staticmethod
     def of(owner: Indices, numbers: NDArray, b: int) -> Values:
@@ -119,73 +110,13 @@ class Values:
         return place
 
 
-class Columns(ABC):
-    """A block of numeric columns, and the levels of its cells.
-
-    Levels come as one array, an entry for every cell that is written down.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns, (N, b).
-    n_stored : array of shape (b,)
-        How many cells of each column are written down.
-    """
-
-    shape: tuple[int, int]
-    n_stored: Indices
-
-    @lazy
-    @abstractmethod
-    def extremes(self) -> tuple[Floats, Floats]:
-        """Smallest and largest value of each column, (b,); NaN where there is one."""
-
-    @abstractmethod
-    def moments(self, weights: Floats | None = None) -> tuple[Floats, Floats]:
-        """Return mean and population standard deviation (the divisor is N) of each column, (b,)."""
-
-    @lazy
-    @abstractmethod
-    def whole(self) -> NDArray[np.bool_]:
-        """Which columns hold whole numbers only, (b,)."""
-
-    @abstractmethod
-    def distinct(self) -> Values:
-        """Return the distinct values of each column."""
-
-    @abstractmethod
-    def take(self, which: NDArray[np.bool_]) -> Any:
-        """Return the block of some of the columns."""
-
-    @abstractmethod
-    def cells(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return the index by which an array of levels gives those of some of the columns."""
-
-    @abstractmethod
-    def blank(self) -> NDArray[np.uint8]:
-        """Return room for the levels of all cells."""
-
-    @abstractmethod
-    def cut(self, cuts: Floats) -> NDArray[np.uint8]:
-        """Return how many cuts every cell reaches."""
-
-    @abstractmethod
-    def rank(self, values: Values) -> NDArray[np.uint8]:
-        """Return each cell's place among the values of its column, at most 256 of them.
-
-        What lies between two values has the place of the lower, what is below all has place 0.
-        """
-
-    @abstractmethod
-    def written_out(self, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Return the levels of a block of one column, row by row, (N,)."""
-
-
 _Ranked = tuple[NDArray, NDArray[np.uint8]]  # distinct values, the place of each value
 
 
-class DenseColumns(Columns):
-    """A block of columns, each written out.
+class DenseColumns:
+    """A block of columns, each written out, and the levels of its cells.
+
+    Levels come as one array, an entry for every cell that is written down.
 
     Parameters
     ----------
@@ -195,12 +126,13 @@ class DenseColumns(Columns):
 
     def __init__(self, A: NDArray) -> None:
         self.A = A.view(np.uint8) if A.dtype == bool else A
-        self.shape = (A.shape[1], A.shape[0])
-        self.n_stored = np.full(A.shape[0], A.shape[1])
+        self.shape = (A.shape[1], A.shape[0])  # (N, b)
+        self.n_stored = np.full(A.shape[0], A.shape[1])  # written cells of each column, (b,)
         self._ranked: dict[int, _Ranked | None] = {}  # columns whose values were sorted already
 
     @lazy
     def extremes(self) -> tuple[Floats, Floats]:
+        """Smallest and largest value of each column, (b,); NaN where there is one."""
         low, high = self._ends
         return low[:, 0].astype(np.float64), high[:, 0].astype(np.float64)
 
@@ -210,6 +142,7 @@ class DenseColumns(Columns):
         return self.A.min(axis=1, keepdims=True), self.A.max(axis=1, keepdims=True)
 
     def moments(self, weights: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return mean and population standard deviation (the divisor is N) of each column, (b,)."""
         scale = scale_near_one(*self.extremes)
         B = self.A * scale[:, None]
         mean = np.average(B, axis=1, weights=weights)
@@ -221,6 +154,7 @@ class DenseColumns(Columns):
 
     @lazy
     def whole(self) -> NDArray[np.bool_]:
+        """Which columns hold whole numbers only, (b,)."""
         if self.A.dtype.kind != "f":
             return np.ones(len(self.A), dtype=bool)
         whole = (self.A[:, :64] == np.trunc(self.A[:, :64])).all(axis=1)  # mostly decides
@@ -229,6 +163,7 @@ class DenseColumns(Columns):
         return whole
 
     def distinct(self) -> Values:
+        """Return the distinct values of each column."""
         low, high = self._ends
         found = list(np.hstack([low, high]))
         for k in np.flatnonzero(low == high).tolist():
@@ -267,15 +202,19 @@ class DenseColumns(Columns):
         return only
 
     def take(self, which: NDArray[np.bool_]) -> DenseColumns:
+        """Return the block of some of the columns."""
         return self if which.all() else DenseColumns(self.A[which])
 
     def cells(self, which: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return the index by which an array of levels gives those of some of the columns."""
         return which
 
     def blank(self) -> NDArray[np.uint8]:
+        """Return room for the levels of all cells."""
         return np.empty(self.A.shape, dtype=np.uint8)
 
     def cut(self, cuts: Floats) -> NDArray[np.uint8]:
+        """Return how many cuts every cell reaches."""
         levels = np.zeros(self.A.shape, dtype=np.uint8)
         if cuts.shape[1] <= _FEW_CUTS:
             for k in range(cuts.shape[1]):
@@ -286,6 +225,10 @@ class DenseColumns(Columns):
         return levels
 
     def rank(self, values: Values) -> NDArray[np.uint8]:
+        """Return each cell's place among the values of its column, at most 256 of them.
+
+        What lies between two values has the place of the lower, what is below all has place 0.
+        """
         if len(self.A) and (values.counts == 2).all():
             return (values.numbers[1::2, None] <= self.A).view(np.uint8)
         levels = self.blank()
@@ -307,6 +250,7 @@ class DenseColumns(Columns):
         return levels
 
     def written_out(self, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Return the levels of a block of one column, row by row, (N,)."""
         return levels[0]
 
 
@@ -340,8 +284,10 @@ def _places(cuts: NDArray, column: NDArray) -> NDArray:
     return np.cumsum(table, dtype=np.uint8).take((column.clip(below, top) - below).astype(np.uint8))
 
 
-class SparseColumns(Columns):
+class SparseColumns:
     """A block of sparse columns; the level of its zeros is called 0 and not written down.
+
+    It answers what `DenseColumns` does.
 
     Parameters
     ----------
@@ -442,6 +388,10 @@ class SparseColumns(Columns):
         out = np.zeros(self.shape[0], dtype=np.uint8)
         out[self.X.indices] = levels
         return out
+
+
+Columns = DenseColumns | SparseColumns
+ColumnBlocks = Iterator[tuple[slice, Columns]]
 
 
 def level_of_zero(cuts: Floats) -> Indices:

@@ -186,29 +186,15 @@ def build_codes(
 
 @dataclass(frozen=True)
 class Learned:
-    """What blocks have to agree on to be coded alike.
+    """What blocks have to agree on to be coded alike."""
 
-    Attributes
-    ----------
-    columns : input columns
-        Those of numbers that are in use, rising.
-    rules : Rules
-        Of these columns.
-    is_sparse : bool
-        Whether the level of zero is called 0, and not written down.
-    n_stored : int
-        How many cells of these columns are written down.
-    joint : mapping of feature to (levels, most frequent one)
-        Of groups: the combinations of their columns' codes that occur.
-    n_levels : array of shape (n,)
-        How many levels each feature has.
-    """
-
-    columns: Indices
-    rules: Rules
-    is_sparse: bool
-    n_stored: int
+    columns: Indices  # input columns of numbers that are in use, rising
+    rules: Rules  # of these columns
+    is_sparse: bool  # whether the level of zero is called 0, and not written down
+    n_stored: int  # how many cells of these columns are written down
+    # The combinations of codes that occur in each group, and the most frequent one.
     joint: Mapping[int, tuple[tuple[Any, ...], int]] = field(default_factory=dict)
+    # How many levels each feature has, (n,).
     n_levels: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
 
@@ -274,7 +260,7 @@ def _combinations(
     """Return the combinations that occur in a block, in rows with weight."""
     seen = {f: LevelsSeen(f"group `{features[f].name}`") for f in groups}
     if weights is None or weights.any():
-        coder = Coder(block, features, "learned", weights, learned)
+        coder = Coder(block, features, None, weights, learned)
         for f, each in seen.items():
             each.add(coder.combinations(f))
     return seen
@@ -296,7 +282,7 @@ def how_to_code(
 
 def codes_of_block(features: Features, learned: Learned, block: Table) -> Codes:
     """Return the codes of a block by what was learned of all."""
-    return Coder(block, features, "learned", learned=learned).codes()
+    return Coder(block, features, None, learned=learned).codes()
 
 
 def _codes_fit(table: BlockTable, learned: Learned, weights: Rows | None) -> bool:
@@ -414,21 +400,11 @@ def _code_type(n_levels: Any) -> np.dtype:
 
 
 class Coder:
-    """Codes the features of one block of rows.
+    """Codes the features of one block of rows; those without weight are left out.
 
-    Numeric columns are coded by blocks, groups and categorical columns one by one.
-
-    Parameters
-    ----------
-    table : Table
-        The block.
-    features : Features
-    bins : as for `build_codes`
-    weights : array of shape (N,), optional
-        Rows without weight are left out.
-    learned : Learned, optional
-        What is known of all blocks. Without it this block is all there is: rules and levels are
-        found as it is coded, and levels that do not occur are left out.
+    Numeric columns are coded a few at a time, groups and categorical columns one by one. Without
+    `learned` this block is all there is: rules and levels are found as it is coded, and levels that
+    do not occur are left out.
     """
 
     def __init__(

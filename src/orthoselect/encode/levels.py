@@ -5,7 +5,7 @@ As in `design.py`, the most frequent level of a column has no indicator of its o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import numpy as np
@@ -72,31 +72,20 @@ def build_level_design(
         learned = learn(table, numbers, bins, weights)
         how = how_to_code(table, numbers, learned, [weights])
         n_levels, (counts,) = learned.n_levels, table.passes.total(_level_counts, **how)
-        make_codes: Callable[[Table], Codes] = partial(_codes_of_some, learned)
+        coded: Learned | Codes = learned
     else:
-        codes = Coder(table, numbers, bins, weights).codes()
-        n_levels, counts = codes.levels, codes.level_counts().astype(np.float64)
-        make_codes = partial(_same, codes)
+        coded = Coder(table, numbers, bins, weights).codes()
+        n_levels, counts = coded.levels, coded.level_counts().astype(np.float64)
         live = None if weights is None else np.flatnonzero(weights)
     places = _places(n_levels, counts)
     widths = [1 + place.max(initial=-1) for place in places]
-    make = partial(_level_matrix, make_codes, dict(zip(numeric.tolist(), places)), live)
+    make = partial(_level_matrix, coded, dict(zip(numeric.tolist(), places)), live)
     return arrange(table, make, numeric, widths, features)
 
 
 def _level_counts(codes: Codes, weights: Floats | None) -> list[Floats]:
     live = codes if weights is None else codes.rows(weights > 0)
     return [live.level_counts().astype(np.float64)]
-
-
-def _codes_of_some(learned: Learned, block: Table) -> Codes:
-    """Return the codes of a block that has some of the columns."""
-    numeric = block.numeric_at[np.isin(block.numeric_at, learned.columns)]
-    return codes_of_block(Features(block.names, numeric, {}), learned, block)
-
-
-def _same(codes: Codes, block: Table) -> Codes:
-    return codes
 
 
 def _places(n_levels: Indices, counts: Floats) -> list[Indices]:
@@ -110,13 +99,15 @@ def _places(n_levels: Indices, counts: Floats) -> list[Indices]:
 
 
 def _level_matrix(
-    make_codes: Callable[[Table], Codes],
-    places: Mapping[int, Indices],
-    live: Indices | None,
-    block: Table,
+    coded: Learned | Codes, places: Mapping[int, Indices], live: Indices | None, block: Table
 ) -> Matrix:
-    mine = [places[c] for c in block.numeric_at.tolist() if c in places]
-    parts = [_indicators_of_codes(make_codes(block), mine, live, block.n_rows)]
+    """Return the indicators of a table or block, which may have some of the columns only."""
+    numeric = [c for c in block.numeric_at.tolist() if c in places]
+    if isinstance(coded, Learned):
+        features = Features(block.names, np.array(numeric, dtype=np.intp), {})
+        coded = codes_of_block(features, coded, block)
+    mine = [places[c] for c in numeric]
+    parts = [_indicators_of_codes(coded, mine, live, block.n_rows)]
     if block.labels:
         parts.append(indicators(block))
     return SparseMatrix(sp.hstack(parts, format="csc"))

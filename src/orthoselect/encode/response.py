@@ -196,15 +196,7 @@ def as_quantity(column: TargetColumn) -> Floats:
 def check_classes(column: TargetColumn, c: int, n_rows: int, n_written: int, *, warn: bool) -> None:
     """Raise for more classes than can be coded, warn of numbers that are rather quantities.
 
-    Parameters
-    ----------
-    column : TargetColumn
-    c : int
-        Its number of classes.
-    n_rows : int
-        Rows with weight.
-    n_written : int
-        Rows of the response basis that have to be in memory.
+    There are c classes in n_rows rows with weight; n_written rows of V have to be in memory.
     """
     if 8 * c * n_written > _MAX_RESPONSE_BYTES:
         raise InputError(
@@ -314,14 +306,7 @@ def class_basis(labels: Labels, encoding: str, weights: Floats | None = None) ->
     """Orthonormal basis V of coded classes; as `response_basis`, but worked out class by class.
 
     Rows of a class are alike, so c rows weighted by the size of their class say all. They are not
-    written out: ``[:]`` does.
-
-    Parameters
-    ----------
-    labels : Labels
-        Every level occurs in a row with weight.
-    encoding : str
-    weights : array of shape (N,), optional
+    written out: ``[:]`` does. Every level has to occur in a row with weight.
     """
     c = len(labels.levels)
     if weights is None and labels.counts is not None:

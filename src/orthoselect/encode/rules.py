@@ -56,20 +56,11 @@ def is_discretizer(bins: Bins) -> bool:
 
 @dataclass(frozen=True)
 class Rules:
-    """How b columns become levels.
+    """How b columns become levels."""
 
-    Attributes
-    ----------
-    as_is : boolean array of shape (b,)
-        Whose values are taken as they are.
-    values : Values
-        Those of these columns.
-    cuts : array of shape (number of other columns, L - 1)
-    """
-
-    as_is: NDArray[np.bool_]
-    values: Values
-    cuts: Floats
+    as_is: NDArray[np.bool_]  # (b,), whose values are taken as they are
+    values: Values  # those of these columns
+    cuts: Floats  # (number of other columns, L - 1)
 
     @property
     def n_levels(self) -> Indices:
@@ -99,16 +90,10 @@ class Rules:
 
 
 def find_rules(columns: Columns | Summary, bins: Bins, weights: Floats | None = None) -> Rules:
-    """Find the rules of columns, given themselves or what is known of them.
+    """Find the rules of columns, given themselves or what is known of them; see `build_codes`.
 
-    Parameters
-    ----------
-    columns : Columns or Summary
-        All values are finite.
-    bins : {"auto", "from_data", "mean_std_3", "mean_std_4"} or int
-        See `build_codes`. Columns of too many values for "from_data" are cut, as by "auto".
-    weights : array of shape (N,), optional
-        Row weights, unless the summary knows them.
+    All values are finite. Columns of too many values for "from_data" are cut, as by "auto". A
+    summary knows the weights.
     """
     as_is = _may_be_as_is(columns, bins)
     values = columns.take(as_is).distinct()
@@ -202,27 +187,17 @@ def _unreached(columns: Any, cuts: Floats) -> Floats:
 class Summary:
     """What rules are made from, for b columns; two of them merge into that of all rows.
 
-    Attributes
-    ----------
-    weight : array of shape (b,)
-        Sum of the row weights.
-    low, high, mean, std : arrays of shape (b,)
-    whole : boolean array of shape (b,)
-        Whether all numbers are whole.
-    values : Values
-        The distinct values; "too many" where nobody wants them.
-    n_stored : array of shape (b,)
-        How many cells are written down.
+    It answers what `find_rules` asks of columns. Each attribute has one entry for each column.
     """
 
-    weight: Floats
+    weight: Floats  # sum of the row weights
     low: Floats
     high: Floats
     mean: Floats
     std: Floats
-    whole: NDArray[np.bool_]
-    values: Values
-    n_stored: Indices
+    whole: NDArray[np.bool_]  # whether all numbers are whole
+    values: Values  # the distinct ones; "too many" where nobody wants them
+    n_stored: Indices  # how many cells are written down
 
     @staticmethod
     def of(columns: Columns, bins: Bins, weights: Floats | None) -> Summary:
@@ -303,17 +278,9 @@ class Summary:
 def sum_up(
     table: BlockTable, columns: Indices, bins: Bins, weights: Rows | None
 ) -> tuple[Rules, int]:
-    """Learn the rules of numeric input columns in one pass; say how many cells they write down.
+    """Learn the rules of numeric input columns, rising, in one pass; count the cells they store.
 
-    Parameters
-    ----------
-    table : BlockTable
-    columns : input columns
-        Those of `table.numeric_at` that are wanted, rising.
-    bins : {"auto", "from_data", "mean_std_3", "mean_std_4"} or int
-        See `build_codes`.
-    weights : array of shape (N,), optional
-        Row weights; rows without weight have no part in the rules.
+    Rows without weight have no part in the rules.
     """
     if not len(columns):
         return Rules(np.zeros(0, bool), Values(np.zeros(0), columns), np.zeros((0, 2))), 0
@@ -324,7 +291,7 @@ def sum_up(
 
 
 def _summarize(bins: Bins, block: Table, weights: Floats | None) -> Summary | None:
-    """Return what a block tells; None if none of its rows has weight."""
+    """Sum up a block; None if none of its rows has weight."""
     if weights is not None and not weights.any():
         return None
     X, weights = readable(block.numeric, weights)
@@ -349,12 +316,9 @@ def readable(X: Any, weights: Floats | None) -> tuple[Any, Floats | None]:
 
 
 def check_finite(columns: Columns, X: Any, in_use: Callable[[], Iterable[tuple[int, str]]]) -> None:
-    """Raise for NaN or infinity in a block of columns, and tell of all of X that are in use.
+    """Raise for NaN or infinity in a block of columns, and name all columns of X in use with any.
 
-    Parameters
-    ----------
-    in_use : callable
-        Gives the columns of X that are in use, and their names.
+    `in_use` gives the columns of X that are in use, and their names.
     """
     if all(np.isfinite(ends).all() for ends in columns.extremes):
         return
