@@ -352,7 +352,7 @@ def _categorical(
         return set()
     if isinstance(spec, str) and spec == "all":
         return set(range(len(source.names))) - skip
-    by_dtype = source.categorical_columns()
+    by_dtype = source.first.categorical_columns()
     if isinstance(spec, str) and spec == "from_dtype":
         return by_dtype - skip
     named = find_columns(spec, source.names, "categorical_features")

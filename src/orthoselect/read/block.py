@@ -6,7 +6,8 @@ import collections
 import collections.abc
 import numbers
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -55,9 +56,9 @@ class Block(ABC):
     def is_categorical(self, column: int) -> bool:
         """Whether the column's dtype says that it holds labels."""
 
-    @abstractmethod
     def labels(self, column: int) -> Labels:
         """Read a column as labels."""
+        return find_labels(self.column(column), f"column `{self.names[column]}`")
 
     @abstractmethod
     def numeric(self, columns: NDArray[np.intp]) -> Any:
@@ -101,8 +102,8 @@ class Block(ABC):
         """Return the columns whose dtype says that they hold labels."""
         return {c for c in range(len(self.names)) if self.is_categorical(c)}
 
-    def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
-        """Read all columns but those to skip; columns to keep can be had later anyway."""
+    def read(self, categorical: set[int], skip: set[int]) -> Table:
+        """Read all columns but those to skip."""
         numeric = np.ones(len(self.names), dtype=bool)
         numeric[[*skip, *categorical]] = False
         numeric_at = np.flatnonzero(numeric)
@@ -146,8 +147,19 @@ def block_of(X: Any) -> Block:
         named.names = X.names
         return named
     X = as_frame(X)
-    if type(X) is not np.ndarray and (source := _other_than_array(X)):
-        return source
+    if type(X) is not np.ndarray:
+        if sp.issparse(X):
+            return SparseBlock(X)
+        if nw.dependencies.is_into_dataframe(X):
+            check_unique(X)
+            return _frame_block(X)
+        if nw.dependencies.is_into_series(X):
+            raise ShapeError(
+                "X should be a table of rows and columns; got a single column (Series). "
+                "Pass a dataframe, for example `frame[['name']]`."
+            )
+        if nw.dependencies.is_polars_lazyframe(X):
+            raise InputError("X should be in memory; got a LazyFrame. Call its `collect()` first.")
     array = as_array(X, "X")
     if array.ndim != 2:
         raise ShapeError(
@@ -157,20 +169,17 @@ def block_of(X: Any) -> Block:
     return ArrayBlock(array) if array.dtype.kind in "fiub" else ObjectBlock(array)
 
 
-def _other_than_array(X: Any) -> Block | None:
-    if sp.issparse(X):
-        return SparseBlock(X)
-    if nw.dependencies.is_into_dataframe(X):
-        check_unique(X)
-        return _pandas_sparse(X) or FrameBlock(X)
-    if nw.dependencies.is_into_series(X):
-        raise ShapeError(
-            "X should be a table of rows and columns; got a single column (Series). "
-            "Pass a dataframe, for example `frame[['name']]`."
-        )
-    if nw.dependencies.is_polars_lazyframe(X):
-        raise InputError("X should be in memory; got a LazyFrame. Call its `collect()` first.")
-    return None
+def _frame_block(X: Any) -> Block:
+    """Look at a dataframe; columns that are all sparse, and filled with zeros, stay so."""
+    if not nw.dependencies.is_pandas_dataframe(X) or not len(X.columns):
+        return FrameBlock(X)
+    kinds = X.dtypes
+    sparse = {name: kind for name, kind in kinds.items() if type(kind).__name__ == "SparseDtype"}
+    if len(sparse) == len(X.columns) and all(kind.fill_value == 0 for kind in sparse.values()):
+        if len({kind.subtype for kind in sparse.values()}) > 1:  # they would meet in objects
+            X = X.astype(type(kinds.iloc[0])(np.float64, 0.0))
+        return SparseBlock(X.sparse.to_coo().tocsc(), [str(name) for name in X.columns])
+    return FrameBlock(X.astype({n: k.subtype for n, k in sparse.items()}) if sparse else X)
 
 
 def as_array(values: Any, what: str) -> NDArray:
@@ -223,19 +232,16 @@ class ArrayBlock(Block):
     def column(self, column: int) -> NDArray:
         return self._X[:, column]
 
-    def labels(self, column: int) -> Labels:
-        return find_labels(self._X[:, column], f"column `{self.names[column]}`")
-
     def numeric(self, columns: NDArray[np.intp]) -> NDArray:
         return self._X if len(columns) == self._X.shape[1] else self._X[:, columns]
 
     def checksums(self, rows: slice, weights: Bits) -> Sums:
         return sums_of_numbers(self._X[rows], weights)
 
-    def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
+    def read(self, categorical: set[int], skip: set[int]) -> Table:
         """Read all columns but those to skip; a few more in the array beat a copy without them."""
         if 2 * len(categorical | skip) > len(self.names):
-            return super().read(categorical, skip, keep)
+            return super().read(categorical, skip)
         labels = {c: self.labels(c) for c in sorted(categorical - skip)}
         return Table(self.n_rows, self.names, self._X, np.arange(len(self.names)), labels)
 
@@ -262,9 +268,6 @@ class SparseBlock(Block):
 
     def column(self, column: int) -> NDArray:
         return sp.csc_array(self._X)[:, [column]].toarray()[:, 0]
-
-    def labels(self, column: int) -> Labels:
-        return find_labels(self.column(column), f"column `{self.names[column]}`")
 
     def numeric(self, columns: NDArray[np.intp]) -> Any:
         return self._X if len(columns) == self._X.shape[1] else sp.csc_array(self._X)[:, columns]
@@ -331,12 +334,12 @@ class FrameBlock(Block):
         self.names = [str(label) for label in self._labels]
         self.n_rows = self._frame.shape[0]
         dtypes = list(self._frame.schema.values())
-        kinds = {dtype: _Kind(dtype) for dtype in set(dtypes)}
+        kinds = {dtype: _kind_of(dtype) for dtype in set(dtypes)}
         self._kinds = [kinds[dtype] for dtype in dtypes]
 
     def is_categorical(self, column: int) -> bool:
         kind = self._kinds[column]
-        if kind.holds_objects:
+        if kind.dtype == nw.Object:
             return any(isinstance(value, str) for value in self._series(column).to_list())
         return kind.holds_labels
 
@@ -360,7 +363,8 @@ class FrameBlock(Block):
 
     def numeric(self, columns: NDArray[np.intp]) -> NDArray:
         for column in columns.tolist():
-            self._check_numeric(column)
+            if not self._kinds[column].may_be_numbers:
+                raise self._no_numbers(column)
         kinds = {self._kinds[column] for column in columns.tolist()}
         dtype = next(iter(kinds)).floating if len(kinds) == 1 else None
         if dtype is not None and self._arrow is not None:
@@ -404,14 +408,15 @@ class FrameBlock(Block):
     def _series(self, column: int) -> nw.Series:
         return self._frame.get_column(self._labels[column])
 
-    def _check_numeric(self, column: int) -> None:
-        if not self._kinds[column].may_be_numbers:
-            dtype = self._kinds[column].dtype
-            kind = dtype if dtype != nw.Unknown else _native_dtype(self._series(column))
-            raise InputError(
-                f"column `{self.names[column]}` should hold numbers; it is {kind}. Convert it, "
-                f"name it in `exclude` or, if it holds labels, in `categorical_features`."
-            )
+    def _no_numbers(self, column: int) -> InputError:
+        dtype: Any = self._kinds[column].dtype
+        if dtype == nw.Unknown:
+            native = self._series(column).to_native()
+            dtype = getattr(native, "dtype", getattr(native, "type", "Unknown"))
+        return InputError(
+            f"column `{self.names[column]}` should hold numbers; it is {dtype}. Convert it, "
+            f"name it in `exclude` or, if it holds labels, in `categorical_features`."
+        )
 
     def _collect(self, columns: NDArray[np.intp]) -> NDArray:
         """Copy columns of unlike dtypes into one array."""
@@ -450,6 +455,7 @@ class FrameBlock(Block):
         return _plain_numbers(series)
 
 
+@dataclass(frozen=True, eq=False)
 class _Kind:
     """What a dtype of a dataframe says of its columns; found once, for many may have it.
 
@@ -461,15 +467,27 @@ class _Kind:
         The relative rounding of such numbers; whole ones are as if they were float64.
     """
 
-    def __init__(self, dtype: Any) -> None:
-        self.dtype = dtype
-        self.holds_labels = dtype in (nw.String, nw.Categorical, nw.Enum)
-        self.holds_objects = dtype == nw.Object
-        self.as_objects = dtype in (nw.Object, nw.Categorical, nw.Enum)
-        self.may_be_numbers = dtype.is_numeric() or dtype == nw.Boolean or self.as_objects
-        self.in_numpy = dtype not in _NOT_IN_NUMPY
-        self.floating = next((kind for known, kind in _FLOATS.items() if dtype == known), None)
-        self.precision = float(np.finfo(self.floating or np.float64).eps)
+    dtype: Any
+    holds_labels: bool
+    as_objects: bool
+    may_be_numbers: bool
+    in_numpy: bool
+    floating: Any
+    precision: float
+
+
+def _kind_of(dtype: Any) -> _Kind:
+    as_objects = dtype in (nw.Object, nw.Categorical, nw.Enum)
+    floating = next((kind for known, kind in _FLOATS.items() if dtype == known), None)
+    return _Kind(
+        dtype=dtype,
+        holds_labels=dtype in (nw.String, nw.Categorical, nw.Enum),
+        as_objects=as_objects,
+        may_be_numbers=dtype.is_numeric() or dtype == nw.Boolean or as_objects,
+        in_numpy=dtype not in _NOT_IN_NUMPY,
+        floating=floating,
+        precision=float(np.finfo(floating or np.float64).eps),
+    )
 
 
 def _check_complete(missing: int, kind: _Kind, name: str) -> None:
@@ -511,11 +529,6 @@ def _plain_numbers(series: nw.Series) -> NDArray:
     return (series.cast(nw.Float64) if series.dtype in _NOT_IN_NUMPY else series).to_numpy()
 
 
-def _native_dtype(series: nw.Series) -> Any:
-    native = series.to_native()
-    return getattr(native, "dtype", getattr(native, "type", "Unknown"))
-
-
 def series_objects(series: nw.Series) -> NDArray:
     """Return a column's values as Python objects, (N,); those of equal text may be one object."""
     native = series.to_native()
@@ -533,27 +546,6 @@ def series_order(series: nw.Series) -> list[Any] | None:
         return list(series.dtype.categories)  # type: ignore[attr-defined]
     native = series.to_native()
     return arrow_order(native) if nw.dependencies.is_pyarrow_chunked_array(native) else None
-
-
-def _pandas_sparse(X: Any) -> Block | None:
-    """Return the source of a pandas frame with sparse columns, else None.
-
-    Stored zeros stay unwritten where all columns are sparse with zero as their fill value.
-    """
-    if not nw.dependencies.is_pandas_dataframe(X) or not len(X.columns):
-        return None
-    sparse = {name: kind for name, kind in X.dtypes.items() if _is_sparse(kind)}
-    if len(sparse) == len(X.columns) and all(kind.fill_value == 0 for kind in sparse.values()):
-        if len({kind.subtype for kind in sparse.values()}) > 1:  # they would meet in objects
-            X = X.astype(type(X.dtypes.iloc[0])(np.float64, 0.0))
-        return SparseBlock(X.sparse.to_coo().tocsc(), [str(name) for name in X.columns])
-    if sparse:
-        return FrameBlock(X.astype({name: kind.subtype for name, kind in sparse.items()}))
-    return None
-
-
-def _is_sparse(kind: Any) -> bool:
-    return type(kind).__name__ == "SparseDtype"
 
 
 def _object_labels(values: NDArray, name: str, order: list[Any] | None = None) -> Labels:

@@ -89,10 +89,12 @@ class RowBlocks:
     ) -> None:
         if not callable(blocks):
             _check_blocks(blocks)
-        if n_rows is not None and not _is_count(n_rows):
+        is_whole = isinstance(n_rows, Integral) and not isinstance(n_rows, bool)
+        if n_rows is not None and not (is_whole and n_rows >= 0):
             raise InputError(f"`n_rows` should be the number of all rows; got {n_rows!r}.")
         self._make = blocks if callable(blocks) else lambda: blocks
-        self._last: Callable[[], Any] = _nothing  # what the function returned at last, if alive
+        # What the function returned at last, if it is alive.
+        self._last: Callable[[], Any] = lambda: None
         self._first: Sequence[str] | None = None  # what the first block calls its columns
         self.names = names
         self.n_rows, self.progress = n_rows, progress
@@ -166,15 +168,6 @@ def _is_iterable(blocks: Any) -> bool:
     except TypeError:
         return False
     return True
-
-
-def _nothing() -> None:
-    """Stand for a reference to nothing."""
-
-
-def _is_count(number: Any) -> bool:
-    is_whole = isinstance(number, Integral) and not isinstance(number, bool)
-    return is_whole and int(number) >= 0
 
 
 class SourceOf:

@@ -8,6 +8,7 @@ is imported when such a table arrives, not before.
 from __future__ import annotations
 
 import math
+import operator
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -149,10 +150,10 @@ class DaskPasses(SpreadPasses):
         merge: Callable[[Total, Total], Total],
         along: Sequence[Rows | None],
     ) -> Total:
-        assert self._sizes is not None
-        handles, makes = self._handles(along, len(self._sizes))
+        sizes = self._known_sizes
+        handles, makes = self._handles(along, len(sizes))
         job = _Job(None, start, add, merge, None, makes)
-        done = self._compute(job, list(self._sizes), handles)
+        done = self._compute(job, list(sizes), handles)
         self._count(done.nbytes)
         return done.total
 
@@ -195,10 +196,14 @@ class DaskPasses(SpreadPasses):
             return [list(each) for each in zip(*along.handles)]
         return [[part(along, rows)] for rows in self._slices()]
 
+    @property
+    def _known_sizes(self) -> list[int]:
+        assert self._sizes is not None  # the first pass has found them
+        return self._sizes
+
     def _slices(self) -> list[slice]:
-        assert self._sizes is not None
-        stops = np.cumsum(self._sizes).tolist()
-        return [slice(stop - size, stop) for size, stop in zip(self._sizes, stops)]
+        stops = np.cumsum(self._known_sizes).tolist()
+        return [slice(stop - size, stop) for size, stop in zip(self._known_sizes, stops)]
 
     # Rows in pieces
 
@@ -212,13 +217,13 @@ class DaskPasses(SpreadPasses):
         return self._targets(pieces, partial(_columns_of_table, what))
 
     def _targets(self, pieces: Sequence[Any], make: Callable[..., Any]) -> SpreadRows:
-        sizes = self._known_sizes()
+        sizes = self._known_sizes
         handles = (pieces, range(len(pieces)), sizes)
         return SpreadRows(handles, make, (sum(sizes),), self)
 
     def aligned(self, y: Any, what: str = "y") -> Sequence[Any]:
         """Cut a Dask collection as the table is cut."""
-        sizes = self._known_sizes()
+        sizes = self._known_sizes
         if hasattr(y, "to_delayed") and hasattr(y, "npartitions") and hasattr(y, "chunks"):
             known = not any(math.isnan(size) for size in y.chunks[0])
             if known and sum(y.chunks[0]) != sum(sizes):
@@ -238,10 +243,6 @@ class DaskPasses(SpreadPasses):
             )
         return pieces
 
-    def _known_sizes(self) -> list[int]:
-        assert self._sizes is not None  # the first pass has told
-        return self._sizes
-
     def spread(self, rows: NDArray) -> SpreadRows:
         pieces = [rows[each] for each in self._slices()]
         return SpreadRows((pieces,), _as_it_is, rows.shape, self)
@@ -252,17 +253,16 @@ class DaskPasses(SpreadPasses):
         make, how = dask.delayed(_make_piece, pure=False), dask.delayed(rows.make, traverse=False)
         made = [make(how, _place(k), *each) for k, each in enumerate(zip(*rows.handles))]
         made = list(dask.persist(*made))
-        sizes = SpreadRows((made,), _bytes_of_kept, rows.shape, self)
-        counts: list[int] = self.run_along(list, _collect, _joined, [sizes])
-        self._count(sum(counts))
-        return SpreadRows((made,), _rows_of_kept, rows.shape, self)
+        sizes = SpreadRows((made,), operator.attrgetter("nbytes"), rows.shape, self)
+        self._count(sum(self.pieces(sizes)))
+        return SpreadRows((made,), operator.attrgetter("total"), rows.shape, self)
 
     def written_out(self, rows: SpreadRows) -> NDArray:
         return np.concatenate(self.pieces(rows))
 
     def pieces(self, rows: SpreadRows) -> list[Any]:
         """Return the rows of each partition, here."""
-        return self.run_along(list, _collect, _joined, [rows])
+        return self.run_along(list, list.append, operator.add, [rows])
 
 
 @dataclass(frozen=True)
@@ -309,24 +309,8 @@ def _make_piece(make: Callable[..., Any], place: str, *handles: Any) -> _Done:
     return done
 
 
-def _rows_of_kept(done: _Done) -> Any:
-    return done.total
-
-
-def _bytes_of_kept(done: _Done) -> int:
-    return done.nbytes
-
-
 def _as_it_is(rows: Any) -> Any:
     return rows
-
-
-def _collect(parts: list[Any], rows: Any) -> None:
-    parts.append(rows)
-
-
-def _joined(a: list[Any], b: list[Any]) -> list[Any]:
-    return [*a, *b]
 
 
 def _target_columns(what: str, piece: Any, number: int, size: int) -> list[TargetColumn]:

@@ -64,12 +64,15 @@ class Source(ABC):
         Column names; x0, x1, ... where the input has none.
     n_rows : int
         Known once the table has been read; 0 before, where nobody has counted.
+    first : Block
+        The whole table if it is in memory, else a few rows of the first block.
     memory : int or None
         Bytes that may be taken beside the blocks, if there is a bound.
     """
 
     names: Sequence[str]
     n_rows: int
+    first: Block
     memory: int | None = None
     _writes_response = True  # whether the response basis is written out, row by row
 
@@ -84,10 +87,6 @@ class Source(ABC):
         along: Sequence[Rows | None],
     ) -> Total:
         """Make one pass: ``add(total, block, *along)`` for each `OpenedBlock`; as `Passes.run`."""
-
-    @abstractmethod
-    def categorical_columns(self) -> set[int]:
-        """Return the columns whose dtype says that they hold labels."""
 
     @abstractmethod
     def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
@@ -112,34 +111,21 @@ class Source(ABC):
         """Return the columns of the response: values that were given, or columns of the table."""
         if not taken:
             return read_target(gathered(target), self.n_rows)
-        called = names_in_errors(taken, self.names)
-        if len(taken) == 1:
-            return read_target(self.column(taken[0]), self.n_rows)
-        return [read_target(self.column(c), self.n_rows, called[c])[0] for c in called]
+        called = names_in_errors(taken, self.names).items()
+        return [read_target(self.column(c), self.n_rows, name)[0] for c, name in called]
 
     def response(
         self, target: Any, taken: Sequence[int], task: str, encoding: str, weights: Rows | None
     ) -> tuple[Response, Rows | None]:
-        """Code the response; return it, and the weights in the form that goes with it.
-
-        Parameters
-        ----------
-        target : array-like
-            Its values, where they are no columns of the table.
-        taken : sequence of int
-            The columns of the table that it is, if so.
-        task, encoding : str
-        weights : array of shape (N,), SpreadWeights or None
-        """
+        """Code the response, values or the columns taken; return it with the weights beside it."""
         columns = self.target_columns(target, taken)
         in_blocks = not self._writes_response
         return build_response(columns, task, encoding, weights, in_blocks=in_blocks), weights
 
     def weights(self, given: Any, column: int | None, *, keep_whole: bool) -> Rows | None:
         """Return the row weights, checked: those given, or a column that was kept."""
-        if column is None:
-            values = gathered(given)
-        else:
+        values = gathered(given)
+        if column is not None:
             values = numbers_of(self.column(column), self.names[column])
         return check_weights(values, self.n_rows, keep_whole=keep_whole)
 
@@ -171,7 +157,7 @@ class WholeSource(Source):
     """
 
     def __init__(self, block: Block) -> None:
-        self.block = block
+        self.first = block
         self.names, self.n_rows = block.names, block.n_rows
 
     def over_blocks(
@@ -184,20 +170,17 @@ class WholeSource(Source):
         along: Sequence[Rows | None],
     ) -> Total:
         total = start()
-        add(total, OpenedBlock(self.block, "the table", 0), *along)
+        add(total, OpenedBlock(self.first, "the table", 0), *along)
         return total
 
     def count_bytes_read(self, nbytes: int) -> None:
         pass  # `stats` tells what passes have read, and there are none
 
-    def categorical_columns(self) -> set[int]:
-        return self.block.categorical_columns()
-
     def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
-        return self.block.read(categorical, skip)
+        return self.first.read(categorical, skip)
 
     def column(self, column: int) -> Any:
-        return self.block.column(column)
+        return self.first.column(column)
 
 
 class BlockSource(Source):
@@ -208,11 +191,6 @@ class BlockSource(Source):
     data : source of blocks
     rows : block, optional
         A few rows of the first block, if they have been looked at already.
-
-    Attributes
-    ----------
-    first : Block
-        A few rows of the first block.
     """
 
     _writes_response = False
@@ -289,9 +267,6 @@ class BlockSource(Source):
 
     def count_bytes_read(self, nbytes: int) -> None:
         self._reading.bytes += nbytes
-
-    def categorical_columns(self) -> set[int]:
-        return self.first.categorical_columns()
 
     def column(self, column: int) -> TargetColumn:
         return self._target[column]
@@ -375,19 +350,7 @@ class BlockSource(Source):
 
 
 def check(walk: ChecksumWalk, block: Block, rows: slice, names: Sequence[str], place: str) -> None:
-    """Raise unless the next block of a pass is what it was in passes before.
-
-    Parameters
-    ----------
-    walk : ChecksumWalk
-    block : Block
-    rows : slice
-        Which rows of the table it has.
-    names : sequence of str
-        All columns of the table.
-    place : str
-        What to call the block.
-    """
+    """Raise unless the next block, of these rows, is what it was in passes before."""
     agreed = walk.agreed
     odd = walk.add(rows.stop, checksums_of(block, rows.start, walk.period))
     if len(odd):

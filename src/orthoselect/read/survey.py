@@ -128,11 +128,6 @@ class _Column:
     usual: int
     places: Mapping[Any, int]
 
-    @staticmethod
-    def of(seen: LevelsSeen) -> _Column:
-        levels = seen.levels()
-        return _Column(levels, seen.most_frequent(), {v: at for at, v in enumerate(levels)})
-
 
 class TableCoder:
     """Blocks -> tables whose labels have the levels of all blocks.
@@ -164,7 +159,11 @@ class TableCoder:
         names: Sequence[str], labeled: Sequence[int], survey: Survey, skip: set[int], first: Block
     ) -> TableCoder:
         """Return a coder that agrees with a few rows of the first block."""
-        columns = {c: _Column.of(seen) for c, seen in zip(labeled, survey.seen)}
+        columns = {}
+        for c, seen in zip(labeled, survey.seen):
+            levels = seen.levels()
+            places = {level: at for at, level in enumerate(levels)}
+            columns[c] = _Column(levels, seen.most_frequent(), places)
         coder = TableCoder(names, columns, skip)
         try:
             coder.first = coder._table(first, np.arange(len(names)))
