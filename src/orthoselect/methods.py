@@ -199,22 +199,25 @@ _ORTHOGONAL = [
         "obcc",
         "squared correlation of what orthogonalization, not centered, leaves of a candidate",
         "Solares, Wei and Billings 2019, https://doi.org/10.1007/s00521-017-2976-x",
-        "orthoselect.criteria.orthogonal:OrthogonalCorrelation",
+        "orthoselect.criteria.orthogonal:OrthogonalCriterion",
         _WEIGHTED,
+        preset={"name": "obcc"},
     ),
     Method(
         "err",
         "error reduction ratio: share of the response's sum of squares, nothing centered",
         "Chen, Billings and Luo 1989, https://doi.org/10.1080/00207178908953472",
-        "orthoselect.criteria.orthogonal:ErrorReductionRatio",
+        "orthoselect.criteria.orthogonal:OrthogonalCriterion",
         _WEIGHTED,
+        preset={"name": "err"},
     ),
     Method(
         "mser",
         "reduction of the mean squared error, nothing centered",
         "Korenberg 1989, https://doi.org/10.1007/BF00204124",
-        "orthoselect.criteria.orthogonal:MeanSquaredErrorReduction",
+        "orthoselect.criteria.orthogonal:OrthogonalCriterion",
         _WEIGHTED,
+        preset={"name": "mser"},
     ),
 ]
 

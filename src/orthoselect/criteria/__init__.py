@@ -9,18 +9,12 @@ from orthoselect.criteria.cancorr import (
     DiscretizedCanonicalCorrelations,
     SquaredCanonicalCorrelations,
 )
-from orthoselect.criteria.orthogonal import (
-    ErrorReductionRatio,
-    MeanSquaredErrorReduction,
-    OrthogonalCorrelation,
-)
+from orthoselect.criteria.orthogonal import OrthogonalCriterion
 
 __all__ = [
     "Criterion",
     "DiscretizedCanonicalCorrelations",
-    "ErrorReductionRatio",
-    "MeanSquaredErrorReduction",
-    "OrthogonalCorrelation",
+    "OrthogonalCriterion",
     "SquaredCanonicalCorrelations",
     "State",
 ]

@@ -33,7 +33,6 @@ https://doi.org/10.1007/s00521-017-2976-x
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -65,12 +64,24 @@ _VARIES = 1e-2
 _SURE = 2.0
 
 
-class _Orthogonal(Criterion):
-    """What the three have in common: how they start."""
+class OrthogonalCriterion(Criterion):
+    """One of the three criteria.
 
-    centered = False
+    Parameters
+    ----------
+    name : {"err", "mser", "obcc"}
+        "err": share of the response's sum of squares that least squares without intercept
+        explains. "mser": reduction of its mean squared error. "obcc": squared correlation of what
+        is left of a candidate with the response. A constant column has none there, and is never
+        chosen. It may be included: what is left of the others is then centered, and the criterion
+        is that of "socc".
+    """
+
     takes_blocks = True
     needs_rows = False
+
+    def __init__(self, name: str) -> None:
+        self.name = name
 
     def start(
         self, design: Design, response: Response, weights: Rows | None = None, size: int = 1
@@ -87,77 +98,40 @@ class _Orthogonal(Criterion):
         u = np.ones(len(Z)) if weights is None else np.sqrt(weights)
         u /= np.linalg.norm(u)
         X, ZtX = normalize(design.matrix, np.column_stack([Z, u]), weights, design.unowned)
-        return OrthogonalState(X, ZtX, Z, u, worth, design.single, centered=self.centered)
+        return OrthogonalState(X, ZtX, Z, u, worth, design.single, centered=self.name == "obcc")
 
-    @abstractmethod
+    def ceiling(self, response: Response) -> float:
+        """Return the number of responses that are not zero for "err"; nan for the others.
+
+        The mean square depends on the weights, and what is left of two candidates is orthogonal
+        but may be correlated.
+        """
+        return float(self._responses(response, None)[1].sum()) if self.name == "err" else math.nan
+
     def _responses(self, response: Response, weights: Floats | None) -> tuple[Floats, Floats]:
         """Return the responses at norm one, (N, q), and the most that each can add, (q,).
 
-        A response that cannot be explained is zero, and can add nothing.
+        Classes are their place in the order. A response that cannot be explained is zero, and can
+        add nothing.
         """
-
-
-class ErrorReductionRatio(_Orthogonal):
-    """Share of the response's sum of squares that least squares without intercept explains."""
-
-    name = "err"
-
-    def ceiling(self, response: Response) -> float:
-        """Return the number of responses that are not zero."""
-        return float(self._responses(response, None)[1].sum())
-
-    def _responses(self, response: Response, weights: Floats | None) -> tuple[Floats, Floats]:
-        Z, _, _ = _at_norm_one(_numbers(response), weights)
-        return Z, np.where(Z.any(axis=0), 1.0, 0.0)
-
-
-class MeanSquaredErrorReduction(_Orthogonal):
-    """Reduction of the mean squared error of least squares without intercept."""
-
-    name = "mser"
-
-    def ceiling(self, response: Response) -> float:
-        """Return nan: the mean square depends on the weights. "err" has the share of it."""
-        return math.nan
-
-    def _responses(self, response: Response, weights: Floats | None) -> tuple[Floats, Floats]:
-        Z, norms, exponents = _at_norm_one(_numbers(response), weights)
+        parts = [p.codes[:][:, None] if isinstance(p, Labels) else p[:] for p in response.parts]
+        Y = np.hstack(parts).astype(np.float64)  # (N, q)
+        if self.name == "obcc":
+            counted = Y if weights is None else Y[weights > 0]
+            varies = (counted != counted[0]).any(axis=0)
+            return np.where(varies, centered_columns(Y, weights)[0], 0.0), varies.astype(float)
+        Z, norms, exponents = _at_norm_one(Y, weights)
+        if self.name == "err":
+            return Z, np.where(Z.any(axis=0), 1.0, 0.0)
         total = float(len(Z)) if weights is None else float(weights.sum())
         with np.errstate(over="ignore"):
             worth = np.ldexp(norms**2 / total, 2 * exponents)
         if not np.isfinite(worth).all():
             raise InputError(
                 "the mean square of y should be a double precision number for method 'mser'; it "
-                "is larger than any. Rescale y, or use method 'err', whatever its scale."
+                "is larger than any. Rescale y, or use method 'err', which takes any scale."
             )
         return Z, worth
-
-
-class OrthogonalCorrelation(_Orthogonal):
-    """Squared correlation of what is left of a candidate with the response.
-
-    A constant column has no correlation and is never chosen. It may be included: what is left of
-    the others is then centered, and the criterion is that of "socc".
-    """
-
-    name = "obcc"
-    centered = True
-
-    def ceiling(self, response: Response) -> float:
-        """Return nan: what is left of two candidates is orthogonal but may be correlated."""
-        return math.nan
-
-    def _responses(self, response: Response, weights: Floats | None) -> tuple[Floats, Floats]:
-        Y = _numbers(response)
-        counted = Y if weights is None else Y[weights > 0]
-        varies = (counted != counted[0]).any(axis=0)
-        return np.where(varies, centered_columns(Y, weights)[0], 0.0), varies.astype(np.float64)
-
-
-def _numbers(response: Response) -> Floats:
-    """Return the responses as columns of numbers, classes as their place in the order, (N, q)."""
-    parts = [p.codes[:][:, None] if isinstance(p, Labels) else p[:] for p in response.parts]
-    return np.hstack(parts).astype(np.float64)
 
 
 def _at_norm_one(Y: Floats, weights: Floats | None) -> tuple[Floats, Floats, NDArray[np.intc]]:
