@@ -59,11 +59,11 @@ def find_columns(
             )
         return np.flatnonzero(items).tolist()
     place = places or {}
-    if places is None and not all(map(_is_index, items)):
+    if places is None and not all(map(is_whole, items)):
         place = {name: at for at, name in enumerate(names)}
     found, unknown = [], []
     for item in items:
-        if _is_index(item) and -len(names) <= int(item) < len(names):
+        if is_whole(item) and -len(names) <= int(item) < len(names):
             found.append(int(item) % len(names))
         elif isinstance(item, str) and item in place:
             found.append(place[item])
@@ -71,7 +71,7 @@ def find_columns(
             found.extend(groups[item])
         else:
             unknown.append(item)
-    out_of_range = [item for item in unknown if _is_index(item)]
+    out_of_range = [item for item in unknown if is_whole(item)]
     if out_of_range:
         raise InputError(
             f"integers in `{argument}` should be positions, from 0 to {len(names) - 1} (or "
@@ -93,8 +93,9 @@ def _items(spec: Any, argument: str) -> list[Any]:
         ) from None
 
 
-def _is_index(item: Any) -> bool:
-    return isinstance(item, numbers.Integral) and not isinstance(item, bool)
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number, and no truth value."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def target_in_code(names: Sequence[str]) -> str:
@@ -215,7 +216,7 @@ def _two_roles(name: str, one: str, other: str) -> InputError:
 def count_to_select(wanted: Any, available: int, n_included: int) -> int:
     """Turn a count or a fraction into how many of the available features to select."""
     size = 0
-    if isinstance(wanted, numbers.Integral) and not isinstance(wanted, bool):
+    if is_whole(wanted):
         size = int(wanted)
     elif isinstance(wanted, numbers.Real) and 0.0 < float(wanted) < 1.0:
         size = max(1, int(float(wanted) * available + 1e-9))  # 0.29 * 100 is a bit below 29

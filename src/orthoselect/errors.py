@@ -220,7 +220,7 @@ class LeftOutWarning(SelectionWarning):
 class LooksNumericWarning(SelectionWarning):
     """Columns of text whose values look like numbers.
 
-    Each is told by how many values look so, how many there are, and one of them.
+    For each: how many values look so, how many there are, and one of them.
     """
 
     def __init__(self, columns: Mapping[str, tuple[int, int, str]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numbers
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
+from orthoselect.arguments import is_whole
 from orthoselect.encode import Labels
 from orthoselect.errors import InputError, ShapeError, TooManyRequestedWarning, warn, with_text
 
@@ -80,11 +80,6 @@ def _within(sizes: list[int], available: int) -> tuple[int, ...]:
         )
         warn(with_text(TooManyRequestedWarning, text))
     return tuple(size for size in sizes if size <= available)
-
-
-def is_whole(value: Any) -> bool:
-    """Whether it is a whole number, and no truth value."""
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
 
 
 def check_whole(value: Any, least: int, argument: str) -> int:

@@ -11,7 +11,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from orthoselect.arguments import ColumnSpec, target_in_code
+from orthoselect.arguments import ColumnSpec, is_whole, target_in_code
 from orthoselect.comparison.data import ComparedData, open_data
 from orthoselect.comparison.entries import (
     Entry,
@@ -30,7 +30,6 @@ from orthoselect.comparison.folds import (
     check_whole,
     find_seed,
     find_sizes,
-    is_whole,
     split,
 )
 from orthoselect.comparison.models import Model, find_model
@@ -173,7 +172,7 @@ def compare(
         "repeats": int(repeats),
         "random_state": seed,
         "task": opened.task,
-        "categorical_features": _told(categorical_features, opened.roles.categorical),
+        "categorical_features": _as_option(categorical_features, opened.roles.categorical),
         "groups": dict(opened.roles.groups) or None,
         "exclude": opened.roles.exclude or None,
     }
@@ -202,14 +201,14 @@ def _check_n_jobs(n_jobs: Any) -> None:
 
 
 def _pass_on(caught: list[warnings.WarningMessage]) -> list[str]:
-    """Warn of what was caught; return the texts, for the result to tell."""
+    """Warn of what was caught; return the texts, which the result reports."""
     texts = [str(warning.message) for warning in caught]
     for warning, text in zip(caught, texts):
         warn(with_text(warning.category, text))
     return texts
 
 
-def _told(spec: ColumnSpec, categorical: set[int]) -> Any:
+def _as_option(spec: ColumnSpec, categorical: set[int]) -> Any:
     """Return `categorical_features` for `select`: words as they are, columns as a list."""
     said_in_words = spec is None or (isinstance(spec, str) and spec in ("from_dtype", "all"))
     return spec if said_in_words else sorted(categorical)
@@ -249,7 +248,7 @@ def _run_all(
 
 @dataclass
 class Collector:
-    """What has come of the methods so far, and what the result says of it, told once."""
+    """What has come of the methods so far, and the comparison that it makes."""
 
     data: ComparedData
     entries: Sequence[Entry]  # in the order in which they were asked for, also those left out

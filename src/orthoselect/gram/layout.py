@@ -49,7 +49,7 @@ class ResponseColumn:
 
 @dataclass
 class StatisticsLayout:
-    """The columns of the statistics. Columns of the table are told by their positions."""
+    """The columns of the statistics. Columns of the table are given by positions."""
 
     names: Sequence[str]  # all columns of the table
     numeric_at: Indices  # those that hold numbers

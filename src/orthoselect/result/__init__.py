@@ -1,7 +1,7 @@
 """The answer of a selection, and of several compared: what users get to hold.
 
-The class to know is `SelectionPath`, a sequence of `SelectionStep`. It and `Comparison` are told in
-plain numbers and strings; each gives itself as text, CSV, HTML, a dataframe and a dictionary.
+The class to know is `SelectionPath`, a sequence of `SelectionStep`. It and `Comparison` hold plain
+numbers and strings; each gives itself as text, CSV, HTML, a dataframe and a dictionary.
 
 path: the selected features in order, and what each added.
 comparison: cross-validated scores of several methods against the number of features.

@@ -231,10 +231,10 @@ class Comparison:
         rows = [row for row in self.best if row["folds"] == most]
         top = _highest(rows)
         score = _SCORES[self.setting.scoring]
-        spread = "" if top["validation_std"] is None else f" ± {_shown(top['validation_std'])}"
+        spread = "" if top["validation_std"] is None else f" ± {top['validation_std']:.3f}"
         words = (
             f"{top['method']} with {_count(top['n_features'], 'feature')} has the highest mean "
-            f"{score} on {_count(most, 'validation fold')}, {_shown(top['validation'])}{spread}"
+            f"{score} on {_count(most, 'validation fold')}, {top['validation']:.3f}{spread}"
         )
         error = _standard_error(top) + _ROUNDING
         enough = next(row for row in rows if row["validation"] >= top["validation"] - error)
@@ -242,7 +242,7 @@ class Comparison:
             come = "comes" if enough["n_features"] == 1 else "come"
             words += (
                 f"; {_count(enough['n_features'], 'feature')} by {enough['method']} {come} within "
-                f"one standard error of it, {_shown(enough['validation'])}"
+                f"one standard error of it, {enough['validation']:.3f}"
             )
         return words + ("." if self.complete else ", as far as it was run.")
 
@@ -251,7 +251,7 @@ class Comparison:
         s = self.setting
         return {
             "kind": "comparison",
-            **{name: getattr(s, name) for name in _TOLD},
+            **{name: getattr(s, name) for name in _KEYS},
             "sizes": list(s.sizes),
             "complete": self.complete,
             "methods": [{**vars(m), "seconds": self.seconds(m.name)} for m in self.methods],
@@ -374,8 +374,8 @@ _TIDY = {
     "validation": "Float64",
     "seconds": "Float64",
 }
-# What a setting tells beside its sizes.
-_TOLD = ("title", "created", "target", "task", "estimator", "scoring", "folds", "repeats", "seed")
+# What is reported of a setting beside its sizes.
+_KEYS = ("title", "created", "target", "task", "estimator", "scoring", "folds", "repeats", "seed")
 # What people call scores.
 _SCORES = {
     "accuracy": "accuracy",
@@ -432,10 +432,6 @@ def _frequencies(runs: Sequence[FoldRun]) -> list[dict[str, Any]]:
         places.update({name: place for place, name in enumerate(run.features)})
     ordered = sorted(counts, key=lambda name: (-counts[name], places[name] / counts[name], name))
     return [{"name": name, "folds": counts[name]} for name in ordered]
-
-
-def _shown(score: float) -> str:
-    return f"{score:.3f}"
 
 
 def _count(count: int, thing: str) -> str:
