@@ -1,4 +1,4 @@
-/* A greedy search run ahead on a few hundred columns; see criteria/lookahead.py.
+/* A greedy search run ahead on a few hundred columns; see criteria/steps.py.
  *
  * Notation as there: G (q, q) are about the inner products of the q leading columns; rows (k, q)
  * those of the factor, followed by room for one row a step; C (m, q), d (q,).
