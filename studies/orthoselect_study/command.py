@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from orthoselect.cli import options as o
-from orthoselect.cli.terminal import INTERRUPTED, Terminal, ending_well
+from orthoselect.cli.terminal import Terminal, ending_well
 from orthoselect.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,10 +32,8 @@ def _option(panel: str, help: str, *names: str, **more: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, **more)
 
 
-def _what(help: str, *names: str, **more: Any) -> Any:
-    """Return an option that the experiment has a value of its own for."""
-    return _option("What to run", help, *names, show_default=False, **more)
-
+# An option that the experiment has a value of its own for.
+_what = partial(_option, "What to run", show_default=False)
 
 Names = Annotated[
     list[str] | None,
@@ -132,11 +130,13 @@ def run_command(
     from orthoselect_study import Settings
 
     terminal = Terminal(quiet)
-    with ending_well(terminal, _WORDS):
+    kept = "interrupted; what was done is kept, and the same command goes on from it."
+    with ending_well(terminal, _WORDS, kept):
+        listed = (name.strip() for item in methods for name in item.split(","))
         settings = Settings(
             output=output,
             data=data,
-            methods=_names(methods),
+            methods=tuple(name for name in listed if name) or None,
             features=features,
             repeats=repeats,
             folds=folds,
@@ -144,32 +144,22 @@ def run_command(
             jobs=jobs,
             quick=quick,
         )
-        with _interrupted(terminal, "what was done is kept, and the same command goes on from it"):
-            _run(names, settings, terminal)
+        _run(names, settings, terminal)
 
 
 @study_app.command("report")
 def report_command(output: Reported = Path("study"), quiet: o.Quiet = False) -> None:
     """Redo tables, figures and the report from the results of a run; nothing is run again."""
     terminal = Terminal(quiet)
-    kept = "the results are kept, and the same command reports them"
-    with ending_well(terminal, _WORDS), _interrupted(terminal, kept):
+    kept = "interrupted; the results are kept, and the same command reports them."
+    with ending_well(terminal, _WORDS, kept):
         _report(output, terminal)
-
-
-@contextmanager
-def _interrupted(terminal: Terminal, kept: str) -> Iterator[None]:
-    """End after Ctrl-C with a word on what is kept."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        terminal.error(f"interrupted; {kept}.")
-        raise typer.Exit(INTERRUPTED) from None
 
 
 def _run(names: list[str] | None, settings: Settings, terminal: Terminal) -> None:
     """Run, and report whatever came out, however the run ended."""
     from orthoselect_study import Step, StudyFailed, run
+    from orthoselect_study.datasets import title_of
 
     manifests: Mapping[str, Any] = {}
     ending: KeyboardInterrupt | StudyFailed | None = None
@@ -184,7 +174,10 @@ def _run(names: list[str] | None, settings: Settings, terminal: Terminal) -> Non
         ending = error
     if any(settings.output.glob("*.json")):  # a run may be interrupted before it has any
         told = _report(settings.output, terminal)
-        _warn_of_missing(told, terminal)
+        missing = dict.fromkeys(name for part in told["experiments"] for name in part["missing"])
+        if missing:
+            titles = ", ".join(title_of(name) for name in missing)
+            terminal.warn(f"{titles}: missing, and shown so in the tables, with the reason.")
         # What earlier runs left in the folder is no result of this one.
         if ending is None and not any(each["complete"] for each in manifests.values()):
             raise InputError(
@@ -193,19 +186,6 @@ def _run(names: list[str] | None, settings: Settings, terminal: Terminal) -> Non
             )
     if ending is not None:
         raise ending
-
-
-def _warn_of_missing(told: dict[str, Any], terminal: Terminal) -> None:
-    from orthoselect_study.datasets import title_of
-
-    missing = dict.fromkeys(name for part in told["experiments"] for name in part["missing"])
-    if missing:
-        titles = ", ".join(title_of(name) for name in missing)
-        terminal.warn(f"{titles}: missing, and shown so in the tables, with the reason.")
-
-
-def _names(given: list[str]) -> tuple[str, ...] | None:
-    return tuple(name.strip() for item in given for name in item.split(",") if name.strip()) or None
 
 
 def _report(output: Path, terminal: Terminal) -> dict[str, Any]:

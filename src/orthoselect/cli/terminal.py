@@ -220,7 +220,11 @@ def _setting(found: re.Match[str]) -> str:
 
 
 @contextmanager
-def ending_well(terminal: Terminal, own: Mapping[str, str] = {}) -> Iterator[None]:
+def ending_well(
+    terminal: Terminal,
+    own: Mapping[str, str] = {},
+    interrupted: str = "interrupted before the first feature was found.",
+) -> Iterator[None]:
     """Turn what the user can mend into one line and exit code 2, and Ctrl-C into 130.
 
     Parameters
@@ -228,6 +232,8 @@ def ending_well(terminal: Terminal, own: Mapping[str, str] = {}) -> Iterator[Non
     terminal : Terminal
     own : mapping of str to str
         What this command calls arguments that others call otherwise.
+    interrupted : str
+        What to say after Ctrl-C.
     """
     try:
         with terminal.listening():
@@ -251,7 +257,7 @@ def ending_well(terminal: Terminal, own: Mapping[str, str] = {}) -> Iterator[Non
         terminal.error(f"{error.strerror or error}{where}.")
         raise typer.Exit(MENDABLE) from None
     except KeyboardInterrupt:
-        terminal.error("interrupted before the first feature was found.")
+        terminal.error(interrupted)
         raise typer.Exit(INTERRUPTED) from None
 
 

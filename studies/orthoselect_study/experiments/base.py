@@ -20,21 +20,13 @@ class Experiment(ABC):
     """One experiment of the study.
 
     A new one is a subclass in a file of its own and one entry in `EXPERIMENTS`.
-
-    Attributes
-    ----------
-    name, title, about : str
-    uses : frozenset of str
-        Those of the options in `settings.OVERRIDES` that mean something to it.
-    alone : bool
-        Whether times are measured, so that nothing may run beside its tasks.
     """
 
     name: str
     title: str
     about: str
-    uses: frozenset[str] = frozenset()
-    alone: bool = False
+    uses: frozenset[str] = frozenset()  # the options of `settings.OVERRIDES` that it has a use for
+    alone: bool = False  # whether times are measured, so that nothing may run beside its tasks
 
     @abstractmethod
     def plan(self, settings: Settings, source: DataSource) -> Plan:

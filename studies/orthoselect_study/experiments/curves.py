@@ -22,23 +22,12 @@ Facts = dict[str, Any]  # of a data set
 
 
 class Curves(Experiment):
-    """Scores of the first 1, 2, ... features of each method, on training rows and on others.
+    """Scores of the first 1, 2, ... features of each method, on training rows and on others."""
 
-    Attributes
-    ----------
-    sets : mapping of data set to the number of features
-    methods : tuple of str or None
-        None for the paper's twelve and whatever was added.
-    score : str
-        What the numbers are, in a word.
-    note : str
-        How the numbers come about, where that is not plain.
-    """
-
-    sets: Mapping[str, int]
-    methods: tuple[str, ...] | None = None
-    score = "accuracy"
-    note = ""
+    sets: Mapping[str, int]  # how many features of each data set
+    methods: tuple[str, ...] | None = None  # None for the paper's twelve and whatever was added
+    score = "accuracy"  # what the numbers are, in a word
+    note = ""  # how the numbers come about, where that is not plain
 
     def plan(self, settings: Settings, source: DataSource) -> Plan:
         names = methods.chosen(settings, self.methods)

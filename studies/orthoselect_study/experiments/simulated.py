@@ -45,12 +45,7 @@ _ONE_PENALTY = {"LASSO": 1.0, "Net": 0.5}
 
 
 class Simulated(Experiment):
-    """Tables made at random, three features of which matter.
-
-    Attributes
-    ----------
-    n_rows, n_columns : int
-    """
+    """Tables made at random, three features of which matter."""
 
     uses = frozenset({"methods", "repeats", "batches"})
     n_rows: int
@@ -163,9 +158,10 @@ class Simulated(Experiment):
         return [Figure(self.name, f"{self.title}: how often", draw)]
 
     def standings(self, results: Results) -> list[Standing]:
-        tables: dict[str, dict[tuple[int | None, int | None], float]] = {}
-        for row in results.where(measure="found"):
-            tables.setdefault(row.method, {})[row.batch, row.repeat] = row.value
+        tables = {
+            name: {(row.batch, row.repeat): row.value for row in rows}
+            for name, rows in grouped((r.method, r) for r in results.where(measure="found")).items()
+        }
         if len({frozenset(found) for found in tables.values()}) != 1:
             return []  # none, or methods that were tried on different tables
         order = sorted(next(iter(tables.values())), key=str)
