@@ -287,7 +287,7 @@ def test_few_values_are_looked_at_as_many_are(text, monkeypatch):
         look = Columns(pa.table({"a": column})).look(0, "a")
         labels = arrow.arrow_labels(column, "a", None)
         codes = None if labels is None else (labels.codes.tolist(), labels.levels)
-        return look.reason(), look.numbers(), codes
+        return look.reason, look.numbers, codes
 
     few = found()
     monkeypatch.setattr(looking, "FEW", 0)

@@ -69,10 +69,10 @@ def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
         for at, name in enumerate(dataset.names)
         if name not in skip
     }
-    numbers = {name: counts for name, look in looks.items() if (counts := look.numbers())}
+    numbers = {name: look.numbers for name, look in looks.items() if look.numbers}
     if numbers:
         warn(LooksNumericWarning(numbers))
-    new = {name: reason for name, look in looks.items() if (reason := look.reason())}
+    new = {name: look.reason for name, look in looks.items() if look.reason}
     if new:
         left_out = {**dataset.left_out, **new}
         if len({*dataset.names} - {*named, *left_out}) == 0:
@@ -90,10 +90,10 @@ def _check_target(dataset: Dataset, target: Any, named: list[str]) -> None:
     if isinstance(target, np.ndarray) and target.ndim == 1:
         looks[dataset.target_name or "y"] = look_at(target, "")
     for called, look in looks.items():
-        if look.reason() is not None:
+        if look.reason is not None:
             raise InputError(
                 f"the target should hold classes or numbers; `{called}` holds none of these "
-                f"({look.reason()}). Name another column."
+                f"({look.reason}). Name another column."
             )
 
 

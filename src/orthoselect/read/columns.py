@@ -231,11 +231,15 @@ class ColumnLook:
     ----------
     is_open : bool
         Whether there is still something to find out.
+    reason : str or None
+        Why the column cannot be a feature or target, if it cannot.
+    numbers : NumberLike or None
+        What looks like numbers in text, if most of its values do.
     """
 
-    def __init__(self) -> None:
-        self.is_open = True
-        self._reason: str | None = None
+    is_open = True
+    reason: str | None = None
+    numbers: NumberLike | None = None
 
     def add(self, column: Any, name: str) -> None:
         """Look at one more block."""
@@ -246,101 +250,72 @@ class ColumnLook:
         else:
             by_type = _reason_by_type(column.type, name)
             self.is_open = column.null_count == len(column)
-        self._reason = "no values" if self.is_open else by_type
-
-    def reason(self) -> str | None:
-        """Say why the column cannot be a feature or target, if it cannot."""
-        return self._reason
-
-    def numbers(self) -> NumberLike | None:
-        """Count what looks like numbers in text, if most of its values do."""
-        return None
+        self.reason = "no values" if self.is_open else by_type
 
 
 class TextLook(ColumnLook):
-    """A look at a column of text: dates, identifiers, numbers written as people do."""
+    """A look at a column of text: dates, identifiers, numbers written as people do.
+
+    What is asked of all its values is given up as soon as one of them, or the first rows, deny it.
+    """
 
     def __init__(self) -> None:
-        super().__init__()
-        self._by_name: str | None = None
-        self._n_rows = self._n_values = 0
-        self._all_dates = True
-        self._distinct: _Distinct | None = _Distinct()
-        self._numbers: _Numbers | None = _Numbers()
+        self._n_rows = self._n_values = 0  # values are those that are not missing
+        self._may_be_dates = self._may_be_distinct = self._may_be_numbers = True
+        self._first: Any = None  # the values of the first block
+        self._seen: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # hashes, if there are more
+        # Texts that may be numbers, those that look so, and marks for missing ones.
+        self._n_texts = self._n_like = self._n_marks = 0
+        self._like: list[str] = []  # some of those like numbers
 
     def add(self, column: Any, name: str) -> None:
-        if isinstance(column, np.ndarray):  # whose text is no date, and never missing
-            self._all_dates = False
-        else:
-            self._by_name = _reason_by_type(column.type, name)
-        if self._numbers is not None and not self._numbers.add(column, self._n_rows):
-            self._numbers = None
-        self._n_rows += len(column)
-        values = column if isinstance(column, np.ndarray) else column.drop_null()
+        is_array = isinstance(column, np.ndarray)  # whose text is no date, and never missing
+        by_name = None if is_array else _reason_by_type(column.type, name)
+        values = column if is_array else column.drop_null()
         self._n_values += len(values)
-        if self._all_dates and len(values):
-            self._all_dates = _all_are_dates(values)
-        if self._distinct is not None and not self._distinct.add(values):
-            self._distinct = None
-        undecided = self._all_dates or self._distinct is not None or self._numbers is not None
-        self.is_open = not self._n_values or (self._by_name is None and undecided)
-
-    def reason(self) -> str | None:
+        if self._may_be_numbers:
+            self._add_numbers(column)
+        self._n_rows += len(column)
+        if self._may_be_dates and len(values):
+            self._may_be_dates = not is_array and _all_are_dates(values)
+        if self._may_be_distinct:
+            self._may_be_distinct = self._still_distinct(values)
+        undecided = self._may_be_dates or self._may_be_distinct or self._may_be_numbers
+        self.is_open = not self._n_values or (by_name is None and undecided)
+        self.reason = by_name
         if not self._n_values:
-            return "no values"
-        if self._by_name is not None:
-            return self._by_name
-        if self._all_dates:
-            return "dates or times"
-        if self._n_values <= HANDFUL or self._distinct is None:
-            return None
-        looks = "" if self.numbers() is None else ", which looks like numbers stored as text"
-        return IDENTIFIER + looks
+            self.reason = "no values"
+        elif by_name is None and self._may_be_dates:
+            self.reason = "dates or times"
+        elif by_name is None and self._n_values > HANDFUL and self._may_be_distinct:
+            looks = ", which looks like numbers stored as text" if self.numbers else ""
+            self.reason = IDENTIFIER + looks
 
-    def numbers(self) -> NumberLike | None:
-        return None if self._numbers is None else self._numbers.counts()
-
-
-class _Distinct:
-    """Whether all values of a column are unlike: by themselves in one block, else by hashes."""
-
-    def __init__(self) -> None:
-        self._first: Any = None
-        self._seen: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
-
-    def add(self, column: Any) -> bool:
-        """Whether they still are; of ten million and more it is not asked any longer."""
+    def _still_distinct(self, values: Any) -> bool:
+        """Whether all values are unlike; of ten million and more it is not asked any longer."""
         if len(self._seen) >= _MOST_COMPARED:
             return True
         if self._first is None:
-            self._first = column
-            return _n_distinct(column) == len(column)
+            self._first = values
+            return _n_distinct(values) == len(values)
         if not len(self._seen):
             self._seen = np.unique(_hashes(self._first))
-        new = _hashes(column)
+        new = _hashes(values)
         seen = np.unique(np.concatenate([self._seen, new]))
         grown, self._seen = len(seen) - len(self._seen), seen
         return grown == len(new)
 
+    def _add_numbers(self, column: Any) -> None:
+        """Count what looks like numbers, unless the first rows hold few."""
+        first = LOOK - self._n_rows
+        if 0 < first <= len(column):
+            self._count_numbers(column[:first])
+            column = column[first:]
+            self._may_be_numbers = self.numbers is not None
+        if self._may_be_numbers:
+            self._count_numbers(column)
 
-class _Numbers:
-    """How many values of a column look like numbers."""
-
-    def __init__(self) -> None:
-        self._n_like = self._n_values = self._n_marks = 0
-        self._like: list[str] = []
-
-    def add(self, column: Any, n_before: int) -> bool:
-        """Whether so many do that they are worth counting; the first rows settle it."""
-        if n_before < LOOK <= n_before + len(column):
-            self._count(column[: LOOK - n_before])
-            if self.counts() is None:
-                return False
-            column = column[LOOK - n_before :]
-        self._count(column)
-        return True
-
-    def _count(self, column: Any) -> None:
+    def _count_numbers(self, column: Any) -> None:
         like: Any
         if len(column) <= FEW or isinstance(column, np.ndarray):
             values = _texts(column)
@@ -352,28 +327,25 @@ class _Numbers:
             values = column.drop_null()
             like = values.filter(pc.match_substring_regex(values, NUMBER))
             self._n_marks += pc.sum(pc.match_substring_regex(values, MARK)).as_py() or 0
+        self._n_texts += len(values)
         self._n_like += len(like)
-        self._n_values += len(values)
-        if len(self._like) < LOOK:
-            some = like[: LOOK - len(self._like)]
-            self._like += some if isinstance(some, list) else some.to_pylist()
-
-    def counts(self) -> NumberLike | None:
-        """Return the counts if half of the values or more look like numbers, marks apart.
-
-        The example is one that shows why they are text, if there is one.
-        """
-        if not self._n_like or 2 * self._n_like < self._n_values - self._n_marks:
-            return None
-        odd = (value for value in self._like if not _PLAIN.fullmatch(value))
-        return self._n_like, self._n_values, next(odd, self._like[0])
+        some = like[: max(0, LOOK - len(self._like))]
+        self._like += some if isinstance(some, list) else some.to_pylist()
+        self.numbers = None
+        # Half of the values or more, marks for missing ones apart.
+        if self._n_like and 2 * self._n_like >= self._n_texts - self._n_marks:
+            odd = (value for value in self._like if not _PLAIN.fullmatch(value))  # show why
+            self.numbers = self._n_like, self._n_texts, next(odd, self._like[0])
 
 
 def look_of(column: Any) -> ColumnLook:
     """Return the look that suits a column, an array or a pyarrow column."""
     if isinstance(column, np.ndarray):
         return TextLook() if column.dtype.kind in "US" else ColumnLook()
-    return TextLook() if _is_text(column.type) else ColumnLook()
+    import pyarrow as pa
+
+    is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+    return TextLook() if is_text else ColumnLook()
 
 
 def look_at(column: Any, name: str) -> ColumnLook:
@@ -412,12 +384,6 @@ def _all_are_dates(column: Any) -> bool:
     if not _DATE.search(column[0].as_py()):
         return False
     return pc.all(pc.match_substring_regex(column, DATE)).as_py() is True
-
-
-def _is_text(kind: Any) -> bool:
-    import pyarrow as pa
-
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind)
 
 
 def _reason_by_type(kind: Any, name: str) -> str | None:

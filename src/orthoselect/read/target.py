@@ -78,28 +78,21 @@ def _columns_of(y: Any, name: str) -> list[TargetColumn]:
         return [y]
     if isinstance(y, list) and y and all(isinstance(column, TargetColumn) for column in y):
         return y
-    if type(y) is np.ndarray:
-        return _array_columns(y, name)
-    return _other_columns(_as_series(y), name)
-
-
-def _other_columns(y: Any, name: str) -> list[TargetColumn]:
-    if nw.dependencies.is_into_series(y):
-        return [_from_series(nw.from_native(y, series_only=True), name)]
-    if nw.dependencies.is_polars_lazyframe(y):
-        raise InputError(
-            f"{name} should be in memory; got a LazyFrame. Call its `collect()` first."
-        )
-    if nw.dependencies.is_into_dataframe(y):
-        check_unique(y, f"{name} column")
-        frame = nw.from_native(y, eager_only=True)
-        several = len(frame.columns) > 1
-        names = [f"{name} column `{c}`" if several else name for c in frame.columns]
-        return [_from_series(series, c) for series, c in zip(frame.iter_columns(), names)]
-    return _array_columns(y.toarray() if sp.issparse(y) else y, name)
-
-
-def _array_columns(y: Any, name: str) -> list[TargetColumn]:
+    if type(y) is not np.ndarray:
+        y = _as_series(y)
+        if nw.dependencies.is_into_series(y):
+            return [_from_series(nw.from_native(y, series_only=True), name)]
+        if nw.dependencies.is_polars_lazyframe(y):
+            raise InputError(
+                f"{name} should be in memory; got a LazyFrame. Call its `collect()` first."
+            )
+        if nw.dependencies.is_into_dataframe(y):
+            check_unique(y, f"{name} column")
+            frame = nw.from_native(y, eager_only=True)
+            several = len(frame.columns) > 1
+            names = [f"{name} column `{c}`" if several else name for c in frame.columns]
+            return [_from_series(series, c) for series, c in zip(frame.iter_columns(), names)]
+        y = y.toarray() if sp.issparse(y) else y
     array = as_array(y, name)
     if array.ndim == 1:
         return [_from_array(array, name)]
