@@ -11,12 +11,11 @@ been looked at but not read. In memory is one block.
 - `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds and opens them,
   `file_blocks.py` makes many of them one table, `write.py` writes.
 - `arrow.py` (pyarrow's types and columns in plain terms, and its files), `text_files.py` (with
-  `text_format.py`: how they are written), `numpy_files.py`, `builtin.py`: the formats.
+  `text_format.py`: how they are written), `numpy_files.py`: the formats.
 """
 
 from orthoselect.read.block import Block, open_whole
 from orthoselect.read.blocks import ColumnsOf, RowBlocks, check_block_names, response_columns
-from orthoselect.read.builtin import BUILT_IN
 from orthoselect.read.clean import check_varies, drop_missing, sift
 from orthoselect.read.dataset import Dataset, TextFormat, find_names, split_names
 from orthoselect.read.file_blocks import FileBlocks
@@ -31,6 +30,7 @@ from orthoselect.read.given import (
 )
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import (
+    BUILT_IN,
     FORMATS,
     SUFFIXES,
     files_of,

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from copy import copy
 from numbers import Integral
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -78,6 +77,7 @@ class FileBlocks:
     Examples
     --------
     >>> import pyarrow as pa, pyarrow.parquet, tempfile
+    >>> from pathlib import Path
     >>> folder = tempfile.mkdtemp()
     >>> for year in (2023, 2024):
     ...     part = Path(folder, f"year={year}")
@@ -123,16 +123,11 @@ class FileBlocks:
         """About how many bytes all values take in memory."""
         return sum(part.nbytes for part in self.parts)
 
-    @property
-    def paths(self) -> list[Path]:
-        """The files, in the order of their rows."""
-        return [part.path for part in self.parts]
-
     @lazy
     def schema(self) -> Any:
         """Names and types of all columns."""
         pa = load_pyarrow()
-        schema = joined_schema(self.paths, [part.schema for part in self.parts])
+        schema = joined_schema(self.parts)
         for name, values in self._added.items():
             whole = any(isinstance(value, int) for value in values)
             kind = pa.int64() if whole else pa.dictionary(pa.int32(), pa.string())
@@ -192,7 +187,7 @@ class FileBlocks:
         """Return the files that hold these rows, for an error."""
         ends = np.cumsum([part.n_rows for part in self.parts])
         first, last = np.searchsorted(ends, [rows.start, max(rows.start, rows.stop - 1)], "right")
-        return listing(self.paths[first : last + 1])
+        return listing(part.path for part in self.parts[first : last + 1])
 
 
 def _format_of(files: Sequence[FoundFile], given: str | None) -> str:
@@ -285,31 +280,22 @@ def recut(tables: Iterator[Any], n_rows: int) -> Iterator[Any]:
         yield pa.concat_tables(held)
 
 
-def joined_schema(paths: Sequence[Path], schemas: Sequence[Any]) -> Any:
-    """Return the schema that holds the values of all files, in the order of the first.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> kinds = pa.int8(), pa.int32(), pa.float32()
-    >>> schemas = [pa.schema({"a": kind}) for kind in kinds]
-    >>> joined_schema([Path("1"), Path("2"), Path("3")], schemas).field("a").type
-    DataType(double)
-    """
+def joined_schema(parts: Sequence[Part]) -> Any:
+    """Return the schema that holds the values of all files, in the order of the first."""
     kinds = []
-    for name in schemas[0].names:
-        kind, settled_by = schemas[0].field(name).type, paths[0]
-        for path, schema in zip(paths[1:], schemas[1:]):
-            other = schema.field(name).type
+    for name in parts[0].names:
+        kind, settled_by = parts[0].schema.field(name).type, parts[0].path
+        for part in parts[1:]:
+            other = part.schema.field(name).type
             both = kind if other == kind else _common(kind, other)
             if both is None:
                 raise InputError(
                     f"all files should hold the same kind of values in a column; `{name}` is "
-                    f"{kind} in `{settled_by}` and {other} in `{path}`. Convert it, or leave the "
-                    f"column out of the files."
+                    f"{kind} in `{settled_by}` and {other} in `{part.path}`. Convert it, or leave "
+                    f"the column out of the files."
                 )
             if both != kind:
-                kind, settled_by = both, path
+                kind, settled_by = both, part.path
         kinds.append((name, kind))
     return load_pyarrow().schema(kinds)
 
