@@ -20,9 +20,9 @@ from orthoselect.matrix import (
     SparseMatrix,
     center,
 )
-from orthoselect.matrix.blocks import ProjectedMatrix
 from orthoselect.matrix.passes import LocalPasses, ReadAhead, Reading, map_forgetting
 from orthoselect.matrix.rows import CodedRows
+from orthoselect.matrix.stacked import ProjectedMatrix
 from orthoselect.matrix.sums import Sum, pairwise
 from orthoselect.matrix.triangle import Factor
 

@@ -19,9 +19,9 @@ from orthoselect.encode.labels import Labels
 from orthoselect.errors import NonFiniteError
 from orthoselect.matrix import BlockMatrix, Matrix
 from orthoselect.matrix.base import Indices
-from orthoselect.matrix.blocks import ProjectedMatrix
 from orthoselect.matrix.passes import Passes, Prepare
 from orthoselect.matrix.rows import Rows
+from orthoselect.matrix.stacked import ProjectedMatrix
 
 _SAMPLE = 16  # rows that offsets are guessed from
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -51,9 +50,8 @@ class Filled(NamedTuple):
     of: Indices
 
 
-@dataclass
-class Scan:
-    """What the first read of a table tells, in float64; rows weighted by root**2.
+class Scan(NamedTuple):
+    """What the first read of a table finds, in float64; rows weighted by root**2.
 
     Attributes
     ----------
@@ -118,7 +116,7 @@ class Matrix(ABC):
         """Return the columns X[:, J] as a new array of shape (N, len(J))."""
 
     def every(self, step: int) -> Matrix | None:
-        """Return a matrix of the first of each so many rows; None if they would have to be read."""
+        """Return a matrix of every `step`-th row; None if they would have to be read."""
         return None
 
     def columns_at(self, J: Indices, rows: slice) -> Floats:
@@ -169,7 +167,7 @@ class Matrix(ABC):
         """Return Z'X, (len(J), n), the sums of Z = root**2 * (X[:, J] - means) * factors, errors.
 
         The last are the squared usual errors of Z'X in roundings of `arithmetic`, for columns of
-        norm one. They are nothing to go by where that is float64's.
+        norm one. Ignore them where that is float64's.
         """
         Z = self.columns(J)
         Z -= means
@@ -211,13 +209,6 @@ class Matrix(ABC):
         answers = [_extremes(self.columns(part)) for part in self._batches(J)]
         peaks, n_nan, n_inf = (np.concatenate(kind) for kind in zip(*answers))
         return peaks, n_nan, n_inf
-
-    def holds(self, J: Indices) -> NDArray[np.bool_]:
-        """Return which of columns J hold anything but zeros."""
-        found = np.zeros(len(J), dtype=bool)
-        for _, A in self.column_tiles(J):
-            found |= A.any(axis=0)
-        return found
 
     def total(
         self,

@@ -83,7 +83,7 @@ class Basis:
     def push(self, w: Floats, h: Floats, size: float) -> None:
         """Take a column whose residual w and coefficients h are known."""
         norm = float(np.linalg.norm(w))
-        self._push(w / norm, h, norm, size)
+        self._keep(h, norm, size, w / norm)
 
     def room(self) -> Floats:
         """Return the directions as rows, (more than k, N): the next one may be written there."""
@@ -96,10 +96,10 @@ class Basis:
         The column had h of those before it, (k,), and `norm` beside them.
         """
         # The norm is mostly far above what could be rounding, and a bound of that will do.
-        reach = self._reach_of(h, size)
-        if norm <= ROUNDINGS * reach and norm <= self.floors(h[:, None], np.array([size]))[0]:
+        at_most = ROUNDINGS * self._reach_of(h, size)
+        if norm <= at_most and norm <= self.floors(h[:, None], np.array([size]))[0]:
             return False
-        self._keep(h, norm, size, reach)
+        self._keep(h, norm, size)
         return True
 
     def _reach_of(self, h: Floats, size: float) -> float:
@@ -113,7 +113,7 @@ class Basis:
         signs = np.where(R.diagonal() < 0, -1.0, 1.0)
         for i in range(A.shape[1]):
             h = np.concatenate([H[:, i], signs[:i] * R[:i, i]])
-            self._push(signs[i] * Q[:, i], h, abs(float(R[i, i])), sizes[i])
+            self._keep(h, abs(float(R[i, i])), sizes[i], signs[i] * Q[:, i])
 
     def truncate(self, k: int) -> None:
         """Forget all but the first k columns."""
@@ -125,13 +125,8 @@ class Basis:
         norm = float(np.linalg.norm(W))
         if norm <= self.floors(H, np.array([size]))[0]:
             return False
-        self._push(W[:, 0] / norm, H[:, 0], norm, size)
+        self._keep(H[:, 0], norm, size, W[:, 0] / norm)
         return True
-
-    def _push(self, q: Floats, h: Floats, norm: float, size: float) -> None:
-        self._grow()
-        self._store[:, self.k] = q
-        self._keep(h, norm, size, self._reach_of(h, size))
 
     def _grow(self) -> None:
         capacity = self._store.shape[1]
@@ -141,10 +136,13 @@ class Basis:
             self._sizes = np.pad(self._sizes, (0, capacity))
             self._reach = np.pad(self._reach, (0, capacity))
 
-    def _keep(self, h: Floats, norm: float, size: float, reach: float) -> None:
-        """Count the direction in that stands in its place already."""
+    def _keep(self, h: Floats, norm: float, size: float, q: Floats | None = None) -> None:
+        """Count in the direction q; without it, the one that was written where there is room."""
         k = self.k
-        self._reach[k] = reach / norm
+        if q is not None:
+            self._grow()
+            self._store[:, k] = q
+        self._reach[k] = self._reach_of(h, size) / norm
         self._R[:k, k] = h
         self._R[k, k] = norm
         self._sizes[k] = size

@@ -28,20 +28,15 @@ from orthoselect.native import aligned, kernels
 _TURNED = "dfbB?hilq"  # types of numbers that a kernel turns from rows to columns
 
 
-class Columns(NamedTuple):
+class CompressedColumns(NamedTuple):
     """Compressed columns: column j has data[starts[j]:starts[j + 1]], in these rows, which rise."""
 
     data: Floats
     rows: NDArray[np.integer]
     starts: NDArray[np.integer]
 
-    @property
-    def are_short(self) -> bool:
-        """Whether indices have the size that kernels take."""
-        return self.rows.dtype == np.int32 == self.starts.dtype
 
-
-def compressed_columns(X: Any) -> Columns:
+def compressed_columns(X: Any) -> CompressedColumns:
     """Return the columns of a sparse table of any format; duplicates are added up."""
     _check_sound(X)
     if X.format == "csc" and not X.has_canonical_format:
@@ -52,7 +47,7 @@ def compressed_columns(X: Any) -> Columns:
     rows, starts = X.indices[:stored], X.indptr
     if max(stored, *X.shape) <= np.iinfo(np.int32).max:  # kernels take short ones
         rows, starts = rows.astype(np.int32, copy=False), starts.astype(np.int32, copy=False)
-    return Columns(*map(np.ascontiguousarray, (X.data[:stored], rows, starts)))
+    return CompressedColumns(*map(np.ascontiguousarray, (X.data[:stored], rows, starts)))
 
 
 def _check_sound(X: Any) -> None:
@@ -123,12 +118,12 @@ class CompressedRows:
             numbers.dtype.kind != "f" or bool(np.isfinite(numbers).all())
         )
 
-    def columns(self, J: Indices) -> Columns:
+    def columns(self, J: Indices) -> CompressedColumns:
         """Return columns J, none of them twice, in this order."""
         J = np.ascontiguousarray(J, np.int64)
         stored = int(self._counts[J].sum())
         data, rows = np.empty(stored), np.empty(stored, np.int32)
-        turned = Columns(data, rows, np.empty(len(J) + 1, np.int32))
+        turned = CompressedColumns(data, rows, np.empty(len(J) + 1, np.int32))
         kernels().sparse_turn(*self._parts, self._counts, J, *turned)
         return turned
 
@@ -157,7 +152,7 @@ class SparseMatrix(Matrix):
         self._given = CompressedRows.of(X)  # until it is clear which columns are wanted
         self._turned = compressed_columns(X) if self._given is None else None
 
-    def _with(self, stored: Columns, precision: Floats) -> SparseMatrix:
+    def _with(self, stored: CompressedColumns, precision: Floats) -> SparseMatrix:
         """Return a table of the same rows."""
         part = object.__new__(SparseMatrix)
         part.shape = (self.shape[0], len(stored.starts) - 1)
@@ -165,7 +160,7 @@ class SparseMatrix(Matrix):
         return part
 
     @property
-    def _stored(self) -> Columns:
+    def _stored(self) -> CompressedColumns:
         if self._turned is None:
             assert self._given is not None
             self._turned = self._given.columns(np.arange(self.shape[1]))
@@ -204,18 +199,23 @@ class SparseMatrix(Matrix):
         return A
 
     def cross(self, Z: Floats) -> Floats:
-        if self._table is not None and Z.shape[1] <= _THIN:
-            return self._by_kernel(Z)
-        return np.ascontiguousarray((self._X.T @ Z).T)
+        return self._products(Z)
 
-    def _by_kernel(
+    def _products(
         self, Z: Floats, root: Floats | None = None, squares: Floats | None = None
     ) -> Floats:
         """Return Z'X; write the sums of squares of the columns of root * X, if asked for."""
-        ZtX = np.empty((Z.shape[1], self.shape[1]))
-        Z = aligned(np.ascontiguousarray(Z))
-        kernels().sparse_cross(self._table, Z, ZtX, root, squares)
-        return ZtX
+        if self._table is not None and Z.shape[1] <= _THIN:
+            ZtX = np.empty((Z.shape[1], self.shape[1]))
+            kernels().sparse_cross(self._table, _whole(Z), ZtX, root, squares)
+            return ZtX
+        if squares is not None:
+            data, rows, starts = self._stored
+            # Weights before squares: a row without weight may overflow.
+            weighted = data if root is None else data * root[rows]
+            R = sp.csc_array((np.square(weighted), rows, starts), shape=self.shape)
+            squares[:] = R.T @ np.ones(self.shape[0])
+        return np.ascontiguousarray((self._X.T @ Z).T)
 
     def direction(
         self, j: int, means: Floats, factors: Floats, root: Floats | None, Qt: Floats, k: int
@@ -232,7 +232,8 @@ class SparseMatrix(Matrix):
     @lazy
     def _table(self) -> Any:
         """The table as kernels know it, or None if there are none, or its indices are too long."""
-        if kernels() is None or not self._stored.are_short:
+        _, rows, starts = self._stored
+        if kernels() is None or not rows.dtype == starts.dtype == np.int32:
             return None
         return kernels().sparse_table(self.shape[0], *map(aligned, self._stored))
 
@@ -240,27 +241,16 @@ class SparseMatrix(Matrix):
         Z = np.empty((self.shape[0], 1 + V.shape[1]))  # [w, root * V]
         Z[:, 0] = 1.0 if root is None else root * root
         Z[:, 1:] = V if root is None else V * root[:, None]
-        if self._table is not None and Z.shape[1] <= _THIN:
-            squares = np.empty(self.shape[1])
-            ZtX = self._by_kernel(Z, root, squares)
-        else:
-            ZtX, squares = self.cross(Z), self._squares(root)
+        squares = np.empty(self.shape[1])
+        ZtX = self._products(Z, root, squares)
         return Scan(ZtX[0], squares, ZtX[1:])
-
-    def _squares(self, root: Floats | None) -> Floats:
-        """Return the sums of squares of the columns, (n,), rows weighted by root."""
-        data, rows, starts = self._stored
-        # Weights before squares: a row without weight may overflow.
-        weighted = data if root is None else data * root[rows]
-        R = sp.csc_array((np.square(weighted), rows, starts), shape=self.shape)
-        return R.T @ np.ones(self.shape[0])
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:
         data, rows, starts = self._stored
         filled = np.diff(starts)
         shift = np.where(self.movable(), shift, 0.0)
         data = (data - np.repeat(shift, filled)) * np.repeat(scale, filled)
-        return self._with(Columns(data, rows, starts), self.precision)
+        return self._with(CompressedColumns(data, rows, starts), self.precision)
 
     def movable(self) -> NDArray[np.bool_]:
         return np.diff(self._stored.starts) == self.shape[0]
@@ -278,7 +268,7 @@ class SparseMatrix(Matrix):
         rising = bool((np.diff(J) > 0).all())
         if rising and len(J) == np.count_nonzero(filled) and filled[J].all():  # empty ones go
             starts = np.append(starts[J], starts[-1])
-            return self._with(Columns(data, rows, starts), self.precision[J])
+            return self._with(CompressedColumns(data, rows, starts), self.precision[J])
         return self._with(compressed_columns(self._X[:, J]), self.precision[J])
 
     def block_gram(self, J: Indices, root: Floats | None) -> Floats:
@@ -288,11 +278,6 @@ class SparseMatrix(Matrix):
         if root is not None:
             A = sp.csc_array((A.data * root[A.indices], A.indices, A.indptr), shape=A.shape)
         return (A.T @ A).toarray()
-
-    def holds(self, J: Indices) -> NDArray[np.bool_]:
-        data, _, starts = self._stored
-        before = np.concatenate([[0], np.cumsum(data != 0)])
-        return before[starts[J + 1]] > before[starts[J]]
 
     def extremes(self, J: Indices) -> tuple[Floats, Indices, Indices]:
         part = self._X[:, J]
