@@ -23,7 +23,7 @@ from orthoselect.matrix import (
 from orthoselect.matrix.passes import LocalPasses, ReadAhead, Reading, map_forgetting
 from orthoselect.matrix.rows import CodedRows
 from orthoselect.matrix.stacked import ProjectedMatrix
-from orthoselect.matrix.sums import Sum, pairwise
+from orthoselect.matrix.sums import RunningSums, pairwise
 from orthoselect.matrix.triangle import Factor
 
 
@@ -185,30 +185,29 @@ def test_a_table_that_changes_between_passes_is_an_error(rows):
         matrix.cross(np.ones((10, 1)))
 
 
+def running_sums(parts):
+    sums = RunningSums()
+    for part in parts:
+        sums.add([part])
+    return sums
+
+
 @pytest.mark.parametrize("shape", [(2, 200_000), (3, 0), (0, 3)])
 def test_rows_of_any_length_add_up(shape):
     """Sums go some rows at a time; a row may be longer than that, or empty."""
-    total = Sum(np.full(shape, 1.0))
-    total.add(np.full(shape, 2.0))
-    np.testing.assert_array_equal(total.result(), np.full(shape, 3.0))
+    sums = running_sums([np.full(shape, 1.0), np.full(shape, 2.0)])
+    np.testing.assert_array_equal(sums.results()[0], np.full(shape, 3.0))
 
 
 def test_merged_sums_keep_what_each_has_rounded_away():
-    one, other = Sum(np.array([1.0])), Sum(np.array([1.0]))
-    for total in (one, other):
-        for _ in range(1000):
-            total.add(np.array([1e-16]))
-    one.merge(other)
-    assert float(one.result()[0] - 2.0) == pytest.approx(2e-13, rel=0.01, abs=0)
+    one, other = (running_sums(np.array([[1.0], *[[1e-16]] * 1000])) for _ in range(2))
+    assert float(one.merge(other).results()[0][0] - 2.0) == pytest.approx(2e-13, rel=0.01, abs=0)
 
 
 def test_many_thousands_of_blocks_lose_nothing():
     parts = np.random.default_rng(0).normal(size=(50_000, 3)) * [1, 1e8, 1e-8] + [1e4, 0, 0]
-    total = Sum(parts[0])
-    for part in parts[1:]:
-        total.add(part)
     exact = parts.astype(np.longdouble).sum(axis=0).astype(float)
-    np.testing.assert_allclose(total.result(), exact, rtol=1e-15)
+    np.testing.assert_allclose(running_sums(parts).results()[0], exact, rtol=1e-15)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 100])

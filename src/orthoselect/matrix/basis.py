@@ -152,15 +152,8 @@ class Basis:
 def dependence_floors(R: Floats, sizes_of_basis: Floats, H: Floats, sizes: Floats) -> Floats:
     """Return the norm below which what is left of columns is only rounding; see `Basis`.
 
-    Parameters
-    ----------
-    R : array of shape (k, k)
-        Triangular factor of the columns in the basis.
-    sizes_of_basis : array of shape (k,)
-        One rounding of each of those.
-    H : array of shape (k, p)
-        Coefficients of the columns in question.
-    sizes : array of shape (p,)
+    R (k, k) and `sizes_of_basis` are of the columns in the basis; H (k, p) and `sizes` of those in
+    question.
     """
     if not len(R):
         return ROUNDINGS * sizes
@@ -206,21 +199,10 @@ def take_best_first(basis: Basis, A: Floats, sizes: Floats) -> list[int]:
     """Take columns into a basis, those that are known best first; return those that were taken.
 
     Next is always the column whose rest, given those in the basis, stands out most from its
-    rounding. So a direction that several columns share is told by the one that tells it best,
+    rounding. So a direction that several columns share is made of the one that shows it best,
     whatever their order: others may depend on what is known of it, if that is little.
 
-    Parameters
-    ----------
-    basis : Basis
-    A : array of shape (N, p)
-        Centered columns.
-    sizes : array of shape (p,)
-        One rounding of each stored column; see `Basis`.
-
-    Returns
-    -------
-    places : list of int
-        Those that do not depend on others, in the order in which they were taken.
+    A (N, p) are centered columns, `sizes` one rounding of each as stored; see `Basis`.
     """
     W, H = basis.residual(A)
     reach, left = sizes + np.abs(H).T @ basis.reaches, np.ones(A.shape[1], dtype=bool)

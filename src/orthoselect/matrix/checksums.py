@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.matrix.base import Indices
+from orthoselect.matrix.base import NO_COLUMNS, Indices
 
 Bits = NDArray[np.uint64]
 Sums = NDArray[np.uint64]
@@ -61,12 +61,7 @@ def period_of(n_rows: int) -> int:
 def rows_to_check(start: int, n_rows: int, period: int) -> tuple[slice, Bits]:
     """Return which rows of a block are looked at, and their weights.
 
-    Parameters
-    ----------
-    start : int
-        Where the block begins in the table.
-    n_rows : int
-    period : int
+    The block begins at row `start` of the table.
 
     Examples
     --------
@@ -191,7 +186,7 @@ class ChecksumHistory:
     def new(self, columns: Indices) -> Indices:
         """Return the places of those columns that no pass has read to its end."""
         known = [record.columns for record in self._records if record.is_whole]
-        return np.flatnonzero(~np.isin(columns, np.concatenate(known))) if known else _all(columns)
+        return np.flatnonzero(~np.isin(columns, np.concatenate([NO_COLUMNS, *known])))
 
     def keep(self, record: _Record) -> None:
         """Keep a record of columns that have none."""
@@ -206,10 +201,6 @@ class ChecksumHistory:
             at = [k for k, c in enumerate(record.columns.tolist()) if c in place]
             some.keep(record.of_columns(at, [place[int(record.columns[k])] for k in at]))
         return some
-
-
-def _all(columns: Indices) -> Indices:
-    return np.arange(len(columns), dtype=np.intp)
 
 
 class _Record:
@@ -253,14 +244,9 @@ class ChecksumWalk:
         self.agreed = 0
 
     def add(self, end: int, sums: Sums) -> Indices:
-        """Add the sums of the next block; return the columns that are not as they were.
+        """Add the sums of the next block, one for each column; return columns that have changed.
 
-        Parameters
-        ----------
-        end : int
-            Where the block ends: the number of all rows, or of all parts, so far.
-        sums : array
-            One for each column of the pass.
+        The block ends where so many rows, or parts, have been read in all.
         """
         self._sums += sums
         now, compared = folded(self._sums), False
@@ -275,15 +261,9 @@ class ChecksumWalk:
         if compared:
             self.agreed = end
         self._record.add(end, now[self._new])
-        return np.zeros(0, dtype=np.intp)
+        return NO_COLUMNS
 
     def end(self, *, is_whole: bool = True) -> None:
-        """Remember the columns that were new.
-
-        Parameters
-        ----------
-        is_whole : bool
-            Whether the pass came to the end of the table; else a later one is remembered as well.
-        """
+        """Remember the columns that were new, for good only if the pass came to the end."""
         self._record.is_whole = is_whole
         self._history.keep(self._record)

@@ -192,7 +192,7 @@ def _empty(
         empty &= ~rows.any(axis=0)
     J = np.flatnonzero(empty)
     if root is not None and J.size:
-        empty[J] = ~np.any(matrix.extremes(J), axis=0)  # nothing large, NaN or infinite
+        empty[J] = ~np.any(matrix.extremes(J), axis=0)  # no peak, NaN or infinity
     return empty
 
 

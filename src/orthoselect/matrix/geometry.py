@@ -289,8 +289,8 @@ class StreamedGeometry(Geometry):
         return self._directions(S, [j], L, floors / ROUNDINGS, float(floors[0])) or []
 
     def gains_together(self, S: Sequence[int], J: Indices) -> Floats:
-        work = partial(_factor_of, self._unit)
-        factor = self._X.reduce_columns(J, work, Factor.merge, [self._V])
+        work = partial(_factors_of, self._unit, [np.arange(len(J))])
+        (factor,) = self._X.reduce_columns(J, work, _merge_factors, [self._V])
         return (factor.K[1:] ** 2).sum(axis=1)
 
     def _orthogonalize(
@@ -395,16 +395,11 @@ def _left_factor_of(
     return Factor.of(Q, W, V)
 
 
-def _factor_of(unit: float, A: Floats, root: Floats | None, V: Floats) -> Factor:
-    """Reduce u and columns A, leading, and the response."""
-    return Factor.of(_lead(unit, A, root), A[:, :0], V)
-
-
 def _factors_of(
     unit: float, places: Sequence[Indices], A: Floats, root: Floats | None, V: Floats
 ) -> list[Factor]:
-    """Reduce u and some columns of A, leading, for each choice of columns."""
-    return [_factor_of(unit, A[:, at], root, V) for at in places]
+    """Reduce u and some columns of A, leading, and the response, for each choice of columns."""
+    return [Factor.of(_lead(unit, A[:, at], root), A[:, :0], V) for at in places]
 
 
 def _merge_factors(a: list[Factor], b: list[Factor]) -> list[Factor]:

@@ -111,16 +111,9 @@ MOST_CLASSES = 64
 def add_class_sums(
     B: NDArray, codes: NDArray, w: Floats | None, sums: Floats, squares: Floats
 ) -> None:
-    """Add the sums of B's rows, weighted by w, over each class, and those of their squares.
+    """Add the sums of B's rows, weighted by w, over each class, (classes, n), and of squares, (n,).
 
-    Parameters
-    ----------
-    B : array of shape (rows, n), float32 or float64
-    codes : array of shape (rows,)
-        The class of each row.
-    w : array of shape (rows,) or None
-    sums : array of shape (classes, n)
-    squares : array of shape (n,)
+    `codes`, (rows,), are the classes of the rows.
     """
     if kernels() is not None and stands_by_rows(B):
         w = None if w is None else aligned(np.ascontiguousarray(w))
@@ -147,17 +140,9 @@ def add_inner_products(
     root: Floats | None,
     out: Floats,
 ) -> None:
-    """Add A'A, where A = root * (B[:, J] - shift) * scale.
+    """Add A'A, (len(J), len(J)), where A = root * (B[:, J] - shift) * scale.
 
-    Parameters
-    ----------
-    B : array of shape (rows, n)
-        Of any numeric dtype.
-    J : indices
-        t columns.
-    shift, scale : arrays of shape (t,) or None
-    root : array of shape (rows,) or None for ones
-    out : array of shape (t, t)
+    B may be of any numeric dtype; shift and scale have a number for each of J.
     """
     few = len(out) <= _FEW and B.dtype in (np.float32, np.float64)
     if few and stands_by_rows(B) and kernels() is not None:

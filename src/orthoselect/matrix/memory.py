@@ -112,19 +112,16 @@ def _free_in_limits() -> list[int]:
     except ImportError:  # Windows has none
         return []
     free = []
-    for limit, used in ((resource.RLIMIT_AS, _SIZE), (resource.RLIMIT_DATA, _DATA)):
+    for limit, place in ((resource.RLIMIT_AS, _SIZE), (resource.RLIMIT_DATA, _DATA)):
         most = resource.getrlimit(limit)[0]
-        if most != resource.RLIM_INFINITY:
-            free.append(most - _pages_used(used) * resource.getpagesize())
+        if most == resource.RLIM_INFINITY:
+            continue
+        try:
+            used = int(Path("/proc/self/statm").read_text().split()[place])
+        except (OSError, IndexError, ValueError):  # the system does not say
+            used = 0
+        free.append(most - used * resource.getpagesize())
     return free
-
-
-def _pages_used(place: int) -> int:
-    """Return how many pages the process has taken; none where the system does not say."""
-    try:
-        return int(Path("/proc/self/statm").read_text().split()[place])
-    except (OSError, IndexError, ValueError):
-        return 0
 
 
 def count_bytes(amount: Any, argument: str = "memory") -> int:

@@ -1,6 +1,6 @@
 """Passes over a table that comes in blocks of rows: who walks over it, and where work is done.
 
-What a pass does is told by three small functions, which may be sent to where the rows are:
+What a pass does is said by three small functions, which may be sent to where the rows are:
 
     start() -> total                    a new running total, of nothing
     add(total, block, *along)           takes a block into it
@@ -12,6 +12,7 @@ functions should carry little: no table, nothing of N rows.
 
 from __future__ import annotations
 
+import operator
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -80,21 +81,18 @@ class Passes(ABC):
 
     def total(self, work: Callable[..., Sequence[Floats]], **how: Any) -> list[Floats]:
         """Add up the arrays that ``work(block, *along)`` gives of each block."""
-        sums = self.run(RunningSums, partial(_add_arrays, work), RunningSums.merge, **how)
-        return sums.results()
+        return self.run(RunningSums, partial(_add, work), RunningSums.merge, **how).results()
 
     def reduce(
         self, work: Callable[..., Part], merge: Callable[[Part, Part], Part], **how: Any
     ) -> Part:
         """Merge what ``work(block, *along)`` gives of each block, neighbors first."""
-        parts = self.run(
-            partial(Merging, merge), partial(_add_part, work), Merging.followed_by, **how
-        )
-        return parts.result()
+        start = partial(Merging, merge)
+        return self.run(start, partial(_add, work), Merging.followed_by, **how).result()
 
     def each(self, work: Callable[..., Part], **how: Any) -> list[Part]:
         """Return what ``work(block, *along)`` gives of each block, in order."""
-        return self.run(list, partial(_append, work), _joined, **how)
+        return self.run(list, partial(_append, work), operator.add, **how)
 
 
 class SpreadPasses(Passes):
@@ -130,7 +128,7 @@ class LocalPasses(Passes):
     ----------
     blocks : callable
         Given columns, returns an iterable of the blocks, the same rows in the same order at each
-        call. They tell their rows by `shape` or `n_rows`, once prepared.
+        call. Once prepared, they have `shape` or `n_rows`.
     n_rows : int, optional
     reading : Reading, optional
     place : callable, optional
@@ -228,20 +226,12 @@ def altered(names: Sequence[str], place: str | None = None) -> InputError:
     )
 
 
-def _add_arrays(work: Callable[..., Sequence[Floats]], sums: RunningSums, *block: Any) -> None:
-    sums.add(work(*block))
-
-
-def _add_part(work: Callable[..., Part], parts: Merging[Part], *block: Any) -> None:
-    parts.add(work(*block))
+def _add(work: Callable[..., Any], total: RunningSums | Merging, *block: Any) -> None:
+    total.add(work(*block))
 
 
 def _append(work: Callable[..., Part], parts: list[Part], *block: Any) -> None:
     parts.append(work(*block))
-
-
-def _joined(a: list[Part], b: list[Part]) -> list[Part]:
-    return [*a, *b]
 
 
 # Reading block by block: one place that counts, reports and reads ahead
@@ -280,7 +270,7 @@ class Reading:
     def walk(
         self, blocks: Iterable[Any], prepare: Callable[[Any], Block] | None = None
     ) -> Iterator[Iterator[Block]]:
-        """Give blocks, prepared; as they come they tell their size as `nbytes`.
+        """Give blocks, prepared; those that have `nbytes` are counted as they come.
 
         Meanwhile the next one is prepared and the one after it is read, each in a thread of its
         own, unless the first block was quick to get. Who leaves early leaves no thread at work.
@@ -290,23 +280,21 @@ class Reading:
         with _closing(items), ExitStack() as readers:
             yield self._reported(self._ahead(items, prepare, readers))
 
-    def _reported(self, blocks: Iterator[_Sized]) -> Iterator[Any]:
-        for sized in blocks:
-            self.bytes += sized.nbytes
+    def _reported(self, blocks: Iterator[tuple[Any, int]]) -> Iterator[Any]:
+        for block, nbytes in blocks:
+            self.bytes += nbytes
             if self.progress is not None:
                 self.progress(self.passes, self.bytes)
-            block = sized.block
-            del sized
             yield block
             del block  # three at a time: this one, one that is prepared, one that is read
 
     def _ahead(
         self, items: Iterator, prepare: Callable[[Any], Block] | None, readers: ExitStack
-    ) -> Iterator[_Sized]:
-        """Read and prepare ahead, if that takes long enough: the first block tells."""
+    ) -> Iterator[tuple[Any, int]]:
+        """Read and prepare ahead, if that takes long enough: the first block shows."""
         start = time.perf_counter()
         first = list(islice(items, 1))
-        make = partial(_Sized.of, prepare)
+        make = partial(_sized, prepare)
         made = iter([make(item) for item in first])
         del first
         quick = time.perf_counter() - start < _WORTH_A_THREAD
@@ -323,25 +311,17 @@ class Reading:
         return chain(made, prepared)
 
 
-@dataclass(frozen=True)
-class _Sized:
-    """What was made of a block, and the bytes that were read for it."""
-
-    block: Any
-    nbytes: int
-
-    @staticmethod
-    def of(prepare: Callable[[Any], Any] | None, item: Any) -> _Sized:
-        nbytes = int(getattr(item, "nbytes", 0))
-        return _Sized(item if prepare is None else prepare(item), nbytes)
+def _sized(prepare: Callable[[Any], Any] | None, item: Any) -> tuple[Any, int]:
+    """Return what is made of a block, and the bytes that were read for it."""
+    nbytes = int(getattr(item, "nbytes", 0))
+    return item if prepare is None else prepare(item), nbytes
 
 
 class ReadAhead(Iterator[Block]):
     """The items; while one is worked on, the next is made in another thread.
 
-    Who stops early closes it, to wait for that thread. The garbage collector, to which one may be
-    left instead, waits for nothing: it runs wherever it likes, also in a thread that holds what the
-    other one needs.
+    A caller that stops early closes it, which waits for that thread. The garbage collector waits
+    for nothing: it runs wherever it likes, also in a thread that holds what the other one needs.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
-"""Things of one row for each row of the table, cut where the table is cut."""
+"""Per-row data, such as the response and the weights, cut where the table is cut."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -99,22 +100,19 @@ class SpreadRows:
         inputs = [self, *others]
         counts = [len(each.handles) for each in inputs]
         handles = tuple(handle for each in inputs for handle in each.handles)
-        make = _Then(work, [each.make for each in inputs], counts)
+        make = partial(_work_on_made, work, [each.make for each in inputs], counts)
         return SpreadRows(handles, make, (self.shape[0], width), self.passes)
 
 
-@dataclass(frozen=True)
-class _Then:
-    """Makes several rows from their handles, and something of them."""
-
-    work: Callable[..., Any]
-    makes: Sequence[Callable[..., Any]]
-    counts: Sequence[int]
-
-    def __call__(self, *handles: Any) -> Any:
-        given = iter(handles)
-        made = [make(*islice(given, n)) for make, n in zip(self.makes, self.counts)]
-        return self.work(*made)
+def _work_on_made(
+    work: Callable[..., Any],
+    makes: Sequence[Callable[..., Any]],
+    counts: Sequence[int],
+    *handles: Any,
+) -> Any:
+    """Make several rows, each from so many handles, and something of them."""
+    given = iter(handles)
+    return work(*(make(*islice(given, n)) for make, n in zip(makes, counts)))
 
 
 @dataclass(frozen=True)

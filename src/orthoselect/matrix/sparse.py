@@ -198,16 +198,12 @@ class SparseMatrix(Matrix):
             A[stored.rows[a:b] - rows.start, place] = stored.data[a:b]
         return A
 
-    def cross(self, Z: Floats) -> Floats:
-        return self._products(Z)
-
-    def _products(
-        self, Z: Floats, root: Floats | None = None, squares: Floats | None = None
-    ) -> Floats:
+    def cross(self, Z: Floats, root: Floats | None = None, squares: Floats | None = None) -> Floats:
         """Return Z'X; write the sums of squares of the columns of root * X, if asked for."""
         if self._table is not None and Z.shape[1] <= _THIN:
             ZtX = np.empty((Z.shape[1], self.shape[1]))
-            kernels().sparse_cross(self._table, _whole(Z), ZtX, root, squares)
+            Z = aligned(np.ascontiguousarray(Z))
+            kernels().sparse_cross(self._table, Z, ZtX, root, squares)
             return ZtX
         if squares is not None:
             data, rows, starts = self._stored
@@ -242,7 +238,7 @@ class SparseMatrix(Matrix):
         Z[:, 0] = 1.0 if root is None else root * root
         Z[:, 1:] = V if root is None else V * root[:, None]
         squares = np.empty(self.shape[1])
-        ZtX = self._products(Z, root, squares)
+        ZtX = self.cross(Z, root, squares)
         return Scan(ZtX[0], squares, ZtX[1:])
 
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:

@@ -13,93 +13,61 @@ Part = TypeVar("Part")
 _SLAB = 1 << 17  # numbers added at a time, for the cache
 
 
-class Sum:
-    """A running sum of arrays of one shape that remembers what each addition rounds away.
-
-    Examples
-    --------
-    >>> total = Sum(np.array([1.0]))
-    >>> for _ in range(10_000):
-    ...     total.add(np.array([1e-16]))
-    >>> float(total.result()[0] - 1.0) > 0.9e-12  # a plain sum would still be 1.0
-    True
-    """
-
-    def __init__(self, first: Floats) -> None:
-        self._total = np.array(first, dtype=np.float64)
-        self._lost: Floats | None = None  # nothing; a sum of one part travels light
-
-    def add(self, more: Floats) -> None:
-        """Add one more array."""
-        lost = self._remember()
-        total, lost, more = (np.atleast_1d(a) for a in (self._total, lost, more))
-        height = max(1, _SLAB // max(1, total[:1].size))
-        for start in range(0, len(total), height):
-            rows = slice(start, start + height)
-            _add(total[rows], lost[rows], more[rows])
-
-    def merge(self, other: Sum) -> None:
-        """Add another sum, with what its additions rounded away."""
-        self.add(other._total)
-        if other._lost is not None:
-            lost = self._remember()
-            lost += other._lost
-
-    def result(self) -> Floats:
-        """Return the sum, in the running sum's own memory: nothing can be added afterwards."""
-        if self._lost is not None:
-            self._total += self._lost
-        return self._total
-
-    def _remember(self) -> Floats:
-        """Return what additions have rounded away so far, to be added to."""
-        if self._lost is None:
-            self._lost = np.zeros_like(self._total)
-        return self._lost
-
-
-def _add(total: Floats, lost: Floats, more: Floats) -> None:
-    """Add in place; what rounding takes goes to `lost` (Knuth's two-sum)."""
-    new = total + more
-    grown = new - total
-    lost += (total - (new - grown)) + (more - grown)
-    total[...] = new
-
-
 class RunningSums:
-    """Running sums of several arrays at once.
+    """Running sums of several arrays, which remember what each addition rounds away.
 
     Examples
     --------
     >>> sums = RunningSums()
     >>> sums.add([np.array([1.0]), np.array([2.0, 3.0])])
-    >>> sums.add([np.array([1.0]), np.array([2.0, 3.0])])
-    >>> sums.results()
-    [array([2.]), array([4., 6.])]
+    >>> for _ in range(10_000):
+    ...     sums.add([np.array([1e-16]), np.zeros(2)])
+    >>> one, others = sums.results()
+    >>> float(one[0] - 1.0) > 0.9e-12  # a plain sum would still be 1.0
+    True
     """
 
     def __init__(self) -> None:
-        self._sums: list[Sum] = []
+        self._totals: list[Floats] = []
+        self._lost: list[Floats] = []  # nothing yet: sums of one part travel light
 
     def add(self, parts: Sequence[Floats]) -> None:
         """Add one more array to each sum."""
-        if self._sums:
-            for total, part in zip(self._sums, parts):
-                total.add(part)
-        else:
-            self._sums = [Sum(part) for part in parts]
+        if not self._totals:
+            self._totals = [np.array(part, dtype=np.float64) for part in parts]
+            return
+        if not self._lost:
+            self._lost = [np.zeros_like(total) for total in self._totals]
+        for total, lost, more in zip(self._totals, self._lost, parts):
+            _add(*map(np.atleast_1d, (total, lost, more)))
 
     def merge(self, other: RunningSums) -> RunningSums:
-        """Return the sums of both; this one is used up."""
-        if not self._sums:
+        """Return the sums of both, with what was rounded away; this one is used up."""
+        if not self._totals:
             return other
-        for mine, theirs in zip(self._sums, other._sums):
-            mine.merge(theirs)
+        if other._totals:
+            self.add(other._totals)
+        for mine, theirs in zip(self._lost, other._lost):
+            mine += theirs
         return self
 
     def results(self) -> list[Floats]:
-        """Return the sums; nothing can be added afterwards."""
-        return [total.result() for total in self._sums]
+        """Return the sums, in their own memory: nothing can be added afterwards."""
+        for total, lost in zip(self._totals, self._lost):
+            total += lost
+        return self._totals
+
+
+def _add(total: Floats, lost: Floats, more: Floats) -> None:
+    """Add in place; what rounding takes goes to `lost` (Knuth's two-sum)."""
+    height = max(1, _SLAB // max(1, total[:1].size))
+    for start in range(0, len(total), height):
+        rows = slice(start, start + height)
+        old, term = total[rows], more[rows]
+        new = old + term
+        grown = new - old
+        lost[rows] += (old - (new - grown)) + (term - grown)
+        old[...] = new
 
 
 class Merging(Generic[Part]):
