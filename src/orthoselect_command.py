@@ -13,7 +13,7 @@ def main() -> None:
     try:
         from orthoselect.cli import main as run
     except (MemoryError, ImportError) as error:
-        # What a library is told by the system where it may not take the memory that it needs.
+        # What the system answers a library that may not take the memory it needs.
         if not isinstance(error, MemoryError) and "failed to map segment" not in str(error):
             raise
         print("orthoselect: error: there is not enough memory.", file=sys.stderr)

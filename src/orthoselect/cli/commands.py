@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,7 +70,7 @@ def select_command(
     """
     terminal = Terminal(quiet)
     with ending_well(terminal), connected(scheduler):
-        wanted, own = _count(count), o.own_options(option)
+        wanted, own = _count(count), _own_options(option)
         asked = Asked(
             source=source[0] if len(source) == 1 else source,
             target=target,
@@ -191,7 +192,7 @@ def compare_command(
             "random_state": seed,
             "n_jobs": jobs,
             "task": task,
-            "options": o.own_options(option),
+            "options": _own_options(option),
         }
         comparison, interrupted = _compare(loaded, settings, terminal)
         answer = Answer(comparison, loaded, terminal)
@@ -219,6 +220,26 @@ def _count(text: str) -> int | float:
     raise InputError(
         f"`-k` should be a whole number of at least 1, or a fraction in (0, 1); got {text!r}."
     )
+
+
+def _own_options(given: Sequence[str]) -> dict[str, Any]:
+    """Read ``name=value``; a value that is no number, truth value or None is text.
+
+    Examples
+    --------
+    >>> _own_options(["bins=5", "cut=auto", "capped=False"])
+    {'bins': 5, 'cut': 'auto', 'capped': False}
+    """
+    options = {}
+    for item in given:
+        name, equals, value = item.partition("=")
+        if not (name and equals):
+            raise InputError(f"`--option` should be NAME=VALUE; got {item!r}.")
+        try:
+            options[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError):
+            options[name] = value
+    return options
 
 
 def _check_files(

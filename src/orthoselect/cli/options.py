@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Sequence
 from functools import partial
 from glob import glob
 from pathlib import Path
@@ -11,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from orthoselect.errors import InputError
 from orthoselect.methods import METHODS
 from orthoselect.read import BUILT_IN
 
@@ -134,23 +131,3 @@ OverwriteSource = Annotated[bool, _answer("--overwrite-source", help=_OVERWRITE)
 EscapeFormulas = Annotated[
     bool | None, _answer("--escape-formulas/--no-escape-formulas", help=_ESCAPE)
 ]
-
-
-def own_options(given: Sequence[str]) -> dict[str, Any]:
-    """Read ``name=value``; a value that is no number, truth value or None is text.
-
-    Examples
-    --------
-    >>> own_options(["bins=5", "cut=auto", "capped=False"])
-    {'bins': 5, 'cut': 'auto', 'capped': False}
-    """
-    options = {}
-    for item in given:
-        name, equals, value = item.partition("=")
-        if not (name and equals):
-            raise InputError(f"`--option` should be NAME=VALUE; got {item!r}.")
-        try:
-            options[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            options[name] = value
-    return options

@@ -77,17 +77,9 @@ _NAME = re.compile(r"(^|\bin |\btake |\bset )`(\w+)`")
 
 
 class Terminal:
-    """Standard error, as far as the user wants to hear of it.
+    """Standard error: if it is `quiet`, for errors only.
 
-    Parameters
-    ----------
-    quiet : bool
-        Say nothing but errors.
-
-    Attributes
-    ----------
-    warnings : list of str
-        What was warned of, each once.
+    `warnings` has each text that was warned of once.
     """
 
     def __init__(self, quiet: bool = False) -> None:
@@ -124,7 +116,7 @@ class Terminal:
 
         with warnings.catch_warnings():
             warnings.simplefilter("always")
-            # Deprecations are for whoever develops us.
+            # Deprecations are for the developers of this package.
             for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
                 warnings.simplefilter("ignore", kind)
             warnings.showwarning = show
@@ -167,7 +159,7 @@ class Bar(Progress):
 
 
 class _TimeLeft(TimeRemainingColumn):
-    """The time left as it was told; where it was not, as it follows from the pace of the bar."""
+    """The time left that the caller gave; without one, what the pace of the bar suggests."""
 
     def render(self, task: Task) -> Text:
         until = task.fields.get("until")
@@ -182,11 +174,7 @@ class _TimeLeft(TimeRemainingColumn):
 def in_command_words(message: str, own: Mapping[str, str] = {}) -> str:
     """Name options as the command has them, and keep to one line.
 
-    Parameters
-    ----------
-    message : str
-    own : mapping of str to str
-        What a command calls arguments that others call otherwise.
+    `own` is what this command calls arguments that others call otherwise.
 
     Examples
     --------
@@ -227,13 +215,8 @@ def ending_well(
 ) -> Iterator[None]:
     """Turn what the user can mend into one line and exit code 2, and Ctrl-C into 130.
 
-    Parameters
-    ----------
-    terminal : Terminal
-    own : mapping of str to str
-        What this command calls arguments that others call otherwise.
-    interrupted : str
-        What to say after Ctrl-C.
+    `own` is what this command calls arguments that others call otherwise, `interrupted` what to
+    say after Ctrl-C.
     """
     try:
         with terminal.listening():
@@ -249,7 +232,7 @@ def ending_well(
         terminal.error(f"there is not enough memory for this table; drop columns or rows{limits}.")
         raise typer.Exit(MENDABLE) from None
     except BrokenPipeError:
-        # Whoever read our answer has gone: that is no error, and nothing more can be said to them.
+        # The reader of the answer has gone: that is no error, and nothing more can be said.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise typer.Exit(0) from None
     except OSError as error:

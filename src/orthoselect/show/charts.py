@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +39,7 @@ _SHAPES = {
 }
 
 Draw = Callable[["Axes"], Any]
+Size = tuple[float, float]
 
 
 def swatch(number: int) -> Markup:
@@ -65,7 +66,7 @@ def path_chart(summary: Mapping[str, Any]) -> Markup:
     label = f"{what}; the numbers are in the table of the path."
     looks = {"reachable": summary.get("reachable"), "with_total": adds_up}
     draw = partial(draw_path_by_step, steps, summary["ceiling"], **looks)
-    return _both("path", label, draw, draw, (WIDE, 250), (NARROW, 230))
+    return _both("path", label, (WIDE, 250), (NARROW, 230), draw)
 
 
 def separation_chart(separation: Mapping[str, Any]) -> Markup:
@@ -73,21 +74,21 @@ def separation_chart(separation: Mapping[str, Any]) -> Markup:
     draw = partial(draw_separation, separation)
     if separation["kind"] == "numbers":
         label = f"Fitted against observed {clean(separation['response'])}."
-        return _both("separation", label, draw, draw, (560, 430), (NARROW, 310))
+        return _both("separation", label, (560, 430), (NARROW, 310), draw)
     if len(separation["axes"]) == 1:
         label = "Histogram of each class along the discriminant direction."
         rows = min(len(separation["classes"]), MOST_ROWS)
         height = 70 + rows * (80 if rows <= 3 else 44)
-        return _both("separation", label, draw, draw, (WIDE, height), (NARROW, height))
+        return _both("separation", label, (WIDE, height), (NARROW, height), draw)
     label = "Rows on the first two discriminant directions, one marker and color a class."
-    return _both("separation", label, draw, draw, (WIDE, 500), (NARROW, 320))
+    return _both("separation", label, (WIDE, 500), (NARROW, 320), draw)
 
 
 def distribution_charts(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return one small chart for each of the first selected features."""
-    charts = []
+    charts, response = [], summary["responses"][0]["name"]
     for number, one in enumerate(summary["distributions"][:MOST_DISTRIBUTIONS]):
-        draw = partial(draw_distribution, one, response=summary["responses"][0]["name"])
+        draw = partial(draw_distribution, one, response=response)
         rows = n_rows(one)
         height = 46 + rows * (44 if rows <= 3 else 24) if rows else 230
         height += 50 * slants(one)
@@ -118,8 +119,8 @@ def correlation_chart(correlations: Mapping[str, Any]) -> Markup:
     wide = (min(names + n * cell, WIDE), n * cell + 40)
     side = min(46 * n, NARROW - 30)
     draw = partial(draw_correlations, part, name_width=28, with_numbers=n <= 16)
-    draw_small = partial(draw_correlations, part, name_width=0, with_numbers=n <= 10)
-    return _both("correlations", label, draw, draw_small, wide, (side + 30, side + 30))
+    small = partial(draw_correlations, part, name_width=0, with_numbers=n <= 10)
+    return _both("correlations", label, wide, (side + 30, side + 30), draw, small)
 
 
 def comparison_chart(comparison: Mapping[str, Any]) -> Markup:
@@ -132,19 +133,15 @@ def comparison_chart(comparison: Mapping[str, Any]) -> Markup:
         "the numbers are in the table of scores."
     )
     small = partial(draw, with_names=False)
-    return _both("curves", label, draw, small, (WIDE, 440), (NARROW, 320))
+    return _both("curves", label, (WIDE, 440), (NARROW, 320), draw, small)
 
 
 def _both(
-    name: str,
-    label: str,
-    draw: Draw,
-    draw_small: Draw,
-    wide: Sequence[float],
-    narrow: Sequence[float],
+    name: str, label: str, wide: Size, narrow: Size, draw: Draw, small: Draw | None = None
 ) -> Markup:
+    """Return a chart drawn on both widths, on the narrow one by `small` if that is given."""
     return in_two_widths(
-        _one(f"{name}-w", label, draw, *wide), _one(f"{name}-n", label, draw_small, *narrow)
+        _one(f"{name}-w", label, draw, *wide), _one(f"{name}-n", label, small or draw, *narrow)
     )
 
 

@@ -42,8 +42,6 @@ class FeatureColumns:
     ----------
     V : array of shape (N, m)
         The orthonormal response basis.
-    root : array of shape (N,) or None
-        Square roots of the row weights, by which rows of Q and V are multiplied.
     ranks : integer array of shape (number of features,)
         How many independent columns each feature has; 0 if it is constant.
     signed : boolean array of shape (number of features,)
@@ -53,10 +51,8 @@ class FeatureColumns:
     """
 
     def __init__(self, design: Design, problem: Problem) -> None:
-        unowned = design.unowned
-        V, w = problem.response.V[:], problem.weights
-        self._X, _ = center(design.matrix, V, w, ignored=unowned)
-        self.V, self.root = V, self._X.root
+        self.V = V = problem.response.V[:]
+        self._X, _ = center(design.matrix, V, problem.weights, ignored=design.unowned)
         self.rounding = _ROUNDINGS * design.matrix.arithmetic
         self._single = design.single
         numeric = np.ones(len(problem.table.names), dtype=bool)
@@ -87,7 +83,8 @@ class FeatureColumns:
     def shares(self, U: Floats) -> Floats:
         """Return the share of every feature that each column of U explains, (u, features).
 
-        U (N, u) is orthonormal, and orthogonal to `root`. Of constant features it is 0.
+        U (N, u) is orthonormal and centered, its rows weighted as those of V. Of constant features
+        it is 0.
         """
         P = self._X.cross(np.asfortranarray(U))  # (u, n)
         shares = np.zeros((U.shape[1], len(self._single)))
@@ -142,7 +139,7 @@ class SelectedSet:
     """
 
     def __init__(self, features: FeatureColumns, places: Sequence[int]) -> None:
-        self.places = list(places)
+        self.places, self._V = list(places), features.V
         basis = Basis(len(features.V))
         coordinates, remains = [], []
         explained, waiting = [np.zeros((0, len(features.ranks)))], []
@@ -168,6 +165,16 @@ class SelectedSet:
         left[features.ranks == 0] = np.nan
         left[self.places] = np.clip(remains, 0.0, 1.0)
         self.remains = left
+
+    def canonical(self) -> tuple[Floats, float]:
+        """Return the squared canonical correlations of the set and the response, largest first.
+
+        And their sum for the first feature alone.
+        """
+        QtV = self.Q.T @ self._V  # (k, m)
+        R = np.linalg.svd(QtV, compute_uv=False) if QtV.size else np.zeros(0)
+        first = self.coordinates[0].T @ QtV if self.places else np.zeros((0, 0))
+        return np.clip(R, 0.0, 1.0) ** 2, float((first**2).sum())
 
     def correlations(self, directions: Floats) -> Floats:
         """Return the correlation of each selected feature with directions Qa, (t, number of a).

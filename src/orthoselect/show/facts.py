@@ -15,7 +15,7 @@ from orthoselect.methods import GENERAL, METHODS
 from orthoselect.result import SelectionPath
 from orthoselect.result.text import finite
 from orthoselect.roles import Problem
-from orthoselect.show.pictures import live_rows
+from orthoselect.show.pictures import rows_with_weight
 
 # Methods whose gains are shares of their ceiling.
 _SHARES = {"socc", "socc_discretized", "err"}
@@ -100,32 +100,24 @@ def response_names(target: Any, n_parts: int, name: str | Sequence[str] | None =
     >>> response_names([[0.5, 1.5], [2.5, 3.5]], 2, ["width", "height"])
     ['width', 'height']
     """
-    given = _given_names(name, n_parts)
-    # Looked for in the class: rows and columns of a pandas table are attributes, too.
-    for attribute in ("column_names", "columns"):
-        if hasattr(type(target), attribute):
-            return [str(column) for column in getattr(target, attribute)]
-    if given:
-        return given
-    if n_parts > 1:
-        return [f"{name or 'y'}{i}" for i in range(n_parts)]
-    own = target.name if hasattr(type(target), "name") else None
-    return ["y" if own is None or own == "" else str(own)]
-
-
-def _given_names(name: str | Sequence[str] | None, n_parts: int) -> list[str]:
-    """Return the names given for all columns of the response; none if they are to be made."""
-    if not name:
-        return []
+    names = [] if name is None else [str(one) for one in name]
     if isinstance(name, str):
         names = [name] if n_parts == 1 else name.split(", ")
-        return names if len(names) == n_parts else []
-    if len(name) != n_parts:
+    elif name and len(name) != n_parts:
         raise InputError(
             f"`target_name` should hold one name for each column of the target, {n_parts} in all; "
             f"got {len(name)}: {list(name)}."
         )
-    return [str(one) for one in name]
+    # Looked for in the class: rows and columns of a pandas table are attributes, too.
+    for attribute in ("column_names", "columns"):
+        if hasattr(type(target), attribute):
+            return [str(column) for column in getattr(target, attribute)]
+    if name and len(names) == n_parts:
+        return names
+    if n_parts > 1:
+        return [f"{name or 'y'}{i}" for i in range(n_parts)]
+    own = target.name if hasattr(type(target), "name") else None
+    return ["y" if own is None or own == "" else str(own)]
 
 
 def kind_of(feature: Feature, problem: Problem) -> str:
@@ -148,7 +140,7 @@ def data_facts(
     excluded = dict.fromkeys(problem.names_of(problem.exclude), "named in `exclude`")
     reasons = {**excluded, **{str(k): str(reason) for k, reason in left_out.items()}}
     part = problem.response.parts[0]
-    rows = live_rows(problem.weights, problem.table.n_rows)
+    rows = rows_with_weight(problem.weights, problem.table.n_rows)
     is_classes = isinstance(part, Labels)
     return {
         "rows": problem.table.n_rows,

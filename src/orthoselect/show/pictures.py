@@ -23,12 +23,11 @@ from orthoselect.roles import Problem
 from orthoselect.show.explained import SelectedSet
 
 MOST_COLUMNS = 30
-MOST_CLASSES = 8
-MOST_LEVELS = 12
+_CLASSES, _LEVELS = (8, "class", "classes"), (12, "level", "levels")  # the most shown, one, many
 MOST_POINTS, MOST_POINTS_OF_ONE = 1500, 500
 N_BINS = 24
 _TAIL = 0.005
-_FAR_OUT = 1.5  # as many times the spread of the middle as the whole has
+_FAR_OUT = 1.5  # the whole spreads more than so many times the middle
 _AXES = 2
 _ALIKE = 6  # decimals to which loadings are told apart
 _SEED = 0
@@ -41,9 +40,9 @@ def find_distributions(problem: Problem, features: Sequence[Feature]) -> list[di
     With several responses it is the first that columns are set against.
     """
     table, part = problem.table, problem.response.parts[0]
-    rows = live_rows(problem.weights, table.n_rows)
+    rows = rows_with_weight(problem.weights, table.n_rows)
     columns = [(f, c) for f in features for c in f.columns][:MOST_COLUMNS]
-    values = numeric_columns(table, [c for _, c in columns if c not in table.labels])
+    values = _numeric_columns(table, [c for _, c in columns if c not in table.labels])
     entries = []
     for feature, column in columns:
         name = str(table.names[column])
@@ -53,7 +52,7 @@ def find_distributions(problem: Problem, features: Sequence[Feature]) -> list[di
     return entries
 
 
-def numeric_columns(table: Table, columns: Sequence[int]) -> dict[int, Floats]:
+def _numeric_columns(table: Table, columns: Sequence[int]) -> dict[int, Floats]:
     """Return numeric columns of the table in double precision, by their place in it."""
     place = np.searchsorted(table.numeric_at, columns)
     X = table.numeric
@@ -68,10 +67,10 @@ def _entry(x: Any, part: Any, rows: Indices) -> dict[str, Any]:
     if not isinstance(part, Labels):
         y = part[rows, 0]
         return _levels_of(x, y, rows) if isinstance(x, Labels) else _along(x[rows], y)
-    names, classes = _few(part, rows, MOST_CLASSES, "class", "classes", by_count=False)
+    names, classes = _few(part, rows, are_classes=True)
     entry: dict[str, Any]
     if isinstance(x, Labels):
-        levels, codes = _few(x, rows, MOST_LEVELS, "level", "levels", by_count=True)
+        levels, codes = _few(x, rows)
         entry, n_bins = {"kind": "categorical", "levels": levels}, len(levels)
     else:
         edges, codes = cut(x[rows])
@@ -84,19 +83,18 @@ def _entry(x: Any, part: Any, rows: Indices) -> dict[str, Any]:
     return {**entry, "by_class": by_class}
 
 
-def _few(
-    labels: Labels, rows: Indices, most: int, one: str, many: str, *, by_count: bool
-) -> tuple[list[str], Indices]:
+def _few(labels: Labels, rows: Indices, are_classes: bool = False) -> tuple[list[str], Indices]:
     """Return names and codes of the most frequent labels; what is rarer is one label more.
 
-    In the order of the labels, or by how often they occur.
+    Classes keep their order; levels come by how often they occur.
     """
+    most, one, many = _CLASSES if are_classes else _LEVELS
     codes = labels.codes[rows]
     counts = np.bincount(codes, minlength=len(labels.levels))
     occurring = np.flatnonzero(counts)
     frequent = occurring[np.argsort(-counts[occurring], kind="stable")]
     kept = frequent if len(frequent) <= most else frequent[: most - 1]
-    kept = kept if by_count else np.sort(kept)
+    kept = np.sort(kept) if are_classes else kept
     names = [str(labels.levels[k]) for k in kept]
     place = np.full(len(labels.levels), len(kept), dtype=np.intp)
     place[kept] = np.arange(len(kept))
@@ -153,7 +151,7 @@ def _along(x: Floats, y: Floats) -> dict[str, Any]:
 
 
 def _levels_of(labels: Labels, y: Floats, rows: Indices) -> dict[str, Any]:
-    names, codes = _few(labels, rows, MOST_LEVELS, "level", "levels", by_count=True)
+    names, codes = _few(labels, rows)
     groups: list[NDArray] = [y[codes == k] for k in range(len(names))]
     quartiles = [np.quantile(group / 2, [0.25, 0.5, 0.75]) for group in groups]
     return {
@@ -199,7 +197,7 @@ def _classes(
     largest = np.round(np.abs(loadings), _ALIKE).argmax(axis=0)
     directions *= np.where(loadings[largest, np.arange(len(largest))] < 0, -1.0, 1.0)
     loadings = chosen.correlations(directions)
-    live = live_rows(problem.weights, len(labels.codes))
+    live = rows_with_weight(problem.weights, len(labels.codes))
     shown = sample_rows(live, MOST_POINTS, labels.codes[live])
     scores = _scores(directions, problem, chosen, shown)
     return {
@@ -241,7 +239,7 @@ def _numbers(
     exponent = np.frexp(np.abs(y).max())[1]  # squares of what is left stay in range
     y = np.ldexp(y, -exponent)
     along = chosen.Q.T @ v
-    rows = live_rows(problem.weights, len(y))
+    rows = rows_with_weight(problem.weights, len(y))
     shown = sample_rows(rows, MOST_POINTS)
     mean = np.average(y, weights=problem.weights)
     spread = np.sqrt(np.average((y - mean) ** 2, weights=problem.weights))
@@ -257,7 +255,7 @@ def _numbers(
     }
 
 
-def live_rows(weights: NDArray | None, n_rows: int) -> Indices:
+def rows_with_weight(weights: NDArray | None, n_rows: int) -> Indices:
     """Return the rows that have any weight."""
     return np.arange(n_rows) if weights is None else np.flatnonzero(weights > 0)
 

@@ -242,14 +242,10 @@ def summarize(
     with python_warnings.catch_warnings(), single_threaded_blas():
         python_warnings.simplefilter("ignore")
         design = build_design(problem.table, problem.groups, problem.skip)
-        columns = FeatureColumns(design, problem)
-        chosen = SelectedSet(columns, walked.places)
-        QtV = chosen.Q.T @ columns.V  # (k, m)
-        R = np.linalg.svd(QtV, compute_uv=False) if QtV.size else np.zeros(0)
-        squares = np.clip(R, 0.0, 1.0) ** 2
-        first = chosen.coordinates[0].T @ QtV if walked.places else np.zeros((0, 0))
-        reached = float((first**2).sum()), float(squares.sum())
-        evidence = weigh_evidence(walked, design, reached[1], len(QtV))
+        chosen = SelectedSet(FeatureColumns(design, problem), walked.places)
+        squares, first = chosen.canonical()
+        reached = first, float(squares.sum())
+        evidence = weigh_evidence(walked, design, reached[1], chosen.Q.shape[1])
     correlations, signed = chosen.among(MOST_CORRELATED)
     described = outline(path)
     return {
