@@ -4,8 +4,8 @@ In comes whatever users give as a table; out goes an `encode.Table`, with the re
 weights in a form that goes with it. The class to know is `Source` (`source.py`): a table that has
 been looked at but not read. In memory is one block.
 
-- `given.py` asks what kind of table it is; nobody else does.
-- `source.py`, `survey.py` read a table whole or in blocks; `dask_*.py` where Dask has the rows.
+- `source.py`, `survey.py` read a table whole or in blocks, and `dask_*.py` where Dask has the rows;
+  `open_source` asks what kind of table it is; nobody else does.
 - `block.py` and `target.py` know arrays, sparse matrices and dataframes.
 - `dataset.py`, `columns.py`, `clean.py`: what a file holds besides features, and leaving it out.
 - `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds and opens them,
@@ -19,15 +19,6 @@ from orthoselect.read.blocks import ColumnsOf, RowBlocks, check_block_names, res
 from orthoselect.read.clean import check_varies, drop_missing, sift
 from orthoselect.read.dataset import Dataset, TextFormat, find_names, split_names
 from orthoselect.read.file_blocks import FileBlocks
-from orthoselect.read.given import (
-    find_file,
-    find_table,
-    is_kept_elsewhere,
-    is_named,
-    open_named,
-    open_source,
-    why_not_whole,
-)
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import (
     BUILT_IN,
@@ -39,7 +30,17 @@ from orthoselect.read.open import (
     read_table,
 )
 from orthoselect.read.paths import is_path
-from orthoselect.read.source import Source, names_in_errors
+from orthoselect.read.source import (
+    Source,
+    find_file,
+    find_table,
+    is_kept_elsewhere,
+    is_named,
+    names_in_errors,
+    open_named,
+    open_source,
+    why_not_whole,
+)
 from orthoselect.read.target import numbers_of, read_target
 from orthoselect.read.write import (
     check_output,

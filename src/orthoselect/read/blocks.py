@@ -401,6 +401,11 @@ def is_block_source(data: Any) -> bool:
     return callable(getattr(type(data), "blocks", None)) and hasattr(data, "names")
 
 
+def is_partitioned(data: Any) -> bool:
+    """Whether data is a table in partitions, for Dask to work on: a `PartitionedTable`."""
+    return callable(getattr(type(data), "partitions", None))
+
+
 def is_dask(data: Any) -> bool:
     """Whether data is a Dask collection; Dask is not imported for it.
 
