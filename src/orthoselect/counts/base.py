@@ -204,10 +204,7 @@ def occurring(codes: NDArray, levels: int) -> tuple[NDArray, int]:
 def by_slabs(n: int, work: Callable[[slice], None], nanoseconds: float) -> None:
     """Do work on slabs of n features in a few threads; each writes to places of its own.
 
-    Parameters
-    ----------
-    nanoseconds : float
-        What all of it takes one thread, roughly.
+    `nanoseconds` is roughly what all of it takes one thread.
     """
     if nanoseconds < _WORTH_A_THREAD:
         if n:

@@ -88,9 +88,8 @@ class DenseCodes:
 
     def check(self) -> None:
         """Raise an error if a code is not below the number of levels."""
-        if 0 in self.values.shape:
-            return
-        _check_largest(self.values.max(axis=1), self.levels)
+        if 0 not in self.values.shape:
+            _check_largest(self.values.max(axis=1), self.levels)
 
 
 @dataclass(frozen=True)

@@ -112,15 +112,12 @@ AnyLogarithms = Logarithms | RealLogarithms
 
 def _bits_to_spare(total: int, terms: int) -> int:
     """Return the largest power of two by which sums may be multiplied."""
-
-    def fits(bits: int) -> bool:
-        # A count has at most log2(count) prime factors, each rounded by at most a half.
-        largest = math.ceil(math.log(total) * 2.0**bits + math.log2(total) / 2 + 1)
-        return total * largest * terms < 2**_INT64_BITS
-
-    if total <= 1:
-        return _FINEST
-    return next(bits for bits in range(_FINEST, -_INT64_BITS, -1) if fits(bits))
+    bits, log = _FINEST, math.log(max(total, 1))
+    # A count has at most log2(count) prime factors, each rounded by at most a half.
+    roundings = math.log2(max(total, 1)) / 2 + 1
+    while total > 1 and total * math.ceil(log * 2.0**bits + roundings) * terms >= 2**_INT64_BITS:
+        bits -= 1
+    return bits
 
 
 def _logarithms(total: int, unit: float) -> Integers:

@@ -109,7 +109,7 @@ def packing_pays(codes: DenseCodes, y: NDArray, n_classes: int) -> bool:
     """Whether the slowest step is quicker by planes of bits than by codes."""
     levels = np.asarray(codes.levels, dtype=np.int64)
     most = int(levels.max(initial=1))
-    words = int(_segments(np.bincount(y, minlength=n_classes))[-1])
+    words = int((-(-np.bincount(y, minlength=n_classes) // WORD)).sum())  # of a plane
     by_planes = words * int((levels - 1).sum()) * (most - 1)
     by_codes = _WORDS_A_ROW * codes.shape[0] * codes.shape[1]
     return most <= _MOST_PACKED_LEVELS and by_planes <= by_codes
@@ -126,7 +126,7 @@ class PackedCounts(Counts):
     def __init__(self, codes: DenseCodes, y: NDArray, n_classes: int) -> None:
         super().__init__(codes.shape, codes.levels, y, n_classes)
         n, c = self.shape[1], self._n_present
-        self._segments = _segments(self._class_counts)
+        self._segments = _steps(-(-self._class_counts // WORD))  # where classes begin, in words
         self._first = _steps(self.levels - 1)
         self._planes: Words = np.empty((self._first[-1], self._segments[-1]), dtype=np.uint64)
         # Rows of margins: the levels of feature k begin at first[k] + k.
@@ -205,11 +205,6 @@ class PackedCounts(Counts):
         of_j = self._margins[self._starts[j] : self._starts[j] + b]
         tables[:, :, 0] = of_j[:, None] - tables[:, :, 1:].sum(axis=2)
         return tables
-
-
-def _segments(class_counts: NDArray) -> Integers:
-    """Return where the classes begin and end, in words."""
-    return _steps(-(-class_counts // WORD))
 
 
 def _steps(sizes: NDArray) -> Integers:

@@ -49,15 +49,7 @@ class _Against:
 
 
 class CodeCounts(Counts):
-    """Counts of codes that stand feature by feature.
-
-    Parameters
-    ----------
-    codes : DenseCodes
-    y, n_classes : see `Counts`
-    weights : array of shape (N,), optional
-        Positive.
-    """
+    """Counts of dense codes; weights are positive."""
 
     kind = "counted"
 
@@ -117,11 +109,6 @@ class SparseCounts(CodeCounts):
 
     Against feature j and the class, z = (x_j, y), a feature without filled cells has the counts of
     z itself, whose sum of T is known. A filled cell moves one row from (0, z) to (x_k, z).
-
-    Parameters
-    ----------
-    codes : SparseCodes
-    y, n_classes, weights : see `CodeCounts`
     """
 
     kind = "sparse"

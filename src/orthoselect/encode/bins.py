@@ -116,12 +116,8 @@ _Ranked = tuple[NDArray, NDArray[np.uint8]]  # distinct values, the place of eac
 class DenseColumns:
     """A block of columns, each written out, and the levels of its cells.
 
-    Levels come as one array, an entry for every cell that is written down.
-
-    Parameters
-    ----------
-    A : array of shape (b, N)
-        Column by column; integers, booleans or floats.
+    A (b, N) holds integers, booleans or floats, column by column. Levels come as one array, an
+    entry for every cell that is written down.
     """
 
     def __init__(self, A: NDArray) -> None:
@@ -287,12 +283,8 @@ def _places(cuts: NDArray, column: NDArray) -> NDArray:
 class SparseColumns:
     """A block of sparse columns; the level of its zeros is called 0 and not written down.
 
-    It answers what `DenseColumns` does.
-
-    Parameters
-    ----------
-    X : CSC array of shape (N, b)
-        Rows sorted within each column; no duplicates, no zeros.
+    It answers what `DenseColumns` does. X (N, b) is CSC, with rows sorted within each column; no
+    duplicates, no zeros.
     """
 
     def __init__(self, X: Any) -> None:
@@ -421,14 +413,9 @@ def canonical(X: Any) -> Any:
 
 
 def column_blocks(X: Any, at: Indices | None = None) -> ColumnBlocks:
-    """Yield columns of X by blocks that take little memory: which part of `at`, and the block.
+    """Yield columns `at` of X by blocks that take little memory: which part of `at`, and the block.
 
-    Parameters
-    ----------
-    X : array or CSC array of shape (N, n)
-        Sparse ones as `canonical` makes them.
-    at : integer array, optional
-        The columns; all by default.
+    X (N, n) is an array, or sparse as `canonical` makes it; without `at` all columns are meant.
     """
     at = np.arange(X.shape[1]) if at is None else at
     if sp.issparse(X):
@@ -438,7 +425,15 @@ def column_blocks(X: Any, at: Indices | None = None) -> ColumnBlocks:
     width = max(_CACHE_LINE // itemsize, _BLOCK_BYTES // (itemsize * max(X.shape[0], 1)))
     for start in range(0, len(at), width):
         part = slice(start, min(start + width, len(at)))
-        yield part, _dense_block(X, as_slice(at[part]))
+        own = as_slice(at[part])
+        if X.flags.f_contiguous and isinstance(own, slice):
+            A = X.T[own]
+        else:
+            A = np.empty((part.stop - start, X.shape[0]), dtype=X.dtype)
+            for row in range(0, X.shape[0], _TILE_ROWS):
+                rows = slice(row, row + _TILE_ROWS)
+                A[:, rows] = X[rows, own].T
+        yield part, DenseColumns(A.astype(np.float64) if itemsize > 8 else A)
 
 
 def as_slice(at: Indices) -> Indices | slice:
@@ -459,16 +454,3 @@ def _sparse_blocks(X: Any) -> ColumnBlocks:
         shape = (X.shape[0], stop - start)
         yield slice(start, stop), SparseColumns(type(X)(part, shape=shape))
         start = stop
-
-
-def _dense_block(X: NDArray, at: Any) -> DenseColumns:
-    """Return columns of X, (N, n), as a block."""
-    if X.flags.f_contiguous and isinstance(at, slice):
-        A = X.T[at]
-    else:
-        width = len(range(*at.indices(X.shape[1]))) if isinstance(at, slice) else len(at)
-        A = np.empty((width, X.shape[0]), dtype=X.dtype)
-        for start in range(0, X.shape[0], _TILE_ROWS):
-            rows = slice(start, start + _TILE_ROWS)
-            A[:, rows] = X[rows, at].T
-    return DenseColumns(A.astype(np.float64) if A.dtype.itemsize > 8 else A)

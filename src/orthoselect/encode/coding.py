@@ -275,7 +275,7 @@ def _merge_seen(a: dict[int, LevelsSeen], b: dict[int, LevelsSeen]) -> dict[int,
 def how_to_code(
     table: BlockTable, features: Features, learned: Learned, along: Sequence[Rows | None] = ()
 ) -> dict[str, Any]:
-    """Return what to tell passes over the codes."""
+    """Return the keyword arguments of passes over the codes."""
     make = partial(codes_of_block, features, learned)
     return table.how(_columns_in_use(features), along, make)
 
@@ -307,7 +307,8 @@ def bytes_to_keep(learned: Learned, n_rows: int) -> int:
 def _gather(table: BlockTable, features: Features, learned: Learned, weights: Rows | None) -> Codes:
     """Return the codes of all rows with weight, made in one pass."""
     shape = live_rows(weights, table.n_rows), len(features)
-    start = partial(_room_for, shape, learned.n_levels, learned.is_sparse)
+    room: Any = _SparseRoom if learned.is_sparse else _DenseRoom
+    start = partial(room, shape, learned.n_levels)
     how = how_to_code(table, features, learned, [weights])
     codes = table.passes.run(start, _put_rows, _never_merged, **how).codes(learned.n_levels)
     as_is = learned.columns[learned.rules.as_is]
@@ -389,11 +390,6 @@ class _SparseRoom:
         return SparseCodes(indptr, indices, codes, self._shape, n_levels)
 
 
-def _room_for(shape: tuple[int, int], n_levels: Any, is_sparse: bool) -> Any:
-    """Return room for the codes of N rows and n features."""
-    return (_SparseRoom if is_sparse else _DenseRoom)(shape, n_levels)
-
-
 def _code_type(n_levels: Any) -> np.dtype:
     """Return the smallest type for codes of so many levels, at least 256 of them."""
     return np.min_scalar_type(max([MAX_LEVELS, *n_levels]) - 1)
@@ -436,7 +432,7 @@ class Coder:
         }
         top = [len(labels.levels) for labels in special.values()]
         n_levels[list(special)] = top
-        room = _room_for((N, n), top, sp.issparse(self._X))
+        room: Any = (_SparseRoom if sp.issparse(self._X) else _DenseRoom)((N, n), top)
         f = np.delete(np.arange(n), list(special))
         at = self._place[self._features.heads[f]]
         for part, columns in column_blocks(self._X, at):

@@ -152,7 +152,8 @@ def mean_std_cuts(columns: Any, n_levels: int, weights: Floats | None = None) ->
     cuts -= rounding[:, None]
     lost = 2 * std <= rounding
     cuts[lost, -1] = np.nextafter(mean + rounding, np.inf)[lost]
-    return _unreached(columns, cuts)
+    low, high = columns.extremes
+    return np.where((low == high)[:, None], np.inf, cuts)  # which no value reaches
 
 
 def equal_width_cuts(columns: Any, n_levels: int) -> Floats:
@@ -174,13 +175,7 @@ def equal_width_cuts(columns: Any, n_levels: int) -> Floats:
     # A width of zero in one column would change how NumPy rounds the others.
     ends = np.where(high > low, high * scale, low * scale + 1.0)
     edges = np.linspace(low * scale, ends, n_levels + 1, axis=1) / scale[:, None]
-    return _unreached(columns, edges[:, 1:-1])
-
-
-def _unreached(columns: Any, cuts: Floats) -> Floats:
-    """Give constant columns cuts that no value reaches."""
-    low, high = columns.extremes
-    return np.where((low == high)[:, None], np.inf, cuts)
+    return np.where((low == high)[:, None], np.inf, edges[:, 1:-1])  # which no value reaches
 
 
 @dataclass(frozen=True)

@@ -110,17 +110,8 @@ def build_spread_response(
 ) -> Response | None:
     """Code a spread response and find its orthonormal basis; as `build_response`.
 
-    Parameters
-    ----------
-    columns : SpreadRows
-        Each piece is a list of `TargetColumn`, the same ones everywhere.
-    task, encoding : str
-    w : SpreadWeights or None
-
-    Returns
-    -------
-    response : Response or None
-        None if there are several columns and not all are numbers: such have to be put together.
+    Each piece of `columns` is a list of `TargetColumn`, the same ones everywhere. The answer is
+    None if there are several and not all are numbers: such have to be put together.
     """
     check_task(task)
     check_encoding(encoding)

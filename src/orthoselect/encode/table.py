@@ -135,12 +135,7 @@ class BlockTable(Table):
     ) -> dict[str, Any]:
         """Return the keyword arguments of passes over some input columns, or all.
 
-        Parameters
-        ----------
-        along : sequence
-            What is cut where the rows are cut.
-        make : callable, optional
-            Makes of a block's table what the work is given.
+        `along` is cut where the rows are cut; `make` makes of a block's table what work is given.
         """
         at = self.maker.columns(columns)
         return {"columns": at, "prepare": partial(_made, self.maker, at, make), "along": along}
