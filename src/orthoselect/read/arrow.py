@@ -23,8 +23,8 @@ from orthoselect.matrix.memory import is_out_of_memory, room_in_limits, use_one_
 from orthoselect.read.paths import Content, Part
 
 KNOWS_HALF = hasattr(nw, "Float16")  # an older narwhals does not
-_FEW = 64  # values that are sooner had as objects than coded by pyarrow
-_TEXT_BYTES = 24  # of a value of text, where nothing tells
+_FEW = 64  # so few values are coded faster as Python objects than by pyarrow
+_TEXT_BYTES = 24  # of a value of text, as a guess
 _FOR_A_THREAD = 1 << 29  # of the address space that is left; its stack and heap take less
 _BLOCKS_AT_ONCE = 4  # rows of a row group that is read whole, in blocks
 _STREAMED = 1 << 18  # bytes of a column that are read at a time from a large row group
@@ -114,8 +114,8 @@ def arrow_numbers(
 ) -> NDArray:
     """Return columns of numbers as one array, column after column; nulls are NaN.
 
-    If `rows` are given, only every so many; not by `take`, which would put the chunks of every
-    column together.
+    If `rows` are given, only those of this step; not by `take`, which would put the chunks of
+    every column together.
 
     Examples
     --------

@@ -83,9 +83,9 @@ class Dataset:
     left_out : mapping of str to str
         Columns that are no candidates, each with the reason.
     dropped : sequence of str
-        Columns that the source has and `data` does not, as was asked for.
+        Columns of the source that `data` does not have, because the caller dropped them.
     task : {"auto", "classification", "regression"}
-        What the target that the source knows is for, where its values do not tell.
+        What the source's own target is for, where its values leave that open.
     unsifted : bool
         Whether `select` is to look for columns that are no features; see `sift`.
     files : sequence of Path or int
@@ -237,7 +237,7 @@ class Dataset:
 
     def checked(self) -> Dataset:
         """Return the table itself, having seen that it has rows, and names that are unique."""
-        if not self.in_blocks and not self.n_rows:  # of blocks, whoever reads them says so
+        if not self.in_blocks and not self.n_rows:  # blocks are checked when they are read
             raise ShapeError(f"`{self.name}` should hold rows; it has none.")
         twice = [name for name, count in Counter(self.names).items() if count > 1]
         if twice:

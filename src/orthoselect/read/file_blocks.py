@@ -249,14 +249,14 @@ def check_same_columns(parts: Sequence[Part]) -> None:
 
 
 def _rows_alone(total: int, n_rows: int) -> Iterator[Any]:
-    """Yield tables of one empty column, where nothing but partitions is asked for."""
+    """Yield tables of one empty column, where only columns that folders add are wanted."""
     pa = load_pyarrow()
     for start in range(0, total, n_rows):
         yield pa.table({"": pa.nulls(min(n_rows, total - start))})
 
 
 def recut(tables: Iterator[Any], n_rows: int) -> Iterator[Any]:
-    """Yield the same rows in tables of so many rows, without a copy.
+    """Yield the same rows in tables of `n_rows` rows, without a copy.
 
     Examples
     --------

@@ -34,7 +34,7 @@ _NAMES = ("feature_names", "names")
 _PARTS = ("data", "indices", "indptr", "shape")
 _NUMPY, _PICKLE = b"\x93NUMPY", b"\x80"  # first bytes
 _BLOCKS_A_PART = 8
-_FEW = 8  # a window of all columns is read where more than one in so many is asked for
+_FEW = 8  # if more than one column in 8 is wanted, a window is read with all columns
 
 
 def read_archive(content: Content, format: str) -> Dataset:
@@ -104,7 +104,7 @@ def _objects_in(called: str) -> str:
 
 
 class _Archive:
-    """The arrays of a file, each read when it is asked for."""
+    """The arrays of a file, each read when it is needed."""
 
     def __init__(self, name: str, stored: Any) -> None:
         self._name = name
@@ -331,15 +331,15 @@ class NpyBlocks:
 
     def blocks(self, columns: Sequence[int] | None = None) -> Iterator[NDArray]:
         """Yield arrays of some columns, or of all, in the order of the rows."""
-        asked = None if columns is None else list(columns)
+        wanted = None if columns is None else list(columns)
         for start in range(self._first, self._first + self.n_rows, self.block_rows):
             stop = min(self._first + self.n_rows, start + self.block_rows)
             if isinstance(self._array, _NpyFile):
-                yield self._array.window(start, stop, asked)
+                yield self._array.window(start, stop, wanted)
             else:
                 rows = np.asarray(self._array[start:stop])
                 # All columns are read here, ahead of the work, not page by page.
-                yield np.array(rows, order="K") if asked is None else rows[:, asked]
+                yield np.array(rows, order="K") if wanted is None else rows[:, wanted]
 
     def split(self) -> list[NpyBlocks]:
         """Return some blocks at a time as sources of their own."""
@@ -421,7 +421,7 @@ class _NpyFile(WatchedFile):
         return picked
 
     def _numbers(self, file: Any, start: int, count: int) -> NDArray:
-        """Read so many numbers, from the one that stands in this place on."""
+        """Read `count` numbers, beginning with the one in place `start`."""
         numbers = np.empty(count, self.dtype)
         file.seek(self._offset + start * self.dtype.itemsize)
         view, done = memoryview(numbers.view(np.uint8).data), 0

@@ -365,7 +365,7 @@ def _format_of(source: str | Path, content: Content) -> str:
 
 
 def _allowed(budget: int | None) -> int:
-    """Return the bytes that reading and selecting may take, however much was asked for."""
+    """Return the bytes that reading and selecting may take, within the limits of the process."""
     if budget is None:
         return free_memory() // 2
     room = room_in_limits()
@@ -396,7 +396,7 @@ def _size(path: Path, kind: str) -> int:
         return _PACKED * stored
     if kind in _TEXT:
         return int(stored * expansion_of(path))
-    with suppress(InputError):  # broken, and who reads it says so
+    with suppress(InputError):  # a broken file is reported when it is read
         # What is compressed inside may unpack to anything.
         if kind == "parquet":
             return ParquetPart(path).nbytes

@@ -131,7 +131,7 @@ def _found_by(item: str | Path, base: Path | None) -> list[FoundFile]:
         base = base or path
     elif _WILD.search(str(item)) and not path.exists():
         matches = [Path(name) for name in sorted(glob.glob(str(item), recursive=True))]
-        # A link to nothing may stand for rows that are missed; who opens it says so.
+        # A link to nothing may mean rows that are missing; that is reported when it is opened.
         files = [file for file in matches if file.is_file() or _leads_nowhere(file)]
         if not files:
             raise InputError(
@@ -210,7 +210,7 @@ class Content:
         return open_packed(self.stored, self.packed, "rb")
 
     def buffer(self) -> Any:
-        """Return a pyarrow buffer; of a file, not compressed, only what is looked at is read."""
+        """Return a pyarrow buffer; an uncompressed file is mapped, and read where it is used."""
         import pyarrow as pa
 
         if isinstance(self.stored, bytes):
@@ -219,7 +219,7 @@ class Content:
             return file.read_buffer()
 
     def kind(self) -> str | None:
-        """Return the format that the first bytes tell; None for what may be text."""
+        """Return the format by the first bytes; None for what may be text."""
         with self.open() as file:
             head = file.read(8)
         return next((kind for magic, kind in _MAGIC.items() if head.startswith(magic)), None)
@@ -401,4 +401,4 @@ class Part(WatchedFile, ABC):
 
     @abstractmethod
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
-        """Yield tables of these columns, one at least, about so many rows each, in their order."""
+        """Yield tables of about `n_rows` rows with these columns, at least one."""

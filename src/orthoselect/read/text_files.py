@@ -41,7 +41,7 @@ MISSING = (
     *("#N/A", "#NA", "<NA>", "?"),
 )
 _HEAD = 1 << 18  # bytes that encoding, delimiter and decimal point are found from
-_LOOK = 1 << 16  # bytes that tell how long values are
+_LOOK = 1 << 16  # bytes from which the length of values is estimated
 _WINDOW = 1 << 22  # bytes that are read from the file at a time
 _PIECE = 1 << 24  # bytes of a piece in the first pass
 _PLENTY = 1 << 30  # bytes beside which these are few: numbers take more of them than digits
@@ -49,7 +49,7 @@ _LONGEST = 1 << 27  # bytes of a row that are waited for until its end comes
 _WHILE_READ = 2  # a table and what it is made from, at a time
 _UNPACKED = 6  # bytes of text for a byte of a compressed file
 _LOOKS_FOR_A_ROW = (1 << 16, 1 << 24)  # bytes in which the end of a row is looked for
-_FEW_ROWS = 64  # so many or more make up for the time it takes to find the types of columns
+_FEW_ROWS = 64  # with fewer rows, finding the types of columns takes most of the time
 _WORD = re.compile(r"[A-Za-z]")
 _NO_WORDS = {*(value.lower() for value in MISSING), "true", "false", "inf", "infinity"}
 _COMMA_NUMBERS = r"^[-+]?\d*(,\d+)?([eE][-+]?\d+)?$"
@@ -69,7 +69,7 @@ def expansion_of(path: Path) -> float:
     try:
         with Content(str(path), path, split_suffix(path)[1]).open() as file:
             return expansion(file.read(_LOOK))
-    except Exception:  # broken, and who reads it says so
+    except Exception:  # a broken file is reported when it is read
         return expansion(b"")
 
 
@@ -106,7 +106,7 @@ class TextFile:
         for window in self._windows(_HEAD):
             held += window
             found = None
-            if len(held) > 2 * tried:  # it grows by and by, and is not looked through each time
+            if len(held) > 2 * tried:  # search again only after it has doubled
                 found, tried = find_first_row(held, self.text.delimiter), len(held)
             if found or tried > _LONGEST:
                 break
@@ -127,7 +127,7 @@ class TextFile:
     # The text in UTF-8
 
     def _windows(self, size: int) -> Iterator[bytes]:
-        """Yield the text in UTF-8, without a mark, about so many bytes at a time."""
+        """Yield the text in UTF-8, without a mark, about `size` bytes at a time."""
         encoding = self.text.encoding
         decoder = None if self._is_utf8 else codecs.getincrementaldecoder(encoding)()
         with self._content.open() as file:
@@ -159,7 +159,7 @@ class TextFile:
         return buffer
 
     def pieces(self, size: int) -> Iterator[Any]:
-        """Yield all rows in buffers of whole rows, of about so many bytes."""
+        """Yield all rows in buffers of whole rows, of about `size` bytes."""
         py_buffer = load_pyarrow().py_buffer
         held, skip = b"", self._start
         for window in self._windows(_scaled(_WINDOW)):
@@ -373,7 +373,7 @@ def parse_rows(
     block = min(max(1 << 20, 256 * len(row)), 1 << 27)  # many rows: each column of each costs time
     if types is None and rows.size <= _FEW_ROWS * len(row):
         settled = _settled_types(row, text, places)
-        if settled:  # sooner done, though a later row may prove them wrong
+        if settled:  # faster, though a later row may prove them wrong
             with suppress(pa.ArrowInvalid):
                 return parse_blocks(rows, text, block, names=places, types=settled)
     try:
@@ -426,7 +426,7 @@ def parse_blocks(
     columns: Sequence[str] | None = None,
     **parsing: Any,
 ) -> Any:
-    """Parse UTF-8, so many bytes at a time, or all: each column without a type in one that suits.
+    """Parse UTF-8, in blocks or all at once; columns without a given type get one that suits.
 
     The first line holds the names, unless these are given.
     """
@@ -454,7 +454,7 @@ def without_blanks(column: Any, text: TextFormat, kind: Any = None) -> Any:
     pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
     if not pa.types.is_string(column.type):
         return column
-    if kind is None and len(column) <= _FEW_ROWS:  # sooner looked at one by one
+    if kind is None and len(column) <= _FEW_ROWS:  # faster one by one
         given = [value for value in column.to_pylist() if value is not None]
         if all(value == value.strip(" \t") for value in given):
             return column

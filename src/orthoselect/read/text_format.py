@@ -156,7 +156,7 @@ def fields_of(row: str, delimiter: str) -> list[str]:
 
 
 def count_quotes(text: bytes) -> int:
-    """Count quotes, sooner than `bytes.count` does where they are many."""
+    """Count quotes, faster than `bytes.count` where there are many."""
     return int(np.count_nonzero(np.frombuffer(text, dtype=np.uint8) == _QUOTE))
 
 
@@ -175,7 +175,7 @@ def last_row_end(data: bytes, delimiter: str, name: str) -> int:
 
 
 def _check_quotes_are_around_values(codes: Any, quotes: Any, delimiter: str, name: str) -> None:
-    """Raise for quotes in the middle of values, where nothing tells newlines inside from ends."""
+    """Raise for quotes within values: then newlines in values look like ends of rows."""
     borders = (ord(delimiter), _QUOTE, *_NEWLINES)
     opening, closing = quotes[0::2], quotes[1::2]
     before = codes[opening[opening > 0] - 1]

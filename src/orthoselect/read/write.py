@@ -109,7 +109,7 @@ def _replaced(
 
 
 def check_output(path: str | Path) -> str | None:
-    """Return the format that a file name asks for, None if any; raise for one that tells none.
+    """Return the format that a file name asks for, None if any; raise for an unknown suffix.
 
     Examples
     --------
