@@ -157,7 +157,7 @@ def test_fit_and_select_refuse_the_same_targets(kind, stored, table):
 
 
 def test_table_of_dask_stays_on_dask_without_some_columns(table):
-    from orthoselect.read.blocks import OnDask
+    from orthoselect.read.row_blocks import OnDask
 
     there = on_dask(written(table))
     assert isinstance(there.without(["w"]).data, OnDask)

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from orthoselect import RowBlocks, select
 from orthoselect.methods import METHODS
 from orthoselect.read import FileBlocks, NpyBlocks, on_dask, read_table
-from orthoselect.read.blocks import bytes_of
+from orthoselect.read.row_blocks import bytes_of
 
 N = 600
 IN_BLOCKS = [name for name, method in METHODS.items() if method.takes_blocks]

@@ -22,7 +22,7 @@ from orthoselect.cli.app import app
 from orthoselect.cli.terminal import connected
 from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError
 from orthoselect.read import on_dask, read_table
-from orthoselect.read.blocks import RowsOf
+from orthoselect.read.row_blocks import RowsOf
 from problems import random_problem
 
 dask = pytest.importorskip("dask")

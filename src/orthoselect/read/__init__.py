@@ -6,7 +6,8 @@ been looked at but not read. In memory is one block.
 
 - `source.py`, `survey.py` read a table whole or in blocks, and `dask_*.py` where Dask has the rows;
   `open_source` asks what kind of table it is; nobody else does.
-- `block.py` and `target.py` know arrays, sparse matrices and dataframes.
+- `block.py` and `target.py` know arrays, sparse matrices and dataframes; `row_blocks.py` has tables
+  that come in blocks of rows, and parts of them.
 - `dataset.py`, `columns.py`, `clean.py`: what a file holds besides features, and leaving it out.
 - `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds and opens them,
   `file_blocks.py` makes many of them one table, `write.py` writes.
@@ -15,7 +16,6 @@ been looked at but not read. In memory is one block.
 """
 
 from orthoselect.read.block import Block, open_whole
-from orthoselect.read.blocks import ColumnsOf, RowBlocks, check_block_names, response_columns
 from orthoselect.read.clean import check_varies, drop_missing, sift
 from orthoselect.read.dataset import Dataset, TextFormat, find_names, split_names
 from orthoselect.read.file_blocks import FileBlocks
@@ -30,6 +30,7 @@ from orthoselect.read.open import (
     read_table,
 )
 from orthoselect.read.paths import is_path
+from orthoselect.read.row_blocks import ColumnsOf, RowBlocks, check_block_names, response_columns
 from orthoselect.read.source import (
     Source,
     find_file,

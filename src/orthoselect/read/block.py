@@ -35,8 +35,8 @@ from orthoselect.read.arrow import (
     arrow_numbers,
     arrow_order,
 )
-from orthoselect.read.blocks import as_frame
 from orthoselect.read.dataset import Dataset
+from orthoselect.read.row_blocks import as_frame
 
 
 class Block(ABC):

@@ -19,9 +19,9 @@ from orthoselect.errors import (
     listing,
     warn,
 )
-from orthoselect.read.blocks import response_columns
 from orthoselect.read.columns import Columns, Gaps, look_at
 from orthoselect.read.dataset import Dataset
+from orthoselect.read.row_blocks import response_columns
 
 _DROP_ROWS = "--missing drop-rows"
 WAYS = ("error", "drop-rows", "drop-columns")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from orthoselect.errors import ShapeError
 from orthoselect.lazy import lazy
-from orthoselect.read.blocks import bytes_of, is_block_source, joined
+from orthoselect.read.row_blocks import bytes_of, is_block_source, joined
 
 IDENTIFIER = "identifier: all values are distinct text"
 HANDFUL = 10  # so few rows may differ in any text by chance

@@ -33,7 +33,7 @@ from orthoselect.matrix.passes import (
     naming,
 )
 from orthoselect.matrix.rows import Rows, SpreadRows, cut, part
-from orthoselect.read.blocks import as_asked, bytes_of, is_block_source, joined
+from orthoselect.read.row_blocks import as_asked, bytes_of, is_block_source, joined
 from orthoselect.read.source import checksums_of, open_block
 from orthoselect.read.survey import OpenedBlock
 from orthoselect.read.target import read_target

@@ -23,8 +23,8 @@ from orthoselect.matrix.checksums import Folded, folded, period_of
 from orthoselect.matrix.passes import ReadingProgress, rows_of
 from orthoselect.matrix.rows import Rows, SpreadRows, written_out
 from orthoselect.read.block import block_of
-from orthoselect.read.blocks import ColumnsOf, SourceOf, bytes_of, is_block_source, is_dask
 from orthoselect.read.dask_passes import DaskPasses
+from orthoselect.read.row_blocks import ColumnsOf, SourceOf, bytes_of, is_block_source, is_dask
 from orthoselect.read.source import BlockSource, checksums_of, first_rows
 from orthoselect.read.survey import MergedColumn
 from orthoselect.read.target import numbers_of

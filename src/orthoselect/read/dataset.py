@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
 from orthoselect.lazy import lazy
 from orthoselect.read.arrow import load_pyarrow, plain_table
-from orthoselect.read.blocks import (
+from orthoselect.read.columns import Columns
+from orthoselect.read.row_blocks import (
     is_block_source,
     response_columns,
     take_columns,
     take_rows,
 )
-from orthoselect.read.columns import Columns
 
 _USUAL_TARGETS = ("target", "y")
 

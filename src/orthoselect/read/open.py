@@ -17,7 +17,6 @@ from orthoselect.errors import InputError
 from orthoselect.matrix.memory import count_bytes, free_memory, room_in_limits, say_bytes
 from orthoselect.matrix.threads import prepare_blas
 from orthoselect.read.arrow import ArrowPart, ParquetPart, load_pyarrow, read_arrow
-from orthoselect.read.blocks import OnDask, bytes_of
 from orthoselect.read.dataset import Dataset, TextOptions
 from orthoselect.read.file_blocks import BLOCK_BYTES, FileBlocks
 from orthoselect.read.numpy_files import NpyBlocks, read_archive, read_array, read_libsvm
@@ -34,6 +33,7 @@ from orthoselect.read.paths import (
     read_content,
     split_suffix,
 )
+from orthoselect.read.row_blocks import OnDask, bytes_of
 from orthoselect.read.text_files import expansion_of, read_text
 
 SUFFIXES = {

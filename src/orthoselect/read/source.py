@@ -38,7 +38,11 @@ from orthoselect.matrix.passes import (
 )
 from orthoselect.matrix.rows import Rows
 from orthoselect.read.block import Block, block_of, open_whole
-from orthoselect.read.blocks import (
+from orthoselect.read.dataset import Dataset
+from orthoselect.read.numpy_files import NpyBlocks
+from orthoselect.read.open import map_blocks, read_table
+from orthoselect.read.paths import is_path
+from orthoselect.read.row_blocks import (
     ColumnsOf,
     OnDask,
     SourceOf,
@@ -53,10 +57,6 @@ from orthoselect.read.blocks import (
     response_columns,
     stored_at,
 )
-from orthoselect.read.dataset import Dataset
-from orthoselect.read.numpy_files import NpyBlocks
-from orthoselect.read.open import map_blocks, read_table
-from orthoselect.read.paths import is_path
 from orthoselect.read.survey import OpenedBlock, Survey, TableCoder
 from orthoselect.read.target import numbers_of, read_target
 

@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from orthoselect.errors import InputError, UnknownColumnError, listing
 from orthoselect.output import check_keeps_source, replacing
 from orthoselect.read.arrow import load_pyarrow
-from orthoselect.read.blocks import response_columns
 from orthoselect.read.dataset import Dataset, TextFormat
 from orthoselect.read.open import SUFFIXES
 from orthoselect.read.paths import open_packed, split_suffix
+from orthoselect.read.row_blocks import response_columns
 from orthoselect.result.text import ESCAPE, FORMULA, NUMBER, Formulas
 
 _ROWS = 1 << 16  # rows that are text at a time
