@@ -1,7 +1,7 @@
 """The compiled kernels, where they were built; NumPy does without.
 
 An installation without a compiler has no kernels, and ORTHOSELECT_NATIVE=0 in the environment
-leaves them alone: results are the same within rounding, only slower. Whoever calls a kernel asks
+leaves them alone: results are the same within rounding, only slower. A caller of a kernel asks
 `kernels()` each time, and has a NumPy way for None.
 """
 

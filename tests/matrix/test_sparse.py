@@ -11,7 +11,7 @@ from orthoselect import native
 from orthoselect.errors import InputError
 from orthoselect.matrix import SparseMatrix
 from orthoselect.matrix.basis import Basis
-from orthoselect.matrix.sparse import CompressedRows, compressed_columns
+from orthoselect.matrix.sparse import compressed_columns, compressed_rows
 
 needs_kernels = pytest.mark.skipif(not native.available(), reason="there are no kernels")
 DTYPES = [np.float64, np.float32, np.int8, np.uint8, bool, np.int16, np.int32, np.int64]
@@ -28,7 +28,7 @@ def table(rng, N, n, density, dtype=np.float64):
 @pytest.mark.parametrize(("N", "n"), [(1, 1), (5, 40), (300, 17), (40, 1000)])
 def test_rows_become_columns(N, n, dtype):
     X = table(np.random.default_rng(N + n), N, n, 0.3, dtype)
-    rows = CompressedRows.of(X)
+    rows = compressed_rows(X)
     filled = rows.filled(distinct=False).columns
     counts = (X.toarray() != 0).sum(axis=0)
     assert sorted(filled) == np.flatnonzero(counts).tolist()
@@ -42,7 +42,7 @@ def test_rows_become_columns(N, n, dtype):
 @needs_kernels
 def test_columns_of_many_numbers_are_told_from_short_ones():
     X = sp.csr_array(np.tri(600, 9, k=-1) + np.eye(600, 9) * (np.arange(9) % 3 > 0))
-    assert sorted(CompressedRows.of(X).filled(distinct=False).columns) == list(range(9))
+    assert sorted(compressed_rows(X).filled(distinct=False).columns) == list(range(9))
     np.testing.assert_array_equal(SparseMatrix(X).columns(np.arange(9)), X.toarray())
 
 
@@ -51,7 +51,7 @@ def test_columns_of_many_numbers_are_told_from_short_ones():
 def test_of_columns_with_one_number_in_the_same_row_the_first_stands_for_all(seed):
     rng = np.random.default_rng(seed)
     X = table(rng, int(rng.choice([1, 4, 30])), 60, rng.choice([0.05, 0.3]))
-    A, (columns, twins, of) = X.toarray(), CompressedRows.of(X).filled(distinct=True)
+    A, (columns, twins, of) = X.toarray(), compressed_rows(X).filled(distinct=True)
     first = {}
     for j in np.flatnonzero((A != 0).sum(axis=0) == 1):
         first.setdefault(int(A[:, j].argmax()), j)
@@ -68,14 +68,14 @@ def test_of_columns_with_one_number_in_the_same_row_the_first_stands_for_all(see
 @pytest.mark.parametrize("odd", [0.0, np.nan, np.inf])
 def test_columns_that_hold_odd_numbers_are_nobodys_twins(odd):
     X = sp.csr_array(np.array([[1.0, 2.0, 3.0, 0.0], [0.0, 0.0, 0.0, 4.0]]))
-    assert len(CompressedRows.of(X).filled(distinct=True).twins) == 2
+    assert len(compressed_rows(X).filled(distinct=True).twins) == 2
     X.data[1] = odd
-    assert len(CompressedRows.of(X).filled(distinct=True).twins) == 0
+    assert len(compressed_rows(X).filled(distinct=True).twins) == 0
 
 
 def test_rows_that_are_not_in_order_go_the_long_way():
     X = sp.csr_array((np.array([1.0, 2.0, 3.0]), [2, 0, 0], [0, 3]), shape=(1, 3))
-    assert CompressedRows.of(X) is None
+    assert compressed_rows(X) is None
     np.testing.assert_array_equal(SparseMatrix(X).columns(np.arange(3)), [[5.0, 0.0, 1.0]])
 
 

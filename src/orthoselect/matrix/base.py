@@ -158,7 +158,7 @@ class Matrix(ABC):
         return None
 
     def restricted(self, J: Indices) -> Matrix | None:
-        """Return the matrix of columns J alone if that takes no copy worth mention, else None."""
+        """Return the matrix of columns J alone if that takes no large copy, else None."""
         return None
 
     def gram(
@@ -233,7 +233,7 @@ class Matrix(ABC):
         return work(self, *along)
 
     def stats(self) -> dict[str, int]:
-        """Return what reading has taken so far, where it is worth mention."""
+        """Return what reading has taken so far, if the table is read."""
         return {}
 
     def locate(self, J: Indices) -> dict[int, str]:

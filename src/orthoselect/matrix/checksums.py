@@ -6,12 +6,12 @@ place in the table decides:
     sum over r of  b_r w_r     mod 2^64
 
 Sums of whole numbers come out the same in whatever order they are added, by however many threads,
-and however the rows are cut into blocks. The weights tell a row from another, so that rows or
+and however the rows are cut into blocks. Each row has its own weight, so that rows or
 blocks that change places change the sum. Equal numbers have equal bits here, whatever their dtype:
 all are taken as float64, with one zero and one NaN. A zero adds nothing, so that sparse columns
 need not be written out.
 
-One row in so many is looked at, all over the table: to look at each would take as long as many a
+Every k-th row is looked at, all over the table: to look at each would take as long as many a
 product does. That shows tables that are made anew, in another order or for the most part; it does
 not show every change of a few rows.
 """
@@ -47,7 +47,7 @@ _OVERHEAD = 256  # bytes of a small array in a dictionary
 
 
 def period_of(n_rows: int) -> int:
-    """Return one in how many rows is looked at, where blocks have about so many.
+    """Return k, such that every k-th row is looked at, for blocks of about `n_rows`.
 
     Examples
     --------

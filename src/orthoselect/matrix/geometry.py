@@ -133,12 +133,17 @@ class RowGeometry(Geometry):
 
     def __init__(self, X: CenteredMatrix, V: Rows) -> None:
         self._X, self._rows = X, V
-        self._basis = Basis(X.shape[0])
         self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
+
+    # Mostly nobody needs these two: products are enough.
+
+    @lazy
+    def _basis(self) -> Basis:
+        return Basis(self._X.shape[0])
 
     @lazy
     def _V(self) -> Floats:
-        """The response basis written out, which mostly nobody needs."""
+        """The response basis written out."""
         return self._rows[:]
 
     def independent(self, blocks: Sequence[Indices]) -> list[Indices]:
@@ -298,7 +303,7 @@ class StreamedGeometry(Geometry):
     ) -> tuple[list[int], Basis, Floats]:
         """Return those of J that add a direction, the basis of S and them, and Q'V for them.
 
-        Columns are told by their coordinates: along Q, and along what is left of those of J.
+        Columns are known by their coordinates: along Q, and along what is left of those of J.
         """
         factor, H = self._factor(S, J, L, leading=True)
         sizes, k, p = self._X.sizes, len(S), len(J)

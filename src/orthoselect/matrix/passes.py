@@ -46,7 +46,7 @@ class Passes(ABC):
     Attributes
     ----------
     n_rows : int or None
-        Rows of all blocks; None as long as nobody knows.
+        Rows of all blocks; None as long as that is not known.
     reading : Reading
         What counts the passes.
     """
@@ -273,7 +273,7 @@ class Reading:
         """Give blocks, prepared; those that have `nbytes` are counted as they come.
 
         Meanwhile the next one is prepared and the one after it is read, each in a thread of its
-        own, unless the first block was quick to get. Who leaves early leaves no thread at work.
+        own, unless the first block was quick to get. Leaving early leaves no thread at work.
         """
         self.passes += 1
         items = iter(blocks)
@@ -385,6 +385,6 @@ def _closing(iterator: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        # One that still runs is not waited for: whoever left was interrupted while waiting.
+        # One that still runs is not waited for: the caller was interrupted while waiting.
         if hasattr(iterator, "close") and not getattr(iterator, "gi_running", False):
             iterator.close()

@@ -96,7 +96,7 @@ class SpreadRows:
         return self.passes.written_out(self)[rows]
 
     def then(self, work: Callable[..., Any], *others: SpreadRows, width: int) -> SpreadRows:
-        """Return what work makes of these rows and of others, of so many columns."""
+        """Return what work makes of these rows and of others, `width` columns."""
         inputs = [self, *others]
         counts = [len(each.handles) for each in inputs]
         handles = tuple(handle for each in inputs for handle in each.handles)

@@ -25,6 +25,7 @@ from orthoselect.matrix.rows import Rows, cut, offset_of, roots_of, total_weight
 from orthoselect.matrix.sums import pairwise
 
 Part = TypeVar("Part")
+Scaling = Callable[[Floats, Floats | None], Floats]
 
 _SUM_ROUNDINGS = 4.0  # that a sum of squares is off by
 # Usual error of an inner product of unit vectors, in roundings.
@@ -52,23 +53,6 @@ class Work:
     products: int = 0
     columns: int = 0
     excess: float = 1.0
-
-
-@dataclass(frozen=True)
-class _Scaling:
-    """What to take off some columns, None for nothing, and what to multiply them with."""
-
-    means: Floats | None
-    factors: Floats
-
-    def apply(self, A: Floats, root: Floats | None) -> Floats:
-        """Center, scale and weigh some rows of the columns, in place."""
-        if self.means is not None:
-            A -= self.means
-        A *= self.factors
-        if root is not None:
-            A *= root[:, None]
-        return A
 
 
 @dataclass(frozen=True)
@@ -110,7 +94,7 @@ class ScaledMatrix:
     def columns(self, J: Indices) -> Floats:
         """Return the columns J, scaled, (N, len(J))."""
         self.work.columns += len(J)
-        return self._scaling(J).apply(self.matrix.columns(J), self.root)
+        return self._scaling(J)(self.matrix.columns(J), self.root)
 
     def cross(self, Z: Floats) -> Floats:
         """Return the products of Z with all columns, (Z.shape[1], n)."""
@@ -153,8 +137,9 @@ class ScaledMatrix:
         asked = {"products": self.work.products, "columns_read": self.work.columns}
         return {"passes": self.work.passes, **asked, **self.matrix.stats()}
 
-    def _scaling(self, J: Indices) -> _Scaling:
-        return _Scaling(None if self.means is None else self.means[J], self.factors[J])
+    def _scaling(self, J: Indices) -> Scaling:
+        """Return what scales some rows of the columns J, in place, given their part of `root`."""
+        return partial(_scale, None if self.means is None else self.means[J], self.factors[J])
 
     def _count(self, products: int) -> None:
         self.work.passes += 1
@@ -173,9 +158,18 @@ class ScaledMatrix:
         return ZtX
 
 
+def _scale(means: Floats | None, factors: Floats, A: Floats, root: Floats | None) -> Floats:
+    if means is not None:
+        A -= means
+    A *= factors
+    if root is not None:
+        A *= root[:, None]
+    return A
+
+
 def _work_on_tiles(
     J: Indices,
-    scaling: _Scaling,
+    scale: Scaling,
     work: Callable[..., Part],
     merge: Callable[[Part, Part], Part],
     block: Matrix,
@@ -187,14 +181,14 @@ def _work_on_tiles(
     def parts() -> Iterator[Part]:
         for rows, A in block.column_tiles(J):
             here = cut(root, rows)
-            yield work(scaling.apply(A, here), here, *(cut(each, rows) for each in along))
+            yield work(scale(A, here), here, *(cut(each, rows) for each in along))
 
     return pairwise(parts(), merge)
 
 
 def _products_of(
     J: Indices,
-    scaling: _Scaling,
+    scale: Scaling,
     make: Callable[[Floats, Floats | None], Floats],
     first: int,
     block: Matrix,
@@ -206,7 +200,7 @@ def _products_of(
     Those from the first that is wanted with all columns of the block, and their sums; of all with
     each other, and with others.
     """
-    Q = make(scaling.apply(block.columns(J), root), root)
+    Q = make(scale(block.columns(J), root), root)
     Z = Q[:, first:] if root is None else Q[:, first:] * root[:, None]
     return [block.cross(Z), Z.sum(axis=0), Q.T @ Q, *(other.T @ Q for other in others)]
 
@@ -307,7 +301,7 @@ class CenteredMatrix(ScaledMatrix):
         return RowGeometry(self, V) if self.matrix.memory is None else StreamedGeometry(self, V)
 
     def restricted(self, J: Indices) -> CenteredMatrix | None:
-        """Return columns J alone, if the kind can give them without a copy worth mention."""
+        """Return columns J alone, if the kind can give them without a large copy."""
         matrix = self.matrix.restricted(J)
         if matrix is None or self.whole is not None:
             return None

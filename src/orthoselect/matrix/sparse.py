@@ -75,26 +75,12 @@ def _whole(values: NDArray) -> NDArray:
 
 
 class CompressedRows:
-    """Compressed rows whose columns rise, of a type that a kernel turns; see `of`."""
+    """Compressed rows whose columns rise, of a type that a kernel turns to columns."""
 
     def __init__(self, X: Any, counts: NDArray[np.int32], last: NDArray[np.int32]) -> None:
         stored = int(X.indptr[-1])
         self._parts = [_whole(a) for a in (X.data[:stored], X.indices[:stored], X.indptr)]
         self._counts, self._last = counts, last  # of each column, and the row of its last number
-
-    @classmethod
-    def of(cls, X: Any) -> CompressedRows | None:
-        """Return the rows of a sparse table, or None if that is not what it is."""
-        if X.format != "csr" or kernels() is None:
-            return None
-        dtype, short = X.data.dtype, X.indices.dtype == X.indptr.dtype == np.int32
-        if dtype.char not in _TURNED or not dtype.isnative or not short:
-            return None
-        if X.indptr[-1] > len(X.data):
-            return None
-        counts, last = np.empty(X.shape[1], np.int32), np.empty(X.shape[1], np.int32)
-        rising = kernels().sparse_count(_whole(X.indices), _whole(X.indptr), counts, last)
-        return cls(X, counts, last) if rising else None
 
     def filled(self, *, distinct: bool) -> Filled:
         """Return the columns that hold anything, the shortest first; see `Matrix.filled`.
@@ -112,7 +98,7 @@ class CompressedRows:
         )
 
     def _all_count(self) -> bool:
-        """Whether no stored number is zero, which is as good as none, or not finite."""
+        """Whether every stored number is finite, and none is zero, as if it were not stored."""
         numbers = self._parts[0]
         return bool(numbers.all()) and (
             numbers.dtype.kind != "f" or bool(np.isfinite(numbers).all())
@@ -126,6 +112,20 @@ class CompressedRows:
         turned = CompressedColumns(data, rows, np.empty(len(J) + 1, np.int32))
         kernels().sparse_turn(*self._parts, self._counts, J, *turned)
         return turned
+
+
+def compressed_rows(X: Any) -> CompressedRows | None:
+    """Return the rows of a sparse table, or None if that is not what it is."""
+    if X.format != "csr" or kernels() is None:
+        return None
+    dtype, short = X.data.dtype, X.indices.dtype == X.indptr.dtype == np.int32
+    if dtype.char not in _TURNED or not dtype.isnative or not short:
+        return None
+    if X.indptr[-1] > len(X.data):
+        return None
+    counts, last = np.empty(X.shape[1], np.int32), np.empty(X.shape[1], np.int32)
+    rising = kernels().sparse_count(_whole(X.indices), _whole(X.indptr), counts, last)
+    return CompressedRows(X, counts, last) if rising else None
 
 
 _THIN = 24  # columns that a kernel takes at once
@@ -149,7 +149,7 @@ class SparseMatrix(Matrix):
     def __init__(self, X: Any) -> None:
         self.precision = storage_precision(X.dtype, X.shape[1])
         self.shape = (int(X.shape[0]), int(X.shape[1]))
-        self._given = CompressedRows.of(X)  # until it is clear which columns are wanted
+        self._given = compressed_rows(X)  # until it is clear which columns are wanted
         self._turned = compressed_columns(X) if self._given is None else None
 
     def _with(self, stored: CompressedColumns, precision: Floats) -> SparseMatrix:

@@ -9,7 +9,6 @@ V (N, m) and the row weights go along, cut where the rows are cut (`passes.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from operator import methodcaller
 from typing import Any, TypeVar
@@ -154,8 +153,10 @@ class BlockMatrix(Matrix):
         self._movable: NDArray[np.bool_] | None = None  # columns that no block declines to shift
 
     def _how(self, J: Indices | None, along: Sequence[Rows | None]) -> dict[str, Any]:
+        """Return what passes are asked, besides the work."""
         columns, prepare = self._project(J)
-        return {"columns": columns, "prepare": _Present(prepare, self._moves), "along": along}
+        present = partial(_present, prepare, self._moves)
+        return {"columns": columns, "prepare": present, "along": along}
 
     def total(
         self,
@@ -251,18 +252,12 @@ class BlockMatrix(Matrix):
         return self.reduce(partial(_constant, J), _merge_constant, J)[1]
 
 
-@dataclass(frozen=True)
-class _Present:
-    """Makes a matrix of a block, and presents it as all of them are."""
-
-    prepare: Prepare | None
-    moves: Moves
-
-    def __call__(self, block: Any) -> Matrix:
-        matrix: Matrix = block if self.prepare is None else self.prepare(block)
-        for shift, scale in self.moves:
-            matrix = matrix.rescaled(shift, scale)
-        return matrix
+def _present(prepare: Prepare | None, moves: Moves, block: Any) -> Matrix:
+    """Make a matrix of a block, and present it as all of them are."""
+    matrix: Matrix = block if prepare is None else prepare(block)
+    for shift, scale in moves:
+        matrix = matrix.rescaled(shift, scale)
+    return matrix
 
 
 class ProjectedMatrix(Matrix):
@@ -328,11 +323,10 @@ def _scan(gram: bool, block: Matrix, V: Floats, root: Floats | None) -> list[Flo
     fixed = (~block.movable()).astype(np.float64)
     scan = block.scan(V, root, gram=gram and block.has_gram)
     found = [scan.sums, scan.squares, scan.VtX, fixed]
-    if not gram:
-        return found
-    if scan.gram is not None:
-        return [*found, scan.gram]
-    return [*found, block.block_gram(np.arange(block.shape[1]), root)]
+    if gram:
+        all_of_them = np.arange(block.shape[1])
+        found.append(block.block_gram(all_of_them, root) if scan.gram is None else scan.gram)
+    return found
 
 
 def _gram(

@@ -65,8 +65,8 @@ class Job:
         self._result: Any = None
         self._error: BaseException | None = None
         self._is_done = False
-        self._claim = threading.Lock()  # who takes it decides whether the work is done
-        self._gate = threading.Lock()  # open once it is
+        self._claim = threading.Lock()  # taken by the one that does the work, or cancels it
+        self._gate = threading.Lock()  # open once it is done
         self._gate.acquire()
 
     def run(self) -> None:
