@@ -194,7 +194,7 @@ def _matrix(table: Table) -> Matrix:
         parts.append(SparseMatrix(indicators(table)))
     if not parts:
         parts.append(DenseMatrix(np.empty((table.n_rows, 0))))
-    return StackedMatrix.of(parts)
+    return parts[0] if len(parts) == 1 else StackedMatrix(parts)
 
 
 def indicators(table: Table) -> sp.csc_array:

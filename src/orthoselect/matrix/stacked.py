@@ -43,11 +43,6 @@ class StackedMatrix(Matrix):
         self.precision = np.concatenate([part.precision for part in self._parts])
         self.arithmetic = max(part.arithmetic for part in self._parts)
 
-    @staticmethod
-    def of(parts: Sequence[Matrix]) -> Matrix:
-        """Return the parts side by side; a single part is itself."""
-        return parts[0] if len(parts) == 1 else StackedMatrix(parts)
-
     @property
     def n_stored(self) -> int:
         return sum(part.n_stored for part in self._parts)
