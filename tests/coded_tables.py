@@ -5,7 +5,7 @@ from itertools import pairwise
 import numpy as np
 
 from orthoselect.counts import DenseCodes, SparseCodes
-from orthoselect.counts.blocks import BlockCounts
+from orthoselect.counts.block_counts import BlockCounts
 from orthoselect.counts.packed import PackedCounts
 from orthoselect.counts.tables import CodeCounts, SparseCounts
 from orthoselect.matrix.passes import LocalPasses

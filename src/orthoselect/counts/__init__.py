@@ -3,16 +3,16 @@
 What comes in are codes of features and classes of rows; what goes out are sums of c ln c over the
 tables of counts, which are whole numbers. The one class to know is `Counts`.
 
-    codes       features as integer codes, dense or sparse
-    base        what a kind of counting has to answer, with row weights or without
-    packed      few levels, as planes of bits; which kind counts a table quickest
-    tables      any levels, row by row, or cell by cell where few are filled
-    blocks      codes that come in blocks of rows
-    logarithms  c ln c, so that sums are exact
+    codes         features as integer codes, dense or sparse
+    base          what a kind of counting has to answer, with row weights or without
+    packed        few levels, as planes of bits; which kind counts a table quickest
+    tables        any levels, row by row, or cell by cell where few are filled
+    block_counts  codes that come in blocks of rows
+    logarithms    c ln c, so that sums are exact
 """
 
 from orthoselect.counts.base import Counts
-from orthoselect.counts.blocks import BlockCounts
+from orthoselect.counts.block_counts import BlockCounts
 from orthoselect.counts.codes import Codes, DenseCodes, SparseCodes
 from orthoselect.counts.logarithms import AnyLogarithms, Logarithms, RealLogarithms
 from orthoselect.counts.packed import count

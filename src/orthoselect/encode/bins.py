@@ -382,8 +382,8 @@ class SparseColumns:
         return out
 
 
-Columns = DenseColumns | SparseColumns
-ColumnBlocks = Iterator[tuple[slice, Columns]]
+NumericColumns = DenseColumns | SparseColumns
+ColumnBlocks = Iterator[tuple[slice, NumericColumns]]
 
 
 def level_of_zero(cuts: Floats) -> Indices:

@@ -25,7 +25,7 @@ from orthoselect.counts import BlockCounts, Codes, Counts, DenseCodes, SparseCod
 from orthoselect.counts.base import occurring
 from orthoselect.encode.bins import (
     MAX_LEVELS,
-    Columns,
+    NumericColumns,
     SparseColumns,
     as_slice,
     canonical,
@@ -101,12 +101,12 @@ class BlockCodedDesign:
     ----------
     table : BlockTable
     features : Features
-    learned : Learned
+    learned : LearnedCoding
     """
 
     table: BlockTable
     features: Features
-    learned: Learned
+    learned: LearnedCoding
 
     def name_of_column(self, j: int) -> str:
         """Return the name of feature j."""
@@ -185,7 +185,7 @@ def build_codes(
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedCoding:
     """What blocks have to agree on to be coded alike."""
 
     columns: Indices  # input columns of numbers that are in use, rising
@@ -210,7 +210,7 @@ def _check_special(features: Features, f: int, n_levels: int, n_rows: int) -> No
     check_levels(f"{what} `{features[f].name}`", n_levels, n_rows)
 
 
-def learn(table: BlockTable, features: Features, bins: Bins, weights: Rows | None) -> Learned:
+def learn(table: BlockTable, features: Features, bins: Bins, weights: Rows | None) -> LearnedCoding:
     """Find the rules of a table in blocks, and the levels of its groups."""
     if is_discretizer(bins):
         raise InputError(
@@ -225,7 +225,7 @@ def learn(table: BlockTable, features: Features, bins: Bins, weights: Rows | Non
         raise_too_many(names[int(rules.as_is.argmin())])
     if bins == "auto":
         warn_of_many(names.__getitem__, rules.n_levels, live_rows(weights, table.n_rows))
-    learned = Learned(numeric, rules, sp.issparse(table.numeric), n_stored)
+    learned = LearnedCoding(numeric, rules, sp.issparse(table.numeric), n_stored)
     learned = replace(learned, joint=_learn_joint(table, features, learned, weights))
     of_column = dict(zip(numeric.tolist(), rules.n_levels.tolist()))
     of_column |= {c: len(labels.levels) for c, labels in table.labels.items()}
@@ -242,7 +242,7 @@ def _columns_in_use(features: Features) -> Indices:
 
 
 def _learn_joint(
-    table: BlockTable, features: Features, learned: Learned, weights: Rows | None
+    table: BlockTable, features: Features, learned: LearnedCoding, weights: Rows | None
 ) -> dict[int, tuple[tuple[Any, ...], int]]:
     """Find the combinations of levels that occur in groups of several columns."""
     groups = {f: g for f, g in features.groups.items() if len(g.columns) > 1}
@@ -255,7 +255,11 @@ def _learn_joint(
 
 
 def _combinations(
-    features: Features, groups: list[int], learned: Learned, block: Table, weights: Floats | None
+    features: Features,
+    groups: list[int],
+    learned: LearnedCoding,
+    block: Table,
+    weights: Floats | None,
 ) -> dict[int, LevelsSeen]:
     """Return the combinations that occur in a block, in rows with weight."""
     seen = {f: LevelsSeen(f"group `{features[f].name}`") for f in groups}
@@ -273,19 +277,19 @@ def _merge_seen(a: dict[int, LevelsSeen], b: dict[int, LevelsSeen]) -> dict[int,
 
 
 def how_to_code(
-    table: BlockTable, features: Features, learned: Learned, along: Sequence[Rows | None] = ()
+    table: BlockTable, features: Features, learned: LearnedCoding, along: Sequence[Rows | None] = ()
 ) -> dict[str, Any]:
     """Return the keyword arguments of passes over the codes."""
     make = partial(codes_of_block, features, learned)
     return table.how(_columns_in_use(features), along, make)
 
 
-def codes_of_block(features: Features, learned: Learned, block: Table) -> Codes:
+def codes_of_block(features: Features, learned: LearnedCoding, block: Table) -> Codes:
     """Return the codes of a block by what was learned of all."""
     return Coder(block, features, None, learned=learned).codes()
 
 
-def _codes_fit(table: BlockTable, learned: Learned, weights: Rows | None) -> bool:
+def _codes_fit(table: BlockTable, learned: LearnedCoding, weights: Rows | None) -> bool:
     """Whether the codes of all rows, and what counting makes of them, fit into memory here."""
     if isinstance(table.passes, SpreadPasses):
         return False
@@ -293,7 +297,7 @@ def _codes_fit(table: BlockTable, learned: Learned, weights: Rows | None) -> boo
     return bytes_to_keep(learned, live_rows(weights, table.n_rows)) <= memory
 
 
-def bytes_to_keep(learned: Learned, n_rows: int) -> int:
+def bytes_to_keep(learned: LearnedCoding, n_rows: int) -> int:
     """Return about what the codes of so many rows take, with all that counting makes of them."""
     n = len(learned.n_levels)
     if learned.is_sparse:
@@ -304,7 +308,9 @@ def bytes_to_keep(learned: Learned, n_rows: int) -> int:
     return _BYTES_A_ROW * n_rows + cells
 
 
-def _gather(table: BlockTable, features: Features, learned: Learned, weights: Rows | None) -> Codes:
+def _gather(
+    table: BlockTable, features: Features, learned: LearnedCoding, weights: Rows | None
+) -> Codes:
     """Return the codes of all rows with weight, made in one pass."""
     shape = live_rows(weights, table.n_rows), len(features)
     room: Any = _SparseRoom if learned.is_sparse else _DenseRoom
@@ -332,7 +338,7 @@ class _DenseRoom:
         self._values = np.empty(shape[::-1], dtype=_code_type(n_levels))
         self._n_rows = 0  # that were put as rows
 
-    def put(self, f: Indices, columns: Columns, levels: NDArray) -> None:
+    def put(self, f: Indices, columns: NumericColumns, levels: NDArray) -> None:
         """Keep the levels of a block of columns as features f."""
         self._values[as_slice(f)] = levels
 
@@ -409,7 +415,7 @@ class Coder:
         features: Features,
         bins: Bins,
         weights: Floats | None = None,
-        learned: Learned | None = None,
+        learned: LearnedCoding | None = None,
     ) -> None:
         self._table, self._features, self._learned = table, features, learned
         self._live = None if weights is None or (weights > 0).all() else weights > 0
@@ -455,7 +461,7 @@ class Coder:
                 if self._place[c] >= 0:
                     yield int(self._place[c]), str(self._table.names[c])
 
-    def _rules(self, columns: Columns, at: Indices) -> Rules:
+    def _rules(self, columns: NumericColumns, at: Indices) -> Rules:
         """Return the rules of a block of columns of X."""
         if self._learned is not None:
             known = self._learned

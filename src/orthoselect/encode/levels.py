@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from orthoselect.counts import Codes, DenseCodes
-from orthoselect.encode.coding import Coder, Learned, codes_of_block, how_to_code, learn
+from orthoselect.encode.coding import Coder, LearnedCoding, codes_of_block, how_to_code, learn
 from orthoselect.encode.design import (
     Design,
     Features,
@@ -72,7 +72,7 @@ def build_level_design(
         learned = learn(table, numbers, bins, weights)
         how = how_to_code(table, numbers, learned, [weights])
         n_levels, (counts,) = learned.n_levels, table.passes.total(_level_counts, **how)
-        coded: Learned | Codes = learned
+        coded: LearnedCoding | Codes = learned
     else:
         coded = Coder(table, numbers, bins, weights).codes()
         n_levels, counts = coded.levels, coded.level_counts().astype(np.float64)
@@ -99,11 +99,11 @@ def _places(n_levels: Indices, counts: Floats) -> list[Indices]:
 
 
 def _level_matrix(
-    coded: Learned | Codes, places: Mapping[int, Indices], live: Indices | None, block: Table
+    coded: LearnedCoding | Codes, places: Mapping[int, Indices], live: Indices | None, block: Table
 ) -> Matrix:
     """Return the indicators of a table or block, which may have some of the columns only."""
     numeric = [c for c in block.numeric_at.tolist() if c in places]
-    if isinstance(coded, Learned):
+    if isinstance(coded, LearnedCoding):
         features = Features(block.names, np.array(numeric, dtype=np.intp), {})
         coded = codes_of_block(features, coded, block)
     mine = [places[c] for c in numeric]

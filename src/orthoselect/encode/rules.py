@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from orthoselect.encode.bins import (
     MAX_LEVELS,
-    Columns,
+    NumericColumns,
     Values,
     canonical,
     column_blocks,
@@ -77,7 +77,7 @@ class Rules:
         values = self.values.take(chosen[self.as_is])
         return Rules(self.as_is[chosen], values, self.cuts[chosen[~self.as_is]])
 
-    def levels(self, columns: Columns) -> NDArray[np.uint8]:
+    def levels(self, columns: NumericColumns) -> NDArray[np.uint8]:
         """Return the levels of a block of these columns."""
         if self.as_is.all():
             return columns.rank(self.values)
@@ -89,7 +89,9 @@ class Rules:
         return levels
 
 
-def find_rules(columns: Columns | Summary, bins: Bins, weights: Floats | None = None) -> Rules:
+def find_rules(
+    columns: NumericColumns | Summary, bins: Bins, weights: Floats | None = None
+) -> Rules:
     """Find the rules of columns, given themselves or what is known of them; see `build_codes`.
 
     All values are finite. Columns of too many values for "from_data" are cut, as by "auto". A
@@ -109,7 +111,7 @@ def find_rules(columns: Columns | Summary, bins: Bins, weights: Floats | None = 
     return Rules(as_is, values.take(few), cuts)
 
 
-def _may_be_as_is(columns: Columns | Summary, bins: Bins) -> NDArray[np.bool_]:
+def _may_be_as_is(columns: NumericColumns | Summary, bins: Bins) -> NDArray[np.bool_]:
     """Return whose values may be levels, unless they are too many, (b,)."""
     if bins == "auto":
         return columns.whole.copy()
@@ -123,7 +125,7 @@ def mean_std_cuts(columns: Any, n_levels: int, weights: Floats | None = None) ->
 
     Parameters
     ----------
-    columns : Columns, or what else has their `moments` and `extremes`
+    columns : NumericColumns, or what else has their `moments` and `extremes`
     n_levels : {3, 4}
         3: below m - s, from there to below m + s, the rest. 4: the middle one cut at m.
     weights : array of shape (N,), optional
@@ -195,7 +197,7 @@ class Summary:
     n_stored: Indices  # how many cells are written down
 
     @staticmethod
-    def of(columns: Columns, bins: Bins, weights: Floats | None) -> Summary:
+    def of(columns: NumericColumns, bins: Bins, weights: Floats | None) -> Summary:
         """Sum up a block of columns."""
         N, b = columns.shape
         mean = std = np.zeros(b)
@@ -310,7 +312,9 @@ def readable(X: Any, weights: Floats | None) -> tuple[Any, Floats | None]:
     return (canonical(X) if sp.issparse(X) else X), weights
 
 
-def check_finite(columns: Columns, X: Any, in_use: Callable[[], Iterable[tuple[int, str]]]) -> None:
+def check_finite(
+    columns: NumericColumns, X: Any, in_use: Callable[[], Iterable[tuple[int, str]]]
+) -> None:
     """Raise for NaN or infinity in a block of columns, and name all columns of X in use with any.
 
     `in_use` gives the columns of X that are in use, and their names.
