@@ -17,7 +17,7 @@ figures.py     drawings                           command.py    `orthoselect stu
 It stands on the library's public functions (`select`, `encode`, `statistics`, `InputError`), on the
 base class of its discretizers, and on its support for reports and commands: the page that a
 template fills (`show.page.fill`), the style of charts (`plots`, `show.charts`), the terminal
-(`cli.terminal`, `cli.running`, `cli.options`) and files written whole (`output.replacing`).
+(`cli.terminal`, `cli.options`) and files written whole (`output.replacing`).
 """
 
 from orthoselect_study.binarizer import RandomBinarizer

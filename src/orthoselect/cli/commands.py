@@ -336,13 +336,7 @@ def _compare(
 class Answer:
     """A path or a comparison on its way to standard output, and to files.
 
-    Parameters
-    ----------
-    result : SelectionPath or Comparison
-    loaded : Loaded
-    terminal : Terminal
-    escape_formulas : bool or None
-        What to do about names and text like formulas in CSV and TSV.
+    `escape_formulas` says what to do about names and text like formulas in CSV and TSV.
     """
 
     def __init__(

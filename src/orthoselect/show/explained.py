@@ -25,7 +25,7 @@ from orthoselect.roles import Problem
 _BATCH = 32  # columns multiplied with the table at a time
 _BATCH_BYTES = 1 << 26
 _ROUNDINGS = 64.0  # shares below so many roundings are zero
-_ALIKE = 9  # decimals to which shares are told apart
+_ALIKE = 9  # decimals to which shares are compared
 
 
 class FeatureColumns:

@@ -29,7 +29,7 @@ N_BINS = 24
 _TAIL = 0.005
 _FAR_OUT = 1.5  # the whole spreads more than so many times the middle
 _AXES = 2
-_ALIKE = 6  # decimals to which loadings are told apart
+_ALIKE = 6  # decimals to which loadings are compared
 _SEED = 0
 _LIMIT = float(np.finfo(np.float64).max)
 

@@ -41,7 +41,7 @@ _FEW_ROWS, _SPARSE = 5.0, 2 * np.log(2.0)
 _NOTHING = 1e-12
 
 
-# What features tell of the response, and what noise in their place would stay below in 99 of 100
+# What features say about the response, and what noise in their place stays below in 99 of 100
 # tables; with nothing selected, then given all selected features. All of shape (features,).
 Evidence = tuple[Floats, Floats, Floats, Floats]
 
@@ -147,7 +147,7 @@ def judge(evidence: Evidence, chosen: SelectedSet, walked: Replay) -> list[str]:
     relevant = alone > np.maximum(by_chance, _NOTHING)
     adds = left > np.maximum(left_by_chance, _NOTHING)
     kept = np.divide(left, alone, out=np.ones_like(alone), where=alone > 0)
-    # What tells something alone is not told by a set that leaves most of it and of what it tells.
+    # A set that leaves most of a feature, and of its relevance, does not make it redundant.
     own = (kept > _HALF) & (remains > _HALF)
     explained = (remains <= MOSTLY_EXPLAINED) | (kept <= MOSTLY_LOST) | (~adds & ~own)
     rules = {
