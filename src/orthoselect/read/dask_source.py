@@ -9,7 +9,6 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -156,14 +155,14 @@ class DaskSource(BlockSource):
     def _peek(self) -> Any:
         import dask
 
-        look = dask.delayed(_Look.at, pure=False)
+        look = dask.delayed(_look_at, pure=False)
         for number, partition in enumerate(self._data.partitions(None)):
             here = is_block_source(partition)
-            found: _Look = _Look.at(partition) if here else look(partition).compute()
-            self._reading.bytes += found.nbytes
-            if found.rows is not None:
-                self._first_look = number, found.checksums
-                return found.rows
+            rows, nbytes, sums = _look_at(partition) if here else look(partition).compute()
+            self._reading.bytes += nbytes
+            if rows is not None:
+                self._first_look = number, sums
+                return rows
         raise ShapeError("a Dask table should have rows to select from; it has none.")
 
     def _walker(self) -> DaskPasses:
@@ -230,38 +229,23 @@ class DaskSource(BlockSource):
         return self._beside(given, _WEIGHTS).then(_first_numbers, width=1)
 
 
-@dataclass(frozen=True)
-class _Look:
-    """A few rows of a partition, None if it has none, and what the look has read.
+def _look_at(partition: Any) -> tuple[Any, int, Folded | None]:
+    """Return a few rows of a partition, None if it has none, the bytes read, and the checksums.
 
-    Attributes
-    ----------
-    rows : block or None
-    nbytes : int
-    checksums : array or None
-        Of all rows; None for a partition that is read in blocks, of which the look has one.
+    These are of all rows; None for a partition that is read in blocks, of which the look has one.
     """
-
-    rows: Any
-    nbytes: int
-    checksums: Folded | None
-
-    @staticmethod
-    def at(partition: Any) -> _Look:
-        """Look at a partition."""
-        if not is_block_source(partition):
-            rows, nbytes = first_rows(partition), bytes_of(partition)
-            if rows is None:
-                return _Look(None, nbytes, None)
-            whole = block_of(partition)
-            sums = checksums_of(whole, 0, period_of(whole.n_rows))
-            return _Look(rows, nbytes, folded(sums))
-        nbytes = 0
-        for block in partition.blocks():
-            rows, nbytes = first_rows(block), nbytes + bytes_of(block)
-            if rows is not None:
-                return _Look(rows, nbytes, None)
-        return _Look(None, nbytes, None)
+    if not is_block_source(partition):
+        rows, nbytes = first_rows(partition), bytes_of(partition)
+        if rows is None:
+            return None, nbytes, None
+        whole = block_of(partition)
+        return rows, nbytes, folded(checksums_of(whole, 0, period_of(whole.n_rows)))
+    nbytes = 0
+    for block in partition.blocks():
+        rows, nbytes = first_rows(block), nbytes + bytes_of(block)
+        if rows is not None:
+            return rows, nbytes, None
+    return None, nbytes, None
 
 
 def _first_numbers(columns: Sequence[TargetColumn]) -> Any:
