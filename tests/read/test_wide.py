@@ -285,7 +285,7 @@ def test_few_values_are_looked_at_as_many_are(text, monkeypatch):
 
     def found():
         look = Columns(pa.table({"a": column})).look(0, "a")
-        labels = arrow.arrow_labels(column, "a", None)
+        labels = arrow.arrow_labels(column, "a")
         codes = None if labels is None else (labels.codes.tolist(), labels.levels)
         return look.reason, look.numbers, codes
 

@@ -436,8 +436,9 @@ class _SomeColumns(Block):
         self._block, self._place = block, {c: k for k, c in enumerate(at)}
         self.names, self.n_rows = names, block.n_rows
 
-    def is_categorical(self, column: int) -> bool:
-        return column in self._place and self._block.is_categorical(self._place[column])
+    def categorical_columns(self) -> set[int]:
+        here = self._block.categorical_columns()
+        return {c for c, place in self._place.items() if place in here}
 
     def labels(self, column: int) -> Labels:
         return self._block.labels(self._place[column])

@@ -141,13 +141,6 @@ def arrow_numbers(
     return result
 
 
-def arrow_order(column: Any) -> list[Any] | None:
-    """Return the categories of a column of ordered ones, else None."""
-    if column.num_chunks and getattr(column.type, "ordered", False):
-        return column.unify_dictionaries().chunk(0).dictionary.to_pylist()
-    return None
-
-
 def bytes_of_arrow(table: Any) -> int:
     """Return about how many bytes the values of all columns take.
 
@@ -168,15 +161,15 @@ def bytes_of_arrow(table: Any) -> int:
     return total
 
 
-def arrow_labels(column: Any, what: str, order: Sequence[Any] | None) -> Labels | None:
-    """Return the labels of a text column, without an object for each row.
+def arrow_labels(column: Any, what: str) -> Labels | None:
+    """Return the labels of a column of text or categories, without an object for each row.
 
     None for columns of other types, and for those with gaps, which are an error elsewhere.
 
     Examples
     --------
     >>> import pyarrow as pa
-    >>> arrow_labels(pa.chunked_array([["b", "a"], ["b"]]), "a column", None)
+    >>> arrow_labels(pa.chunked_array([["b", "a"], ["b"]]), "a column")
     Labels(codes=array([1, 0, 1]), levels=('a', 'b'))
     """
     import pyarrow as pa
@@ -185,7 +178,7 @@ def arrow_labels(column: Any, what: str, order: Sequence[Any] | None) -> Labels 
         return None
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         if len(column) <= _FEW:
-            return find_labels(np.fromiter(column.to_pylist(), object, len(column)), what, order)
+            return find_labels(np.fromiter(column.to_pylist(), object, len(column)), what)
         column = column.dictionary_encode()
     elif not pa.types.is_dictionary(column.type):
         return None
@@ -196,6 +189,7 @@ def arrow_labels(column: Any, what: str, order: Sequence[Any] | None) -> Labels 
     indices = np.concatenate([chunk.indices.to_numpy() for chunk in chunks])
     used = np.flatnonzero(np.bincount(indices, minlength=len(dictionary)))
     levels = dictionary.to_pylist()  # not `take`, which not every type has
+    order = levels if column.type.ordered else None
     values = [levels[at] for at in used]
     found = find_labels(np.fromiter(values, object, len(values)), what, order)
     places = np.zeros(len(dictionary), dtype=np.intp)

@@ -29,32 +29,20 @@ from orthoselect.matrix.checksums import (
     sums_of_numbers,
     weighed,
 )
-from orthoselect.read.arrow import (
-    KNOWS_HALF,
-    arrow_labels,
-    arrow_numbers,
-    arrow_order,
-)
+from orthoselect.read.arrow import KNOWS_HALF, arrow_labels, arrow_numbers
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.row_blocks import as_frame
 
 
 class Block(ABC):
-    """A table that has been looked at but not read.
-
-    Attributes
-    ----------
-    names : sequence of str
-        Column names; x0, x1, ... where the input has none.
-    n_rows : int
-    """
+    """A table that has been looked at but not read; columns without names are x0, x1, ..."""
 
     names: Sequence[str]
     n_rows: int
 
-    @abstractmethod
-    def is_categorical(self, column: int) -> bool:
-        """Whether the column's dtype says that it holds labels."""
+    def categorical_columns(self) -> set[int]:
+        """Return the columns whose dtype says that they hold labels."""
+        return set()
 
     def labels(self, column: int) -> Labels:
         """Read a column as labels."""
@@ -77,14 +65,9 @@ class Block(ABC):
         return None
 
     def checksums(self, rows: slice, weights: Bits) -> Sums:
-        """Return the checksum of some rows of each column; see `matrix/checksums.py`.
+        """Return the checksum of some rows, at least one, of each column; each row has a weight.
 
-        Parameters
-        ----------
-        rows : slice
-            At least one.
-        weights : array of shape (k,)
-            Those of these rows.
+        See `matrix/checksums.py`.
         """
         columns = range(len(self.names))
         sums = [sum_of_objects(self._values(c, rows), weights) for c in columns]
@@ -97,10 +80,6 @@ class Block(ABC):
     def _values(self, column: int, rows: slice) -> Sequence[Any]:
         """Return some rows of a column, as Python has them."""
         return np.asarray(self.column(column))[rows].tolist()
-
-    def categorical_columns(self) -> set[int]:
-        """Return the columns whose dtype says that they hold labels."""
-        return {c for c in range(len(self.names)) if self.is_categorical(c)}
 
     def read(self, categorical: set[int], skip: set[int]) -> Table:
         """Read all columns but those to skip."""
@@ -118,14 +97,7 @@ class Block(ABC):
 
 
 def open_whole(X: Any, fewest_rows: int = 2) -> Block:
-    """Look at a table of any kind.
-
-    Parameters
-    ----------
-    X : array-like, SciPy sparse matrix or array, dataframe (pandas, polars, pyarrow) or Dataset
-    fewest_rows : int
-        How many rows it has to have.
-    """
+    """Look at a table in memory, of any kind, that has a column and so many rows at least."""
     source = block_of(X)
     n_rows, n = source.n_rows, len(source.names)
     if n < 1:
@@ -223,12 +195,6 @@ class ArrayBlock(Block):
         self.n_rows = X.shape[0]
         self.names = NumberedNames(X.shape[1])
 
-    def is_categorical(self, column: int) -> bool:
-        return False
-
-    def categorical_columns(self) -> set[int]:
-        return set()
-
     def column(self, column: int) -> NDArray:
         return self._X[:, column]
 
@@ -259,12 +225,6 @@ class SparseBlock(Block):
         self._X = X
         self.n_rows = X.shape[0]
         self.names = NumberedNames(X.shape[1]) if names is None else names
-
-    def is_categorical(self, column: int) -> bool:
-        return False
-
-    def categorical_columns(self) -> set[int]:
-        return set()
 
     def column(self, column: int) -> NDArray:
         return sp.csc_array(self._X)[:, [column]].toarray()[:, 0]
@@ -307,8 +267,8 @@ class ObjectBlock(Block):
         self.n_rows = X.shape[0]
         self.names = NumberedNames(X.shape[1])
 
-    def is_categorical(self, column: int) -> bool:
-        return any(isinstance(value, str) for value in self._X[:, column].tolist())
+    def categorical_columns(self) -> set[int]:
+        return {c for c in range(len(self.names)) if _holds_text(self._X[:, c].tolist())}
 
     def column(self, column: int) -> NDArray:
         return self._X[:, column]
@@ -337,11 +297,10 @@ class FrameBlock(Block):
         kinds = {dtype: _kind_of(dtype) for dtype in set(dtypes)}
         self._kinds = [kinds[dtype] for dtype in dtypes]
 
-    def is_categorical(self, column: int) -> bool:
-        kind = self._kinds[column]
-        if kind.dtype == nw.Object:
-            return any(isinstance(value, str) for value in self._series(column).to_list())
-        return kind.holds_labels
+    def categorical_columns(self) -> set[int]:
+        labels = {c for c, kind in enumerate(self._kinds) if kind.holds_labels}
+        objects = [c for c, kind in enumerate(self._kinds) if kind.dtype == nw.Object]
+        return labels.union(c for c in objects if _holds_text(self._series(c).to_list()))
 
     def column(self, column: int) -> Any:
         return self._series(column).to_native()
@@ -353,7 +312,7 @@ class FrameBlock(Block):
         kind, name = self._kinds[column], self.names[column]
         if self._arrow is not None and kind.holds_labels:
             values = self._arrow.column(column)
-            found = arrow_labels(values, f"column `{name}`", arrow_order(values))
+            found = arrow_labels(values, f"column `{name}`")
             if found is not None:
                 return found
         series = self._series(column)
@@ -457,23 +416,15 @@ class FrameBlock(Block):
 
 @dataclass(frozen=True, eq=False)
 class _Kind:
-    """What a dtype of a dataframe says of its columns; found once, for many may have it.
-
-    Attributes
-    ----------
-    floating : NumPy dtype or None
-        That of floating numbers.
-    precision : float
-        The relative rounding of such numbers; whole ones are as if they were float64.
-    """
+    """What a dtype of a dataframe says of its columns; found once, for many may have it."""
 
     dtype: Any
     holds_labels: bool
     as_objects: bool
     may_be_numbers: bool
     in_numpy: bool
-    floating: Any
-    precision: float
+    floating: Any  # the NumPy dtype of floating numbers, None of others
+    precision: float  # the relative rounding; whole numbers are as if they were float64
 
 
 def _kind_of(dtype: Any) -> _Kind:
@@ -533,7 +484,7 @@ def series_objects(series: nw.Series) -> NDArray:
     """Return a column's values as Python objects, (N,); those of equal text may be one object."""
     native = series.to_native()
     if nw.dependencies.is_pyarrow_chunked_array(native):
-        labels = arrow_labels(native, "the column", None)
+        labels = arrow_labels(native, "the column")
         if labels is not None:
             levels = np.fromiter(labels.levels, dtype=object, count=len(labels.levels))
             return levels.take(labels.codes)
@@ -545,7 +496,14 @@ def series_order(series: nw.Series) -> list[Any] | None:
     if series.dtype == nw.Enum:  # ordered categories of pandas too
         return list(series.dtype.categories)  # type: ignore[attr-defined]
     native = series.to_native()
-    return arrow_order(native) if nw.dependencies.is_pyarrow_chunked_array(native) else None
+    if not nw.dependencies.is_pyarrow_chunked_array(native) or not native.num_chunks:
+        return None
+    is_ordered = getattr(native.type, "ordered", False)
+    return native.unify_dictionaries().chunk(0).dictionary.to_pylist() if is_ordered else None
+
+
+def _holds_text(values: Sequence[Any]) -> bool:
+    return any(isinstance(value, str) for value in values)
 
 
 def _object_labels(values: NDArray, name: str, order: list[Any] | None = None) -> Labels:

@@ -33,20 +33,8 @@ def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
     Left out are text that is different in each of more than ten rows, dates and times (also as
     text), columns without any value, lists, records and bytes, and the row index that pandas
     stores beside a table. Another warning names the columns of text that looks like numbers
-    ("1,200", "12%", or "-" for a missing one), whether these are left out or not.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    target : str, list of str, array-like or None
-        As for `Dataset.find_target`. A target that could not be a feature either is an error.
-    keep : names, optional
-        Columns that stay whatever they hold, for example those the user has named.
-
-    Returns
-    -------
-    dataset : Dataset
-        With these columns in `left_out`.
+    ("1,200", "12%", or "-" for a missing one), whether these are left out or not. Columns to
+    `keep` stay whatever they hold; a target that could not be a feature either is an error.
 
     Examples
     --------
@@ -136,24 +124,10 @@ def drop_missing(
 ) -> Dataset:
     """Rid a table of missing values: null, NaN and infinity.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    how : {"error", "drop-rows", "drop-columns"}
-        "error": say which columns have missing values. "drop-rows": drop the rows that have any.
-        "drop-columns": leave the columns out that have any. Both drop the rows whose target or
-        weight is missing. Either way a warning tells what was dropped.
-    target : str, list of str, array-like or None
-        As for `Dataset.find_target`. Values that are not the source's own are not looked at: their
-        rows could not be dropped.
-    weights : str, optional
-        The column of row weights.
-    exclude : names, optional
-        Columns that may hold anything, besides those in `dataset.left_out`.
-
-    Returns
-    -------
-    dataset : Dataset
+    "error" says which columns have some; "drop-rows" drops the rows that have any, "drop-columns"
+    leaves the columns out, and both drop rows without a target or weight, and warn of what was
+    dropped. Values of a target that are not the source's own are not looked at: their rows could
+    not be dropped. Columns in `exclude` and `dataset.left_out` may hold anything.
 
     Examples
     --------

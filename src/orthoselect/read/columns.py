@@ -47,14 +47,8 @@ Gaps = dict[int, tuple[int, int]]  # column -> its missing values, its infinitie
 class Columns:
     """The table of a file, column by column; in blocks each answer is a pass over those columns.
 
-    Parameters
-    ----------
-    data : array, SciPy sparse array, pyarrow table, or source of blocks that are such
-
-    Attributes
-    ----------
-    bytes_read : int
-        Bytes of all blocks that were read to answer.
+    The data are an array, a SciPy sparse array, a pyarrow table, or a source of blocks that are
+    such; `bytes_read` counts the blocks that were read to answer.
     """
 
     def __init__(self, data: Any) -> None:
@@ -225,21 +219,11 @@ def _may_hold_nan(column: Any) -> bool:
 
 
 class ColumnLook:
-    """A look at one column: of numbers, or of anything whose type says what it is.
+    """A look at one column: of numbers, or of anything whose type says what it is."""
 
-    Attributes
-    ----------
-    is_open : bool
-        Whether there is still something to find out.
-    reason : str or None
-        Why the column cannot be a feature or target, if it cannot.
-    numbers : NumberLike or None
-        What looks like numbers in text, if most of its values do.
-    """
-
-    is_open = True
-    reason: str | None = None
-    numbers: NumberLike | None = None
+    is_open = True  # whether there is still something to find out
+    reason: str | None = None  # why the column cannot be a feature or target, if it cannot
+    numbers: NumberLike | None = None  # what looks like numbers in text, if most values do
 
     def add(self, column: Any, name: str) -> None:
         """Look at one more block."""
@@ -297,7 +281,11 @@ class TextLook(ColumnLook):
             return True
         if self._first is None:
             self._first = values
-            return _n_distinct(values) == len(values)
+            if isinstance(values, np.ndarray):
+                return len(np.unique(values)) == len(values)
+            import pyarrow.compute as pc
+
+            return pc.count_distinct(values).as_py() == len(values)
         if not len(self._seen):
             self._seen = np.unique(_hashes(self._first))
         new = _hashes(values)
@@ -368,14 +356,6 @@ def _texts(column: Any) -> list[str]:
 def _hashes(column: Any) -> NDArray[np.int64]:
     values = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
     return np.fromiter(map(hash, values), np.int64, len(values))
-
-
-def _n_distinct(column: Any) -> int:
-    if isinstance(column, np.ndarray):
-        return len(np.unique(column))
-    import pyarrow.compute as pc
-
-    return pc.count_distinct(column).as_py()
 
 
 def _all_are_dates(column: Any) -> bool:

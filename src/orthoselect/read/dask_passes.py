@@ -59,34 +59,16 @@ class _Job:
 
 @dataclass
 class _Done:
-    """What tasks have come to.
-
-    Attributes
-    ----------
-    total
-    nbytes : int
-        Bytes of the table that were read.
-    sizes : list of int
-        Rows of each partition.
-    checksums : list of arrays
-        Of each partition, one for each column.
-    """
+    """What tasks have come to."""
 
     total: Any
-    nbytes: int = 0
-    sizes: list[int] = field(default_factory=list)
-    checksums: list[Folded] = field(default_factory=list)
+    nbytes: int = 0  # of the table that were read
+    sizes: list[int] = field(default_factory=list)  # rows of each partition
+    checksums: list[Folded] = field(default_factory=list)  # of each partition, for each column
 
 
 class DaskPasses(SpreadPasses):
-    """Walks over all partitions at once, by whichever scheduler Dask is set to.
-
-    Parameters
-    ----------
-    table : PartitionedTable
-    names : sequence of str
-    reading : Reading
-    """
+    """Walks over all partitions at once, by whichever scheduler Dask is set to."""
 
     def __init__(self, table: PartitionedTable, names: Sequence[str], reading: Reading) -> None:
         self._table, self._names, self.reading = table, names, reading

@@ -32,23 +32,12 @@ _WEIGHTS = "`sample_weight`"  # as errors have it
 
 
 class PartitionedTable(ABC):
-    """A table in partitions of rows, each of which is worked on by a task of Dask.
-
-    Attributes
-    ----------
-    names : sequence of str
-    sizes : list of int or None
-        Rows of each partition; None as long as nobody knows.
-    memory : int or None
-        Bytes that products may take here.
-    progress : callable or None
-        Called after each pass with its number and the bytes read so far.
-    """
+    """A table in partitions of rows, each of which is worked on by a task of Dask."""
 
     names: Sequence[str]
-    sizes: list[int] | None = None
-    memory: int | None = None
-    progress: ReadingProgress | None = None
+    sizes: list[int] | None = None  # rows of each partition; None as long as nobody knows
+    memory: int | None = None  # bytes that products may take here
+    progress: ReadingProgress | None = None  # called after each pass
 
     @property
     def n_rows(self) -> int | None:
@@ -61,15 +50,7 @@ class PartitionedTable(ABC):
 
 
 class DaskTable(PartitionedTable):
-    """A collection of Dask.
-
-    Parameters
-    ----------
-    data : dask.array.Array or dask.dataframe.DataFrame
-    memory : int, optional
-    names : sequence of str, optional
-        What its columns are called, if not as the collection has it.
-    """
+    """A `dask.array.Array` or `dask.dataframe.DataFrame`, maybe with other names."""
 
     def __init__(
         self, data: Any, memory: int | None = None, names: Sequence[str] | None = None
@@ -125,13 +106,7 @@ def _describe(data: Any) -> str:
 
 
 class SplitTable(PartitionedTable):
-    """A source of blocks in parts, each of which is read by the task that works on it.
-
-    Parameters
-    ----------
-    source : SourceOf
-        Of one with a method `split`, which returns sources of its rows in order.
-    """
+    """A source of blocks in parts, each of which is read by the task that works on it."""
 
     def __init__(self, source: SourceOf) -> None:
         parts = source.split()

@@ -171,14 +171,7 @@ def _is_iterable(blocks: Any) -> bool:
 
 
 class SourceOf:
-    """A source of blocks as it is, or with another bound on the memory.
-
-    Parameters
-    ----------
-    source : source of blocks
-    memory : int, optional
-        Bytes that a selection may take beside the blocks.
-    """
+    """A source of blocks as it is, or with another bound on the memory beside the blocks."""
 
     def __init__(self, source: Any, memory: int | None = None) -> None:
         self.source = source
@@ -210,16 +203,9 @@ class OnDask(SourceOf):
 
 
 class ColumnsOf(SourceOf):
-    """Some columns of a source of blocks.
+    """Some columns of a source of blocks, whose `names` are given where it has none.
 
-    Parameters
-    ----------
-    source : source of blocks
-    columns : sequence of int
-    names : sequence of str, optional
-        What the columns of the source are called, where it does not say.
-    history : ChecksumHistory, optional
-        What has been read of these columns, for the same selection; it has to stay so.
+    The `history` is what has been read of these columns, for the same selection; it has to stay so.
     """
 
     def __init__(
@@ -246,13 +232,7 @@ class ColumnsOf(SourceOf):
 
 
 class RowsOf(SourceOf):
-    """Some rows of a source of blocks.
-
-    Parameters
-    ----------
-    source : source of blocks
-    rows : boolean array
-    """
+    """Some rows of a source of blocks: those where a boolean array is True."""
 
     def __init__(self, source: Any, rows: NDArray[np.bool_]) -> None:
         super().__init__(source)
@@ -322,13 +302,7 @@ def joined(blocks: Iterable[Any]) -> Any:
 
 
 def as_asked(columns: NDArray[np.intp] | None, n: int) -> list[int] | None:
-    """Return what to ask a source of n columns for: None for all of them in their own order.
-
-    Examples
-    --------
-    >>> as_asked(np.arange(3), 3), as_asked(np.array([2, 0, 1]), 3)
-    (None, [2, 0, 1])
-    """
+    """Return what to ask a source of n columns for: None for all of them in their own order."""
     if columns is None or np.array_equal(columns, np.arange(n)):
         return None
     return columns.tolist()
@@ -407,13 +381,7 @@ def is_partitioned(data: Any) -> bool:
 
 
 def is_dask(data: Any) -> bool:
-    """Whether data is a Dask collection; Dask is not imported for it.
-
-    Examples
-    --------
-    >>> is_dask([1, 2])
-    False
-    """
+    """Whether data is a Dask collection; Dask is not imported for it."""
     return type(data).__module__.split(".")[0] in ("dask", "dask_expr")
 
 

@@ -67,24 +67,12 @@ _MOST_ANCHORS = 8
 
 
 class Source(ABC):
-    """A table that has been looked at but not read.
+    """A table that has been looked at but not read."""
 
-    Attributes
-    ----------
-    names : sequence of str
-        Column names; x0, x1, ... where the input has none.
-    n_rows : int
-        Known once the table has been read; 0 before, where nobody has counted.
-    first : Block
-        The whole table if it is in memory, else a few rows of the first block.
-    memory : int or None
-        Bytes that may be taken beside the blocks, if there is a bound.
-    """
-
-    names: Sequence[str]
-    n_rows: int
-    first: Block
-    memory: int | None = None
+    names: Sequence[str]  # x0, x1, ... where the input has none
+    n_rows: int  # known once the table has been read; 0 before, where nobody has counted
+    first: Block  # the whole table if it is in memory, else a few rows of the first block
+    memory: int | None = None  # bytes that may be taken beside the blocks, if there is a bound
     _writes_response = True  # whether the response basis is written out, row by row
 
     @abstractmethod
@@ -103,11 +91,8 @@ class Source(ABC):
     def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
         """Read all columns but those to skip.
 
-        Parameters
-        ----------
-        categorical, skip : sets of columns
-        keep : mapping of columns to str
-            The response and the weights, which are asked for later: what to call each in an error.
+        `keep` are the response and the weights, which are asked for later: column -> what to call
+        it in an error.
         """
 
     @abstractmethod
@@ -160,12 +145,7 @@ def names_in_errors(taken: Sequence[int], names: Sequence[str]) -> dict[int, str
 
 
 class WholeSource(Source):
-    """A table in memory: one block.
-
-    Parameters
-    ----------
-    block : Block
-    """
+    """A table in memory: one block."""
 
     def __init__(self, block: Block) -> None:
         self.first = block
@@ -185,7 +165,7 @@ class WholeSource(Source):
         return total
 
     def count_bytes_read(self, nbytes: int) -> None:
-        pass  # `stats` tells what passes have read, and there are none
+        pass  # `stats` says what passes have read, and there are none
 
     def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
         return self.first.read(categorical, skip)
@@ -197,11 +177,7 @@ class WholeSource(Source):
 class BlockSource(Source):
     """A table in blocks that has been looked at, its first block only.
 
-    Parameters
-    ----------
-    data : source of blocks
-    rows : block, optional
-        A few rows of the first block, if they have been looked at already.
+    The data are a source of blocks; `rows` a few rows of the first, if they were read already.
     """
 
     _writes_response = False
@@ -403,11 +379,7 @@ def open_block(stored: Any, number: int, place: str, names: Sequence[str]) -> Op
 def find_table(data: Any, memory: int | str | None = None) -> Any:
     """Return what a path or a memory map stands for; other data are returned as they are.
 
-    Parameters
-    ----------
-    data : as in `select`
-    memory : int or str, optional
-        What may be taken; what does not fit comes in blocks.
+    What does not fit into `memory` comes in blocks.
     """
     if is_path(data):
         return read_table(data, memory=memory)
@@ -433,13 +405,9 @@ def find_file(data: Any) -> Any:
 
 
 def open_source(data: Any, fewest_rows: int = 2) -> Source:
-    """Look at a table of any kind.
+    """Look at a table of any kind: in memory, a Dataset, a source of blocks, or one of Dask.
 
-    Parameters
-    ----------
-    data : array-like, SciPy sparse, dataframe, Dataset, source of blocks, or Dask collection
-    fewest_rows : int
-        How many rows a table in memory has to have.
+    A table in memory has to have so many rows; of others they are not counted yet.
     """
     if isinstance(data, Source):
         return data
@@ -456,13 +424,7 @@ def open_source(data: Any, fewest_rows: int = 2) -> Source:
 
 
 def why_not_whole(data: Any) -> tuple[str, str] | None:
-    """Return why a table is not in memory, and what could be done about it; None if it is.
-
-    Examples
-    --------
-    >>> why_not_whole(np.eye(2)) is None
-    True
-    """
+    """Return why a table is not in memory, and what could be done about it; None if it is."""
     stored = data.data if isinstance(data, Dataset) else data
     in_parts = is_block_source(stored) or is_dask(stored) or is_partitioned(stored)
     if in_parts or isinstance(stored, BlockSource):

@@ -130,29 +130,15 @@ class _Column:
 
 
 class TableCoder:
-    """Blocks -> tables whose labels have the levels of all blocks.
-
-    Parameters
-    ----------
-    names : sequence of str
-    labeled : mapping of column to what its levels are
-    skip : set of columns
-
-    Attributes
-    ----------
-    first : Table
-        A few rows of the first block.
-    template : Table
-        The same without rows.
-    """
+    """Blocks -> tables whose labels have the levels of all blocks."""
 
     def __init__(
         self, names: Sequence[str], labeled: Mapping[int, _Column], skip: set[int]
     ) -> None:
         self._names, self._labeled, self._skip = names, labeled, skip
         self._dtype: Any = None  # that of the first block
-        self.first: Table
-        self.template: Table
+        self.first: Table  # a few rows of the first block
+        self.template: Table  # the same without rows
 
     @staticmethod
     def of(

@@ -17,16 +17,9 @@ from orthoselect.read.block import as_array, check_unique, series_objects, serie
 
 
 def read_target(y: Any, n_rows: int, name: str = "y") -> list[TargetColumn]:
-    """Read the response.
+    """Read the response: an array-like, a series or dataframe, or a sparse indicator matrix.
 
-    Parameters
-    ----------
-    y : array-like, series or dataframe (pandas, polars, pyarrow), or sparse indicator matrix
-        One column, or several responses side by side.
-    n_rows : int
-        Rows of X.
-    name : str
-        What to call it in an error.
+    It is one column, or several side by side, of `n_rows` rows as X has; errors call it `name`.
     """
     if y is None:
         raise InputError(
@@ -79,7 +72,12 @@ def _columns_of(y: Any, name: str) -> list[TargetColumn]:
     if isinstance(y, list) and y and all(isinstance(column, TargetColumn) for column in y):
         return y
     if type(y) is not np.ndarray:
-        y = _as_series(y)
+        # Bare categoricals of pandas and pyarrow: a series knows their order.
+        module, kind = type(y).__module__.split(".")[0], type(y).__name__
+        if module == "pandas" and kind in ("Categorical", "CategoricalIndex"):
+            y = sys.modules["pandas"].Series(y)
+        if module == "pyarrow" and kind == "DictionaryArray":
+            y = sys.modules["pyarrow"].chunked_array([y])
         if nw.dependencies.is_into_series(y):
             return [_from_series(nw.from_native(y, series_only=True), name)]
         if nw.dependencies.is_polars_lazyframe(y):
@@ -101,16 +99,6 @@ def _columns_of(y: Any, name: str) -> list[TargetColumn]:
     several = array.shape[1] > 1
     names = [f"{name} column {j}" if several else name for j in range(array.shape[1])]
     return [_from_array(array[:, j], called) for j, called in enumerate(names)]
-
-
-def _as_series(y: Any) -> Any:
-    """Give bare categoricals of pandas and pyarrow the series that knows their order."""
-    module, kind = type(y).__module__.split(".")[0], type(y).__name__
-    if module == "pandas" and kind in ("Categorical", "CategoricalIndex"):
-        return sys.modules["pandas"].Series(y)
-    if module == "pyarrow" and kind == "DictionaryArray":
-        return sys.modules["pyarrow"].chunked_array([y])
-    return y
 
 
 def _from_series(series: nw.Series, name: str) -> TargetColumn:
