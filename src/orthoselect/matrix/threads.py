@@ -37,6 +37,7 @@ BUNDLES = 8  # few enough to add up, many enough for a slow thread not to be wai
 _FOR_A_THREAD = 1 << 28  # bytes that are left: BLAS takes some for each, and so do stacks
 _COST_OF_A_THREAD = 2e7  # multiplications in the time that waking one takes, amply
 _A_WHILE = 0.1  # seconds
+_NOT_SMALL = 128  # rows and columns of a product that OpenBLAS does not call small
 
 Task = TypeVar("Task")
 Total = list[Floats]
@@ -273,9 +274,10 @@ def n_threads() -> int:
 def prepare_blas() -> None:
     """Have BLAS take the memory that it works in, before limited memory is filled.
 
-    Where there is none left later, BLAS ends the process.
+    Where there is none left later, BLAS ends the process, or asks for it again forever. Products
+    of small matrices do not count: OpenBLAS has a way without that memory for them.
     """
-    ones = np.ones((2, 2))
+    ones = np.ones((_NOT_SMALL, _NOT_SMALL))
     with single_threaded_blas():
         ones @ ones
         dgemm(1.0, ones, ones)  # SciPy may have a BLAS of its own

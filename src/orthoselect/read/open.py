@@ -53,7 +53,7 @@ _COPIES = 3  # of a table in memory: as it is stored, as one array, and what is 
 _PACKED = 6  # bytes in memory for a byte of a compressed file
 _ARROW = 2  # bytes in memory for a byte of an Arrow file
 _HELD = 10  # blocks at a time: read (a whole row group), converted, and worked on
-_LEAST_ROOM = 1 << 27  # bytes without which Arrow does not read at all
+_LEAST_ROOM = 1 << 27  # bytes without which BLAS does not begin, and Arrow does not read at all
 _PLENTY = 1 << 30  # bytes beside which blocks are small
 _LEAST = 1 << 22  # bytes that are left to a selection, whatever the blocks take
 
@@ -373,13 +373,20 @@ def _allowed(budget: int | None) -> int:
 
 
 def _check_room(source: Any, kind: str | None) -> None:
-    """Raise where the limits of the process leave too little to Arrow, which would be aborted."""
+    """Raise where the limits of the process leave too little to BLAS and Arrow.
+
+    BLAS would wait for memory forever, and Arrow would be aborted.
+    """
     if room_in_limits() is None:
         return
+    _check_least_room(source)
     prepare_blas()  # all take their share before what is left is counted
-    if kind in (None, "npy"):
-        return
-    load_pyarrow()
+    if kind not in (None, "npy"):
+        load_pyarrow()
+        _check_least_room(source)
+
+
+def _check_least_room(source: Any) -> None:
     room = room_in_limits()
     if room is not None and room < _LEAST_ROOM:
         raise InputError(
