@@ -14,18 +14,6 @@ class lazy(Generic[Value]):  # noqa: N801  (a decorator, like `property`)
     Before Python 3.12 that has a lock for all objects of a class: threads wait for each other, and
     a process that was forked while another thread held it waits forever. Here two threads may make
     a value at the same time, which does no harm, as it is the same.
-
-    Examples
-    --------
-    >>> class Table:
-    ...     @lazy
-    ...     def size(self):
-    ...         print("counting")
-    ...         return 3
-    >>> table = Table()
-    >>> table.size, table.size
-    counting
-    (3, 3)
     """
 
     def __init__(self, make: Callable[[Any], Value]) -> None:

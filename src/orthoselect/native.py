@@ -24,13 +24,7 @@ _kernels: Any = None if os.environ.get("ORTHOSELECT_NATIVE") == "0" else _module
 
 
 def kernels() -> Any:
-    """Return the module of compiled kernels, or None if there is none.
-
-    Examples
-    --------
-    >>> isinstance(available(), bool)
-    True
-    """
+    """Return the module of compiled kernels, or None if there is none."""
     return _kernels
 
 
@@ -43,12 +37,5 @@ def aligned(values: NDArray) -> NDArray:
     """Return values where kernels take them: a copy, if they begin in the middle of a word.
 
     What one worker of Dask sends to another may begin at any byte; so may part of a file in memory.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> values = np.frombuffer(bytes(17), dtype=float, offset=1)
-    >>> aligned(values).flags.aligned
-    True
     """
     return values if values.flags.aligned else values.copy()

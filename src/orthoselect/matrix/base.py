@@ -35,14 +35,8 @@ def storage_precision(dtype: np.dtype, n: int) -> Floats:
 class Filled(NamedTuple):
     """Columns that hold anything but zeros, in any order, none of them twice.
 
-    Attributes
-    ----------
-    columns : indices
-        Those that are not left out.
-    twins : indices
-        Columns that are multiples of another one, and have been left out.
-    of : indices
-        The place of that other one in `columns`, for each of them. It stands before its twins.
+    `twins` are multiples of another column and have been left out; `of` are the places in `columns`
+    of those others, which stand before their twins.
     """
 
     columns: Indices
@@ -51,24 +45,12 @@ class Filled(NamedTuple):
 
 
 class Scan(NamedTuple):
-    """What the first read of a table finds, in float64; rows weighted by root**2.
+    """What the first read of a table finds, in float64; rows weighted by root**2."""
 
-    Attributes
-    ----------
-    sums : array of shape (n,)
-        Weighted sums of the columns.
-    squares : array of shape (n,)
-        Weighted sums of their squares.
-    VtX : array of shape (m, n)
-        Products with root * V.
-    gram : array of shape (n, n) or None
-        All inner products, if asked for.
-    """
-
-    sums: Floats
-    squares: Floats
-    VtX: Floats
-    gram: Floats | None = None
+    sums: Floats  # weighted sums of the columns, (n,)
+    squares: Floats  # weighted sums of their squares, (n,)
+    VtX: Floats  # products with root * V, (m, n)
+    gram: Floats | None = None  # all inner products, (n, n), if asked for
 
 
 class Matrix(ABC):

@@ -26,18 +26,13 @@ _MANY_ROWS = 1 << 14
 
 
 class Basis:
-    """An orthonormal basis that grows by the columns it is given, in their order.
+    """An orthonormal basis that grows by the columns it is given, all of length N, in their order.
 
     A column x depends on the basis when changing the stored numbers, its own and those of the
     columns before it, by a few roundings would make it dependent. With x = A b + w, that is
     ||w|| <= ROUNDINGS * (size(x) + sum_s |b_s| size(a_s)), where size is one rounding of the
     stored column: precision times its norm before centering. Scale, offset and conditioning are
     so judged by what they cost, never by an absolute number.
-
-    Parameters
-    ----------
-    N : int
-        Length of the columns.
     """
 
     def __init__(self, N: int) -> None:
@@ -169,25 +164,12 @@ def column_squares(A: Floats) -> Floats:
 
 
 def orthonormalize(A: Floats, sizes: Floats) -> tuple[Floats, NDArray[np.bool_]]:
-    """Orthonormal basis of the columns of A in their order, and which of them added to it.
+    """Return an orthonormal basis of the columns of A, (N, rank), and which added to it, (p,).
 
-    Parameters
-    ----------
-    A : array of shape (N, p)
-        Centered columns.
-    sizes : array of shape (p,)
-        One rounding of each stored column; see `Basis`.
+    The columns of A (N, p) are centered and taken in their order; sizes (p,) as in `Basis`.
 
-    Returns
-    -------
-    Q : array of shape (N, rank)
-    kept : boolean array of shape (p,)
-
-    Examples
-    --------
     >>> A = np.array([[1.0, 2.0, 0.0], [-1.0, -2.0, 1.0], [0.0, 0.0, -1.0]])
-    >>> Q, kept = orthonormalize(A, np.full(3, 2.2e-16))
-    >>> kept
+    >>> orthonormalize(A, np.full(3, 2.2e-16))[1]
     array([ True, False,  True])
     """
     basis = Basis(A.shape[0])
@@ -225,12 +207,6 @@ def take_best_first(basis: Basis, A: Floats, sizes: Floats) -> list[int]:
 def independent_columns(A: Floats, sizes: Floats) -> Indices:
     """Return columns that all of A are combinations of, those that are known best first.
 
-    Parameters
-    ----------
-    A, sizes : as for `take_best_first`
-
-    Examples
-    --------
     >>> a, b = np.eye(4)[:2]
     >>> independent_columns(np.column_stack([a, a + 1e-9 * b, a + b]), np.full(3, 2.2e-16))
     array([2, 0])
@@ -240,17 +216,11 @@ def independent_columns(A: Floats, sizes: Floats) -> Indices:
 
 @dataclass(frozen=True)
 class _Made:
-    """How one direction is made.
+    """How one direction is made, with coefficients f, g (s,) in the s directions before it.
 
         p = (x - P f) / length        q = (p - Q g) / norm
 
-    Attributes
-    ----------
-    f, g : arrays of shape (s,)
-        Coefficients in the s directions before it.
-    length, norm : float
-    start : int
-        P are the directions p from here on, and q before.
+    P are the directions p from `start` on, and q before.
     """
 
     f: Floats
@@ -300,10 +270,7 @@ class RemadeBasis:
     def settle(self, T: Floats) -> None:
         """Make the directions orthonormal that were added last.
 
-        Parameters
-        ----------
-        T : array of shape (k, k)
-            Triangular: what stands here now is Q T, for an orthonormal Q.
+        What stands here now is Q T, for an orthonormal Q and the triangular T, (k, k).
         """
         for s in range(self.n_settled, len(self._made)):
             made = self._made[s]

@@ -49,8 +49,6 @@ _OVERHEAD = 256  # bytes of a small array in a dictionary
 def period_of(n_rows: int) -> int:
     """Return k, such that every k-th row is looked at, for blocks of about `n_rows`.
 
-    Examples
-    --------
     >>> [period_of(n_rows) for n_rows in (10, 256, 1000, 10**6)]
     [1, 4, 8, 1024]
     """
@@ -59,12 +57,8 @@ def period_of(n_rows: int) -> int:
 
 
 def rows_to_check(start: int, n_rows: int, period: int) -> tuple[slice, Bits]:
-    """Return which rows of a block are looked at, and their weights.
+    """Return which rows of a block, which begins at row `start`, are looked at, and their weights.
 
-    The block begins at row `start` of the table.
-
-    Examples
-    --------
     >>> rows, weights = rows_to_check(20, 25, 16)
     >>> rows, len(weights)
     (slice(12, 25, 16), 1)
@@ -99,8 +93,6 @@ def number_bits(values: NDArray) -> Bits:
 def object_bits(values: Iterable[Any]) -> Bits:
     """Return what stands for numbers, for text and for anything else, one for each value.
 
-    Examples
-    --------
     >>> same = object_bits([2, "a", None]) == object_bits([2.0, "b", None])
     >>> same.tolist()
     [True, False, True]
@@ -158,12 +150,7 @@ class ChecksumHistory:
     """The checksums that each column had at the ends of blocks, in the first pass that read it.
 
     A pass may have other columns than one before, and even be cut otherwise: columns are compared
-    that both have, where both have a block's end.
-
-    Parameters
-    ----------
-    period : int
-        One in how many rows is looked at.
+    that both have, where both have a block's end. Every `period`-th row is looked at.
     """
 
     def __init__(self, period: int) -> None:
@@ -226,12 +213,7 @@ class _Record:
 class ChecksumWalk:
     """One pass, compared with those before.
 
-    Attributes
-    ----------
-    period : int
-        That of the history.
-    agreed : int
-        The last end of a block up to which all is as it was.
+    `agreed` is the last end of a block up to which all is as it was.
     """
 
     def __init__(self, history: ChecksumHistory, columns: Indices) -> None:

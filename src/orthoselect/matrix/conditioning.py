@@ -157,11 +157,8 @@ def scale_into_range(
     """Return scales that bring the squares of every wanted column into range.
 
     Powers of two: scaling rounds nothing. Also return which columns, wanted or not, are out of
-    range as they are. If need be a few rows are asked for, as `pilot_sample` gives.
-
-    Raises
-    ------
-    NonFiniteColumns
+    range as they are. If need be a few rows are asked for, as `pilot_sample` gives. Raises
+    `NonFiniteColumns`.
     """
     scale = np.ones(matrix.shape[1])
     extreme = ~_in_range(matrix, scan)

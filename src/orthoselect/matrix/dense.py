@@ -37,20 +37,11 @@ Tile = tuple[slice, slice]  # rows, columns
 
 
 class DenseMatrix(Matrix):
-    """A two-dimensional NumPy array.
+    """A two-dimensional NumPy array, presented as (X - shift) * scale; it is only ever read.
 
     float64 and float32 tiles are views of the array; other dtypes, and shifted or scaled columns,
     are converted tile by tile. float32 is multiplied in float32 and added up in float64, unless
     products are asked for `in_double`.
-
-    Parameters
-    ----------
-    X : array of shape (N, n)
-        Real numbers or booleans; it is only ever read.
-    shift, scale : arrays of shape (n,), optional
-        Present (X - shift) * scale instead of X.
-    in_double : bool
-        Multiply float32 numbers in float64.
     """
 
     has_gram = True

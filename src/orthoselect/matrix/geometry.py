@@ -44,45 +44,21 @@ _KEPT = 4  # residuals kept of the columns measured last, should one of them be 
 
 
 class Measured(NamedTuple):
-    """What is left of columns J.
+    """What is left of columns J."""
 
-    Attributes
-    ----------
-    C : array of shape (m, len(J))
-        V'W.
-    d : array of shape (len(J),)
-        Squared norms of W.
-    depends : boolean array of shape (len(J),)
-        Whether what is left is only rounding.
-    """
-
-    C: Floats
-    d: Floats
-    depends: NDArray[np.bool_]
+    C: Floats  # V'W, (m, len(J))
+    d: Floats  # squared norms of W, (len(J),)
+    depends: NDArray[np.bool_]  # whether what is left is only rounding, (len(J),)
 
 
 class Direction(NamedTuple):
-    """A new orthonormal direction q, made from a column of J.
+    """A new orthonormal direction q, made from a column of J."""
 
-    Attributes
-    ----------
-    column : int
-        One of J that does not depend on those before it.
-    row : array of shape (n,)
-        q'X.
-    along : array of shape (m,)
-        q'V.
-    reach : float
-        What one rounding of each of the columns that q is made of may do to it.
-    mean : float
-        u'q; zero where columns are centered.
-    """
-
-    column: int
-    row: Floats
-    along: Floats
-    reach: float
-    mean: float = 0.0
+    column: int  # one of J that does not depend on those before it
+    row: Floats  # q'X, (n,)
+    along: Floats  # q'V, (m,)
+    reach: float  # what one rounding of each of the columns that q is made of may do to it
+    mean: float = 0.0  # u'q; zero where columns are centered
 
 
 def in_batches(measure: Callable[[Indices], Any], J: Indices, N: int) -> Any:
@@ -123,13 +99,7 @@ class Geometry(ABC):
 
 
 class RowGeometry(Geometry):
-    """With the basis Q in memory, N rows.
-
-    Parameters
-    ----------
-    X : CenteredMatrix
-    V : rows of shape (N, m)
-    """
+    """With the basis Q in memory, N rows."""
 
     def __init__(self, X: CenteredMatrix, V: Rows) -> None:
         self._X, self._rows = X, V
@@ -224,12 +194,6 @@ class StreamedGeometry(Geometry):
     question reduces what is left of them, and the response, to a triangular factor (`Factor`), a
     few numbers with the same inner products. The row weights lead all columns: projecting them out
     is centering, to the last digit.
-
-    Parameters
-    ----------
-    X : CenteredMatrix
-        Of a matrix that comes in blocks.
-    V : rows of shape (N, m)
     """
 
     def __init__(self, X: CenteredMatrix, V: Rows) -> None:
@@ -319,12 +283,8 @@ class StreamedGeometry(Geometry):
         """Return the directions added last, one for each of J, made orthonormal, and their rows.
 
         How far they are from that is seen in the products of the same pass. None if any has no
-        more length than the least that it should have.
-
-        Parameters
-        ----------
-        roundings : array of shape (len(J),)
-            What one rounding of each column may do to the directions as they were added.
+        more length than the least that it should have. `roundings` (len(J),) is what one rounding
+        of each column may do to the directions as they were added.
         """
         k = 1 + len(S)  # directions before, u among them
         columns, make = np.array([*S, *J], dtype=np.intp), partial(_remade, self._unit, self._basis)

@@ -34,11 +34,6 @@ def free_memory() -> int:
     """Return about how many bytes this process could still take, limits set for it included.
 
     These are the limits of its container, and those of ``ulimit -v`` and ``ulimit -d``.
-
-    Examples
-    --------
-    >>> free_memory() > 0
-    True
     """
     return max(1, min([_free_in_machine(), *_free_in_container(), *_free_in_limits()]))
 
@@ -47,12 +42,6 @@ def room_in_limits() -> int | None:
     """Return the bytes that are left until the system refuses more; None if nothing limits them.
 
     Where they end, memory is not short but over: libraries that do not expect that are aborted.
-
-    Examples
-    --------
-    >>> room = room_in_limits()
-    >>> room is None or room > 0
-    True
     """
     free = _free_in_limits()
     return max(1, min(free)) if free else None
@@ -70,8 +59,6 @@ def use_one_heap() -> None:
 def is_out_of_memory(error: BaseException) -> bool:
     """Whether an error says that there was no memory, in whatever words a library has for it.
 
-    Examples
-    --------
     >>> is_out_of_memory(OSError("LZ4 decompress failed: ERROR_allocation_failed"))
     True
     >>> is_out_of_memory(ValueError("no such column"))
@@ -125,18 +112,11 @@ def _free_in_limits() -> list[int]:
 
 
 def count_bytes(amount: Any, argument: str = "memory") -> int:
-    """Return an amount of memory in bytes.
+    """Return an amount of memory in bytes; an error calls it `argument`.
 
-    Parameters
-    ----------
-    amount : int or str
-        Bytes, or a number with a unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB, GiB, TiB
-        (powers of 1024).
-    argument : str
-        What to call it in an error.
+    It is a number of bytes, or text with a unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB,
+    GiB, TiB (powers of 1024).
 
-    Examples
-    --------
     >>> count_bytes("2GB"), count_bytes("1.5 GiB"), count_bytes(4096)
     (2000000000, 1610612736, 4096)
     """
@@ -157,8 +137,6 @@ def count_bytes(amount: Any, argument: str = "memory") -> int:
 def say_bytes(count: int) -> str:
     """Return an amount of memory as people write it.
 
-    Examples
-    --------
     >>> say_bytes(1_234_567_890), say_bytes(12)
     ('1.2 GB', '12 B')
     """

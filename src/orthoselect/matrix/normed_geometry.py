@@ -30,24 +30,14 @@ if TYPE_CHECKING:
 
 
 class NormedMeasured(NamedTuple):
-    """What is left of columns J.
+    """What is left of columns J."""
 
-    Attributes
-    ----------
-    C, a, d : arrays of shapes (q, len(J)), (len(J),), (len(J),)
-        Z'W, u'W and the squared norms of W.
-    C_centered, d_centered : arrays of shapes (q, len(J)), (len(J),)
-        Z'W_c and the squared norms of W_c.
-    floors : array of shape (len(J),)
-        The norm below which what is left is only rounding.
-    """
-
-    C: Floats
-    a: Floats
-    d: Floats
-    C_centered: Floats
-    d_centered: Floats
-    floors: Floats
+    C: Floats  # Z'W, (q, len(J))
+    a: Floats  # u'W, (len(J),)
+    d: Floats  # squared norms of W, (len(J),)
+    C_centered: Floats  # Z'W_c, (q, len(J))
+    d_centered: Floats  # squared norms of W_c, (len(J),)
+    floors: Floats  # the norm below which what is left is only rounding, (len(J),)
 
 
 class NormedGeometry(ABC):
@@ -73,14 +63,7 @@ def normed_geometry(X: ScaledMatrix, Z: Floats, u: Floats) -> NormedGeometry:
 
 
 class RowNormedGeometry(NormedGeometry):
-    """With the basis Q in memory, N rows.
-
-    Parameters
-    ----------
-    X : ScaledMatrix
-    Z : array of shape (N, q)
-    u : array of shape (N,)
-    """
+    """With the basis Q in memory, N rows; Z is (N, q), u (N,)."""
 
     def __init__(self, X: ScaledMatrix, Z: Floats, u: Floats) -> None:
         self._X, self._Z, self._u = X, Z, u
@@ -113,17 +96,10 @@ class RowNormedGeometry(NormedGeometry):
 
 
 class StreamedNormedGeometry(NormedGeometry):
-    """With nothing of N rows in memory but the responses and the weights.
+    """With nothing of N rows in memory but the responses Z (N, q) and the weights u (N,).
 
     The rows of Q are made anew in each pass (`RemadeBasis`). What is left of columns is reduced to
     triangular factors (`Factor`) with Q and then u leading.
-
-    Parameters
-    ----------
-    X : ScaledMatrix
-        Of a matrix that comes in blocks.
-    Z : array of shape (N, q)
-    u : array of shape (N,)
     """
 
     def __init__(self, X: ScaledMatrix, Z: Floats, u: Floats) -> None:

@@ -41,18 +41,10 @@ _WORTH_A_THREAD = 1e-3  # seconds
 
 
 class Passes(ABC):
-    """Walks over a table in blocks of rows.
+    """Walks over a table in blocks of rows."""
 
-    Attributes
-    ----------
-    n_rows : int or None
-        Rows of all blocks; None as long as that is not known.
-    reading : Reading
-        What counts the passes.
-    """
-
-    n_rows: int | None
-    reading: Reading
+    n_rows: int | None  # of all blocks; None as long as that is not known
+    reading: Reading  # what counts the passes
 
     @abstractmethod
     def run(
@@ -65,15 +57,7 @@ class Passes(ABC):
         prepare: Prepare | None = None,
         along: Sequence[Rows | None] = (),
     ) -> Total:
-        """Make a pass; see above.
-
-        Parameters
-        ----------
-        columns
-            What the blocks are to have.
-        prepare : callable, optional
-            Makes of a block what `add` is given.
-        """
+        """Make a pass over blocks with these columns; `prepare` makes of each what `add` gets."""
 
     @abstractmethod
     def place(self, number: int, rows: slice) -> str:
@@ -124,15 +108,9 @@ class SpreadPasses(Passes):
 class LocalPasses(Passes):
     """Walks one block after the other, here.
 
-    Parameters
-    ----------
-    blocks : callable
-        Given columns, returns an iterable of the blocks, the same rows in the same order at each
-        call. Once prepared, they have `shape` or `n_rows`.
-    n_rows : int, optional
-    reading : Reading, optional
-    place : callable, optional
-        Says what to call a block, by its number and rows.
+    Given columns, `blocks` returns an iterable of the blocks, the same rows in the same order at
+    each call. Once prepared, they have `shape` or `n_rows`. `place` says what to call a block, by
+    its number and rows.
     """
 
     def __init__(
@@ -241,18 +219,11 @@ def _append(work: Callable[..., Part], parts: list[Part], *block: Any) -> None:
 class Reading:
     """What has been read of a table so far.
 
-    Attributes
-    ----------
-    passes : int
-        Walks over its blocks, of all columns or of some.
-    bytes : int
-        Bytes of all that was read, as the blocks had it before anything was made of them.
-    progress : callable, optional
-        Called after each block with the number of the pass, from 1 on, and the bytes so far.
+    `progress` is called after each block with the number of the pass, from 1 on, and the bytes.
     """
 
-    passes: int = 0
-    bytes: int = 0
+    passes: int = 0  # walks over its blocks, of all columns or of some
+    bytes: int = 0  # of all that was read, before anything was made of it
     progress: ReadingProgress | None = None
 
     def stats(self) -> dict[str, int]:
@@ -322,15 +293,6 @@ class ReadAhead(Iterator[Block]):
 
     A caller that stops early closes it, which waits for that thread. The garbage collector waits
     for nothing: it runs wherever it likes, also in a thread that holds what the other one needs.
-
-    Parameters
-    ----------
-    items : iterable
-
-    Examples
-    --------
-    >>> list(ReadAhead(range(3)))
-    [0, 1, 2]
     """
 
     def __init__(self, items: Iterable[Block]) -> None:

@@ -17,25 +17,13 @@ from orthoselect.matrix.base import Floats
 class CodedRows:
     """An array of shape (N, m) whose rows are those of a small table, written out when asked for.
 
-    A response basis of classes is such: rows of a class are alike, up to their weights.
+    A response basis of classes is such: rows of a class are alike, up to their weights. `codes`
+    (N,) says which row of the table (c, m) each row is, `root` (N,) what it is multiplied with;
+    `sizes` (c,) is how often each row of the table occurs, or the sum of root**2 there.
 
-    Parameters
-    ----------
-    codes : integer array of shape (N,)
-        Which row of the table each row is.
-    table : array of shape (c, m)
-    root : array of shape (N,), optional
-        What each row is multiplied with.
-    sizes : array of shape (c,), optional
-        How often each row of the table occurs, or the sum of root**2 there.
-
-    Examples
-    --------
     >>> V = CodedRows(np.array([0, 1, 1], dtype=np.uint8), np.array([[2.0], [-1.0]]))
-    >>> V.shape, V[1:3].tolist()
-    ((3, 1), [[-1.0], [-1.0]])
-    >>> np.ones(3) @ V
-    array([0.])
+    >>> V.shape, V[1:3].tolist(), np.ones(3) @ V
+    ((3, 1), [[-1.0], [-1.0]], array([0.]))
     """
 
     __array_ufunc__ = None  # so that NumPy leaves `root @ V` to this class
@@ -72,16 +60,9 @@ class CodedRows:
 class SpreadRows:
     """An array of N rows in pieces, each of which is made where the rows are.
 
-    Parameters
-    ----------
-    handles : sequence of sequences
-        What each piece is made from, one handle for each partition; only the passes know what a
-        handle is.
-    make : callable
-        Given what the handles of one partition stand for, returns its rows.
-    shape : tuple of int
-    passes : SpreadPasses
-        What ``[:]`` writes all rows out by, here.
+    `handles` are what each piece is made from, one handle for each partition; only the passes,
+    which write all rows out for ``[:]``, know what a handle is. Given what the handles of one
+    partition stand for, `make` returns its rows.
     """
 
     handles: tuple[Sequence[Any], ...]
@@ -117,21 +98,11 @@ def _work_on_made(
 
 @dataclass(frozen=True)
 class SpreadWeights(SpreadRows):
-    """Row weights where the rows are, and what is known of all of them.
+    """Row weights where the rows are, and what is known of all of them."""
 
-    Attributes
-    ----------
-    total : float
-        Their sum.
-    n_live : int
-        How many rows have any weight.
-    whole : bool
-        Whether all are whole numbers.
-    """
-
-    total: float
-    n_live: int
-    whole: bool
+    total: float  # their sum
+    n_live: int  # how many rows have any weight
+    whole: bool  # whether all are whole numbers
 
     @staticmethod
     def of(rows: SpreadRows, total: float, n_live: int, *, whole: bool) -> SpreadWeights:

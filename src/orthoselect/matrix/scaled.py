@@ -35,24 +35,12 @@ _BLOCK_NUMBERS = 1 << 13  # numbers worked on at a time, in the nearest cache
 
 @dataclass
 class Work:
-    """What has been asked of a table so far.
+    """What has been asked of a table so far."""
 
-    Attributes
-    ----------
-    passes : int
-        Reads of the whole table.
-    products : int
-        Columns that the whole table was multiplied with.
-    columns : int
-        Single columns read.
-    excess : float
-        How much larger than usual errors of Gram columns have to be expected; at least 1.
-    """
-
-    passes: int = 0
-    products: int = 0
-    columns: int = 0
-    excess: float = 1.0
+    passes: int = 0  # reads of the whole table
+    products: int = 0  # columns that the whole table was multiplied with
+    columns: int = 0  # single columns read
+    excess: float = 1.0  # how much larger than usual errors of Gram columns have to be expected
 
 
 @dataclass(frozen=True)
@@ -61,29 +49,14 @@ class ScaledMatrix:
 
     Columns that are not `alive` are all zero: those of zeros, those that do not vary if means are
     removed, and ignored ones.
-
-    Attributes
-    ----------
-    means : array of shape (n,) or None
-        What is taken off the columns of `matrix`; None for nothing.
-    factors : array of shape (n,)
-        What they are multiplied with then: one over their norm, 0 for those that are not alive.
-    alive : boolean array of shape (n,)
-        Columns that are not zero.
-    sizes : array of shape (n,)
-        One rounding of the stored column, relative to its norm; see `Basis`.
-    root : array of shape (N,), SpreadRows or None
-        Square roots of the row weights.
-    work : Work
-        What has been asked so far.
     """
 
     matrix: Matrix
-    means: Floats | None
-    factors: Floats
-    alive: NDArray[np.bool_]
-    sizes: Floats
-    root: Rows | None
+    means: Floats | None  # what is taken off the columns of `matrix`, (n,); None for nothing
+    factors: Floats  # what they are multiplied with then, (n,): one over their norm, 0 if not alive
+    alive: NDArray[np.bool_]  # columns that are not zero, (n,)
+    sizes: Floats  # one rounding of the stored column, relative to its norm, (n,); see `Basis`
+    root: Rows | None  # square roots of the row weights, (N,)
     work: Work
 
     @property
@@ -207,25 +180,13 @@ def _products_of(
 
 @dataclass(frozen=True)
 class CenteredMatrix(ScaledMatrix):
-    """A matrix with weighted means removed and columns scaled to norm one.
-
-    Attributes
-    ----------
-    norms : array of shape (n,)
-        Norm of each centered column before scaling, in the units of `matrix`.
-    noise : array of shape (n,)
-        Relative error of the squared norms.
-    total : float
-        Sum of the row weights: the number of rows, if they have none.
-    whole : array of shape (n, n) or None
-        All inner products, if the first look took them.
-    """
+    """A matrix with weighted means removed and columns scaled to norm one."""
 
     means: Floats
-    norms: Floats
-    noise: Floats
-    total: float
-    whole: Floats | None = None
+    norms: Floats  # of the centered columns before scaling, (n,), in the units of `matrix`
+    noise: Floats  # relative error of the squared norms, (n,)
+    total: float  # sum of the row weights: the number of rows, if they have none
+    whole: Floats | None = None  # all inner products, (n, n), if the first look took them
 
     @property
     def arithmetic(self) -> float:
@@ -387,26 +348,8 @@ def normalize(
 ) -> tuple[ScaledMatrix, Floats]:
     """Take the first look at a matrix: norms, Z'X and whether all is finite. Nothing is centered.
 
-    One read of X, two if squares of columns leave the range of numbers.
-
-    Parameters
-    ----------
-    matrix : Matrix
-    Z : array of shape (N, q)
-        Columns of norm one, made of weighted rows.
-    w : array of shape (N,), optional
-        Row weights, not all zero.
-    ignored : indices, optional
-        Columns that nobody will ask for; they may hold anything.
-
-    Returns
-    -------
-    scaled : ScaledMatrix
-    ZtX : array of shape (q, n)
-
-    Raises
-    ------
-    NonFiniteColumns
+    One read of X, two if squares of columns leave the range of numbers. Z (N, q) are columns of
+    norm one, made of weighted rows; w and `ignored` as for `center`, which raises the same, too.
     """
     root, looks = roots_of(w), 1
     wanted = np.ones(matrix.shape[1], dtype=bool)

@@ -133,15 +133,8 @@ _DENSE = 1 << 18  # numbers that may be written out
 
 
 class SparseMatrix(Matrix):
-    """A sparse matrix or array of any SciPy format, held by columns (CSC).
+    """A sparse matrix or array of any SciPy format, held by columns (CSC); it is only ever read.
 
-    Parameters
-    ----------
-    X : sparse matrix or array of shape (N, n)
-        Real numbers or booleans; it is only ever read.
-
-    Notes
-    -----
     A shift would fill the zeros, so it is taken only by columns that have none. No other column
     needs it: with one zero in N rows the mean is at most sqrt(N) spreads away from zero.
     """

@@ -27,13 +27,7 @@ Project = Callable[[Indices | None], tuple[Columns, Prepare | None]]
 
 
 class StackedMatrix(Matrix):
-    """The columns of several matrices with the same rows, one after the other.
-
-    Parameters
-    ----------
-    parts : sequence of Matrix
-        At least one.
-    """
+    """The columns of several matrices, at least one, with the same rows, one after the other."""
 
     def __init__(self, parts: Sequence[Matrix]) -> None:
         self._parts = list(parts)
@@ -108,23 +102,13 @@ def _as_they_come(J: Indices | None) -> tuple[Columns, Prepare | None]:
 
 
 class BlockMatrix(Matrix):
-    """A table in blocks of rows.
+    """A table in blocks of rows; `template` is one without rows, of the same kind as all others.
 
-    Parameters
-    ----------
-    passes : Passes
-        Over all rows; their number is known.
-    template : Matrix
-        A block without rows, of the same kind as all others.
-    project : callable, optional
-        Given columns J, or None for all, returns what to ask the passes for, and what makes a
-        matrix of a block. J is a hint: a source that can read some columns alone may give blocks
-        that answer `columns` and `block_gram` of those only (`ProjectedMatrix`). By default
-        blocks are matrices as they come.
-    sample : array of shape (any number, n), optional
-        A few rows to guess offsets from; without it they cost a pass of their own.
-    memory : int, optional
-        Bytes that products may take; by default half of what is free.
+    Given columns J, or None for all, `project` returns what to ask the passes for, and what makes a
+    matrix of a block. J is a hint: a source that can read some columns alone may give blocks that
+    answer `columns` and `block_gram` of those only (`ProjectedMatrix`). Offsets are guessed from
+    `sample`, a few rows; without it they cost a pass of their own. `memory` are the bytes that
+    products may take, by default half of what is free.
     """
 
     def __init__(
@@ -256,18 +240,10 @@ def _present(prepare: Prepare | None, moves: Moves, block: Any) -> Matrix:
 
 
 class ProjectedMatrix(Matrix):
-    """Some columns of a block, under the numbers that they have in the table.
+    """Columns J of a block, in that order, under the numbers they have in a table of n columns.
 
     It answers `columns`, `block_gram` and what follows from them, for these columns; `cross` and
     `scan` need all.
-
-    Parameters
-    ----------
-    part : Matrix
-        The columns J, in that order.
-    J : indices
-    n : int
-        How many columns the table has.
     """
 
     def __init__(self, part: Matrix, J: Indices, n: int) -> None:

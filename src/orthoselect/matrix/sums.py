@@ -16,8 +16,6 @@ _SLAB = 1 << 17  # numbers added at a time, for the cache
 class RunningSums:
     """Running sums of several arrays, which remember what each addition rounds away.
 
-    Examples
-    --------
     >>> sums = RunningSums()
     >>> sums.add([np.array([1.0]), np.array([2.0, 3.0])])
     >>> for _ in range(10_000):
@@ -74,17 +72,8 @@ class Merging(Generic[Part]):
     """Parts that are merged two and two as they come, neighbors first.
 
     Each goes through few merges only, and at most as many are kept as their number has binary
-    digits.
+    digits. `stack` has parts to begin with and the heights of their trees of merges, highest first.
 
-    Parameters
-    ----------
-    merge : callable
-        Puts two parts together.
-    stack : sequence of (int, part)
-        Parts to begin with and the heights of their trees of merges, highest first.
-
-    Examples
-    --------
     >>> parts = Merging(lambda a, b: f"({a}{b})")
     >>> for part in "abcde":
     ...     parts.add(part)

@@ -44,22 +44,7 @@ Total = list[Floats]
 
 
 class Job:
-    """Work that another thread does, unless it is canceled before one has begun.
-
-    Parameters
-    ----------
-    work : callable
-
-    Examples
-    --------
-    >>> job = Job(lambda: 6 * 7)
-    >>> start_thread(job.run)
-    True
-    >>> job.result()
-    42
-    >>> Job(print).cancel()
-    True
-    """
+    """Work that another thread does, unless it is canceled before one has begun."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self._work: Callable[[], Any] | None = work
@@ -114,13 +99,7 @@ class Job:
 
 
 class Pool:
-    """Threads that wait for jobs, started as they are needed, and never ended.
-
-    Parameters
-    ----------
-    most : int
-        How many threads there may be.
-    """
+    """Threads that wait for jobs, started as they are needed, at most so many, and never ended."""
 
     def __init__(self, most: int) -> None:
         self._most, self._n_threads = most, 0
@@ -300,21 +279,11 @@ def run_tasks(
     """Do tasks in a few threads, whichever is free taking the next few; return their total.
 
     Tasks are always put together in the same way, so that the total does not depend on the number
-    of threads or on which was quicker, to the last digit.
-
-    Parameters
-    ----------
-    tasks : sequence
-    work : callable
-        Does one task, adding to a total.
-    *shapes : tuples of int
-        Those of the arrays of a total, which begin as zeros.
-    cost : float
-        Multiplications in all: small jobs are not worth a second thread.
-    merge : callable
-        Takes the total of a bundle of tasks into that of the bundles before it.
-    shared : bool
-        Whether there is one total for all tasks, each of which writes to a place of its own.
+    of threads or on which was quicker, to the last digit. `work` does one task, adding to a total:
+    arrays of these shapes, which begin as zeros. `merge` takes the total of a bundle of tasks into
+    that of the bundles before it; if `shared`, there is one total for all, and each task writes to
+    a place of its own. `cost` are the multiplications in all: small jobs are not worth a second
+    thread.
     """
     size = max(1, -(-len(tasks) // BUNDLES))
     bundles = [tasks[start : start + size] for start in range(0, len(tasks), size)]

@@ -41,23 +41,15 @@ _LOWEST, _HIGHEST = -1000, 1000  # exponents; a column of zeros has the lowest
 class Triangle:
     """What is left of some rows.
 
-    Attributes
-    ----------
-    R : array of shape (p, p)
-    shift : array of shape (p,)
-    exponents : integer array of shape (p,)
-
-    Examples
-    --------
     >>> A = np.array([[1.0, 3.0], [1.0, 5.0], [1.0, 7.0]])
     >>> whole = Triangle.of(A).merge(Triangle.of(A[:1]))
     >>> whole.means(), whole.gram()
     (array([1. , 4.5]), array([[ 4., 18.], [18., 92.]]))
     """
 
-    R: Floats
-    shift: Floats
-    exponents: NDArray[np.intp]
+    R: Floats  # (p, p)
+    shift: Floats  # (p,)
+    exponents: NDArray[np.intp]  # (p,)
 
     @staticmethod
     def of(A: Floats, weights: Floats | None = None) -> Triangle:
@@ -112,11 +104,7 @@ class Triangle:
     def table(self, J: Indices) -> tuple[Floats, Floats]:
         """Return rows and shifts with the means and mean products of columns J, for equal weights.
 
-        Returns
-        -------
-        Z : array of shape (p, len(J))
-        middle : array of shape (len(J),)
-            The rows of Z + middle stand for all rows, in units of 2**exponents[J].
+        The rows of Z (p, len(J)) + middle (len(J),) stand for all, in units of 2**exponents[J].
         """
         p, R = self.p, self.R[:, J]
         # A reflection that turns the first axis into (1, ..., 1)/sqrt(p): means become means.
@@ -168,12 +156,7 @@ class Triangles:
     """Rows as they come: few ones wait, many become a triangle, triangles merge pairwise.
 
     A tree of merges rounds as often as its height; one merge after the other would round as often
-    as there are blocks.
-
-    Parameters
-    ----------
-    stack : sequence of (int, Triangle)
-        As for `Merging`.
+    as there are blocks. `stack` as for `Merging`.
     """
 
     def __init__(self, stack: Iterable[tuple[int, Triangle]] = ()) -> None:
@@ -296,29 +279,18 @@ class Factor:
     digits of nearly dependent columns survive.
 
     Factors of two blocks merge into that of both, in any order, and so they can be made anywhere.
-
-    Attributes
-    ----------
-    R : array of shape (k, k)
-    H : array of shape (k, r)
-    K : array of shape (k, m)
-    squares : array of shape (r,)
-        Squared norms of W.
-    UtW : array of shape (m, r)
     """
 
     R: Floats
     H: Floats
     K: Floats
-    squares: Floats
-    UtW: Floats
+    squares: Floats  # squared norms of W, (r,)
+    UtW: Floats  # (m, r)
 
     @staticmethod
     def of(A: Floats, B: Floats, V: Floats) -> Factor:
         """Reduce the rows of [A B V].
 
-        Examples
-        --------
         >>> A, B, V = np.array([[3.0], [4.0]]), np.array([[0.0], [5.0]]), np.zeros((2, 0))
         >>> factor = Factor.of(A, B, V)
         >>> abs(factor.R), abs(factor.H), factor.squares
