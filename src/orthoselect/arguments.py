@@ -28,18 +28,10 @@ def find_columns(
     groups: Mapping[str, Sequence[int]] = {},
     places: Mapping[str, int] | None = None,
 ) -> list[int]:
-    """Turn names, indices or a mask into column indices, in the order given.
+    """Turn names, indices or a mask into column indices, in the order given; None is no column.
 
-    Parameters
-    ----------
-    spec : str, int, sequence of either, or boolean mask; None is no column
-    names : sequence of str
-    argument : str
-        What to call it in an error.
-    groups : mapping of str to columns
-        Names that stand for several columns.
-    places : mapping of str to int, optional
-        Where each name stands, for those who ask often.
+    `argument` is what to call it in an error; `groups` are names that stand for several columns;
+    `places` says where each name stands, for those who ask often.
 
     Examples
     --------
@@ -99,26 +91,14 @@ def is_whole(value: Any) -> bool:
 
 
 def target_in_code(names: Sequence[str]) -> str:
-    """Return what to write for a response in a call of `select`; none are given values.
-
-    Examples
-    --------
-    >>> target_in_code(["a"]), target_in_code(["a", "b"]), target_in_code([])
-    ("'a'", "['a', 'b']", 'target')
-    """
+    """Return what to write for the response in a call; without names, values were given."""
     if not names:
         return "target"
     return repr(names[0] if len(names) == 1 else list(names))
 
 
 def find_groups(groups: Any, names: Sequence[str]) -> dict[str, list[int]]:
-    """Turn a mapping of names to columns, or a label per column, into disjoint groups.
-
-    Examples
-    --------
-    >>> find_groups(["left", None, "left"], ["a", "b", "c"])
-    {'left': [0, 2]}
-    """
+    """Turn a mapping of names to columns, or a label per column, into disjoint groups."""
     if groups is None:
         return {}
     if isinstance(groups, Mapping):
@@ -183,13 +163,8 @@ def check_one_role(
 ) -> None:
     """Raise where a column has two roles, or is included twice.
 
-    Parameters
-    ----------
-    roles : mapping of "target", "sample_weight", "exclude" and "include" to columns
-    names : sequence of str
-        All columns of the table.
-    groups : mapping of str to columns
-        Members of groups may be included and excluded, but are features.
+    `roles` are the columns of "target", "sample_weight", "exclude" and "include". Members of groups
+    may be included and excluded, but are features.
     """
     roles_of: dict[int, str] = {}
     for role, columns in roles.items():
@@ -246,13 +221,7 @@ def check_some_left(available: int) -> None:
 
 
 def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
-    """Return the value if it is one of the choices.
-
-    Examples
-    --------
-    >>> check_choice("err", ["socc", "err"], "criterion")
-    'err'
-    """
+    """Return the value if it is one of the choices."""
     choices = list(choices)
     if not isinstance(value, str) or value not in choices:
         expected = ", ".join(map(repr, choices))

@@ -143,12 +143,7 @@ class MeanStdDiscretizer(Discretizer):
 
 
 def equal_width(n_bins: int) -> KBinsDiscretizer:
-    """Return scikit-learn's discretizer for bins of equal width.
-
-    Parameters
-    ----------
-    n_bins : int
-        At least 2.
+    """Return scikit-learn's discretizer for at least 2 bins of equal width.
 
     Examples
     --------

@@ -25,8 +25,6 @@ def listing(names: Iterable[object]) -> str:
 
     Examples
     --------
-    >>> listing(["a", "b"])
-    '`a`, `b`'
     >>> listing(range(7))
     '`0`, `1`, `2`, `3`, `4` and 2 more'
     """
@@ -37,27 +35,13 @@ def listing(names: Iterable[object]) -> str:
 
 
 def did_you_mean(unknown: Iterable[object], known: Sequence[str], most: int = 3) -> str:
-    """Return a question with the known names that are nearest to unknown ones, "" if none is near.
-
-    Examples
-    --------
-    >>> did_you_mean(["petal lenght"], ["petal length", "kind"])
-    'did you mean `petal length`?'
-    """
+    """Return a question with the known names nearest to unknown ones, "" if none is near."""
     near = [k for name in unknown for k in difflib.get_close_matches(str(name), known, n=most)]
     return f"did you mean {listing(dict.fromkeys(near))}?" if near else ""
 
 
 def shortened(words: str) -> str:
-    """Return a message without the middle of names and values that are too long to read.
-
-    Examples
-    --------
-    >>> shortened("there is no `a`: the columns are `b`.")
-    'there is no `a`: the columns are `b`.'
-    >>> len(shortened(f"there is no `{'a' * 100_000}`: the columns are `b`."))
-    213
-    """
+    """Return a message without the middle of names and values that are too long to read."""
     words = _LONG.sub(lambda found: f"{found[0][:_HEAD]}...{found[0][-_TAIL:]}", words)
     if len(words) > _READABLE:
         words = f"{words[: _READABLE // 2]} ... {words[-_READABLE // 2 :]}"

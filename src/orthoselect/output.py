@@ -29,27 +29,10 @@ _TEMPORARY = re.compile(r"\.orthoselect-[0-9a-f]{8}(\..*)?", re.DOTALL)
 def replacing(path: str | Path) -> Iterator[Path]:
     """Write a file beside its place, then rename it: a file that is there is never half written.
 
-    Parameters
-    ----------
-    path : str or Path
-        Where the file shall be. A link is followed; a pipe or device is written as it is.
-
-    Yields
-    ------
-    temporary : Path
-        Where to write, with the suffix of `path`. It is renamed onto `path` when the block ends,
-        and removed if the block raises anything. A process that is killed leaves it behind; the
-        next one that writes to the folder removes it.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> with replacing(Path(folder.name) / "answer.txt") as temporary:
-    ...     _ = temporary.write_text("42")
-    >>> [file.name for file in Path(folder.name).iterdir()]
-    ['answer.txt']
-    >>> folder.cleanup()
+    Yields where to write, with the suffix of `path`. It is renamed onto `path` when the block ends,
+    and removed if the block raises anything. A process that is killed leaves it behind; the next
+    one that writes to the folder removes it. A link is followed; a pipe or device is written as it
+    is.
     """
     place = check_place(path)
     if place.exists() and not place.is_file():
@@ -99,18 +82,6 @@ def check_keeps_source(
 
     A number among the files of the table is one that is open; `argument` is what to call the file
     to write.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> file = Path(folder.name) / "table.csv"
-    >>> file.touch()
-    >>> check_keeps_source(Path(folder.name) / "other.csv", [file], "path")
-    >>> check_keeps_source(file, [file], "path")
-    Traceback (most recent call last):
-    orthoselect.errors.InputError: `path` should not be a file of the table itself; ...
-    >>> folder.cleanup()
     """
     written = None if overwrite else _regular(path)
     if written is None:

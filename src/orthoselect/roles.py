@@ -37,33 +37,16 @@ from orthoselect.read import (
 
 @dataclass(frozen=True)
 class Problem:
-    """What to select from, and what for.
+    """What to select from, and what for. Columns of the table are given by positions."""
 
-    Attributes
-    ----------
-    table : Table
-        All columns but those that are skipped.
-    response : Response
-    weights : array of shape (N,), SpreadWeights or None
-        Spread where the response is.
-    groups : mapping of str to columns of the table
-    include : list of int
-        Columns to be taken first.
-    exclude : list of int
-        Columns never to be taken.
-    skip : set of int
-        Those, and the columns of the response and of the weights.
-    settled : mapping of str to value
-        Options that were settled before anything was asked; a path reports them as its own.
-    """
-
-    table: Table
+    table: Table  # all columns but those that are skipped
     response: Response
-    weights: Rows | None
+    weights: Rows | None  # spread where the response is
     groups: Mapping[str, Sequence[int]]
-    include: list[int]
-    exclude: list[int]
-    skip: set[int]
+    include: list[int]  # columns to be taken first
+    exclude: list[int]  # columns never to be taken
+    skip: set[int]  # those, and the columns of the response and of the weights
+    # Options that were settled before anything was asked; a path reports them as its own.
     settled: Mapping[str, Any] = field(default_factory=dict)
 
     def names_of(self, columns: Sequence[int]) -> list[str]:
@@ -73,40 +56,19 @@ class Problem:
 
 @dataclass(frozen=True)
 class Roles:
-    """A table that was looked at, and what each of its columns is for.
+    """A table that was looked at, and what each of its columns is for."""
 
-    Attributes
-    ----------
-    data : Dataset, array, SciPy sparse, dataframe or the like
-        What was given, without columns that are no features.
-    source : Source
-        The same, for reading.
-    target : str, list of str or array-like
-        The response: the names of its columns, or its values.
-    target_columns : list of int
-        Its columns, if the table has them.
-    weight_column : int or None
-        The column of the row weights, if the table has it.
-    task : str
-    groups : mapping of str to columns
-    include, exclude : list of int
-    skip : set of int
-        Columns that are no candidates: those excluded, the response and the weights.
-    categorical : set of int
-        Columns that hold labels.
-    """
-
-    data: Any
-    source: Source
-    target: Any
-    target_columns: list[int]
-    weight_column: int | None
+    data: Any  # what was given, without columns that are no features
+    source: Source  # the same, for reading
+    target: Any  # the response: the names of its columns, or its values
+    target_columns: list[int]  # its columns, if the table has them
+    weight_column: int | None  # that of the row weights, if the table has it
     task: str
     groups: Mapping[str, list[int]]
     include: list[int]
     exclude: list[int]
-    skip: set[int]
-    categorical: set[int]
+    skip: set[int]  # columns that are no candidates: those excluded, the response and the weights
+    categorical: set[int]  # columns that hold labels
 
 
 def holds_no_rows(data: Any) -> bool:
@@ -137,10 +99,7 @@ def find_roles(
 ) -> Roles:
     """Look at a table of any kind, and settle what each column is for; arguments as of `select`.
 
-    Parameters
-    ----------
-    fewest_rows : int
-        How many rows a table in memory has to have.
+    A table in memory has to have at least `fewest_rows`.
     """
     source = open_source(data, fewest_rows)
     names, unfit = source.names, []
@@ -187,12 +146,8 @@ def clean(
 ) -> Dataset:
     """Leave out of a file what cannot be selected from, and see to its missing values.
 
-    Parameters
-    ----------
-    missing : {"error", "drop-rows", "drop-columns"}
-        As for `drop_missing`.
-    target, categorical_features, groups, include, exclude, sample_weight
-        As for `select`, which takes what is returned; each column should have one role.
+    `missing` is as for `drop_missing`, the others as for `select`, which takes what is returned;
+    each column should have one role.
     """
     target, names = dataset.find_target(target), dataset.names
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
@@ -254,12 +209,7 @@ def open_problem(
 ) -> Problem:
     """Read a table and a response of any kind; the arguments are those of `select`.
 
-    Parameters
-    ----------
-    keep_whole_weights : bool
-        Whether weights that are whole numbers stay as they are.
-    **asked
-        `task`, `categorical_features`, `groups`, `include` and `exclude`.
+    `keep_whole_weights` says whether weights that are whole numbers stay as they are.
     """
     roles = find_roles(data, target, sample_weight=sample_weight, **asked)
     source, column = roles.source, roles.weight_column
@@ -279,22 +229,13 @@ class Fitted:
     """A table whose columns have names, with those of the response and the weights last.
 
     The place of a feature is then that among the features alone, as `fit` counts them.
-
-    Attributes
-    ----------
-    X : Dataset, Source or DaskTable
-    y, sample_weight
-        As for `select`: names of columns of X, or values.
-    names : sequence of str
-        The features; columns of X after these are the response and the weights.
-    called : sequence of str
-        What the features are called where columns are named; not x0, x1, ... if some are taken out.
     """
 
-    X: Any
-    y: Any
-    sample_weight: Any
-    names: Sequence[str]
+    X: Any  # Dataset, Source or DaskTable
+    y: Any  # as for `select`: names of columns of X, or values
+    sample_weight: Any  # likewise
+    names: Sequence[str]  # the features; columns of X after these are the response and the weights
+    # What the features are called where columns are named; not x0, x1, ... if some are taken out.
     called: Sequence[str]
 
     @staticmethod

@@ -53,16 +53,7 @@ class Entry:
 
 
 def find_entries(methods: Any) -> list[Entry]:
-    """Return the methods that were asked for; none for None, which is the usual ones.
-
-    Examples
-    --------
-    >>> find_entries(["socc"])
-    [Entry(name='socc', method='socc', options={}, unfit=None)]
-    >>> entries = find_entries({"jmi": {}, "jmi, 5 bins": {"method": "jmi", "bins": 5}})
-    >>> entries[1].method, entries[1].options
-    ('jmi', {'bins': 5})
-    """
+    """Return the methods that were asked for; none for None, which is the usual ones."""
     if methods is None:
         return []
     if isinstance(methods, Mapping):
@@ -99,14 +90,7 @@ def usual_entries(data: ComparedData) -> list[Entry]:
 
 
 def with_options(entries: list[Entry], options: Mapping[str, Any]) -> list[Entry]:
-    """Give options to the methods that have them; one that none has is an error.
-
-    Examples
-    --------
-    >>> entries = with_options(find_entries(["socc", "jmi"]), {"bins": 5})
-    >>> [entry.options for entry in entries]
-    [{}, {'bins': 5}]
-    """
+    """Give options to the methods that have them; one that none has is an error."""
     own = [METHODS[entry.method].options for entry in entries]
     unknown = [name for name in options if not any(name in known for known in own)]
     if unknown:

@@ -332,14 +332,9 @@ def _by_size(sizes: dict[int, float]) -> list[int]:
 class PenalizedLeastSquares:
     """The model of one table, with a warm start from each solution to the next.
 
-    `l1_ratio` is the l of the objective; `tol` and `max_iter` are as in scikit-learn.
-
-    Attributes
-    ----------
-    working : integer array
-        Columns of the working set; rows of a solution.
-    largest : float
-        The smallest penalty for which nothing enters.
+    `l1_ratio` is the l of the objective; `tol` and `max_iter` are as in scikit-learn. `working` are
+    the columns of the working set, the rows of a solution; `largest` is the smallest penalty for
+    which nothing enters.
     """
 
     def __init__(self, data: _Centered, l1_ratio: float, tol: float, max_iter: int) -> None:

@@ -16,24 +16,10 @@ from orthoselect.matrix.base import Floats
 
 
 class RankingState(State):
-    """A ranking, walked from the top.
+    """A ranking, walked from the top; `value` is the sum of the scores taken.
 
-    `value` is the sum of the scores taken.
-
-    Parameters
-    ----------
-    order : sequence of int
-        Features, best first; those that are not in it have no claim.
-    scores : array of shape (number of features,)
-        What taking each is said to add.
-    reason : str
-        Why there are no more in the order.
-
-    Examples
-    --------
-    >>> state = RankingState([2, 0], np.array([0.5, 0.0, 0.75]), "no other is any good.")
-    >>> state.best(np.array([True, True, True])), state.best(np.array([True, True, False]))
-    (2, 0)
+    `order` has features, best first; those that are not in it have no claim, and `reason` says why.
+    `scores` are what taking each of all features is said to add.
     """
 
     def __init__(self, order: Sequence[int], scores: Floats, reason: str) -> None:

@@ -18,85 +18,43 @@ _ROUNDING = 1e-9  # the same features in another order give scores this close
 
 @dataclass(frozen=True)
 class FoldRun:
-    """What one method did on one fold.
-
-    Attributes
-    ----------
-    method : str
-    repeat, fold : int
-        Which fold it was, both from 1 on.
-    features : tuple of str
-        What it selected on the training rows, in order.
-    seconds : float
-        How long that took.
-    scores : mapping of int to (float, float)
-        For each number of features, the model's score on the training and on the validation rows.
-        There is none for more features than were selected.
-    """
+    """What one method did on one fold."""
 
     method: str
-    repeat: int
-    fold: int
-    features: tuple[str, ...]
-    seconds: float
+    repeat: int  # from 1 on
+    fold: int  # from 1 on
+    features: tuple[str, ...]  # what it selected on the training rows, in order
+    seconds: float  # how long that took
+    # For each number of features, the model's score on the training and on the validation rows.
+    # There is none for more features than were selected.
     scores: Mapping[int, tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class ComparedMethod:
-    """One of the methods that were compared.
-
-    Attributes
-    ----------
-    name : str
-    summary : str
-        What it is, in one line.
-    failed : str or None
-        Why there is nothing of it, if so.
-    """
+    """One of the methods that were compared."""
 
     name: str
-    summary: str
-    failed: str | None = None
+    summary: str  # what it is, in one line
+    failed: str | None = None  # why there is nothing of it, if so
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What was asked of a comparison.
+    """What was asked of a comparison."""
 
-    Attributes
-    ----------
-    title : str
-        What to call the data.
-    target : str
-        What to call the response.
-    task : {"classification", "regression"}
-    estimator, scoring : str
-        The model, and what it was judged by.
-    folds, repeats : int
-    seed : int
-    sizes : tuple of int
-        Numbers of features.
-    created : str
-        When, in ISO format.
-    data : mapping
-        Facts about the data, plain.
-    reproduce : mapping
-        How to do it again, plain.
-    """
-
-    title: str
-    target: str
-    task: str
+    title: str  # what to call the data
+    target: str  # what to call the response
+    task: str  # "classification" or "regression"
     estimator: str
-    scoring: str
+    scoring: str  # what the estimator was judged by
     folds: int
     repeats: int
     seed: int
-    sizes: tuple[int, ...]
-    created: str = ""
-    data: Mapping[str, Any] = field(default_factory=dict)
-    reproduce: Mapping[str, Any] = field(default_factory=dict)
+    sizes: tuple[int, ...]  # numbers of features
+    created: str = ""  # when, in ISO format
+    data: Mapping[str, Any] = field(default_factory=dict)  # facts about the data, plain
+    reproduce: Mapping[str, Any] = field(default_factory=dict)  # how to do it again, plain
 
 
 class Comparison:

@@ -85,15 +85,9 @@ def as_html(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) 
 
 
 def as_frame(kinds: Mapping[str, str], rows: Sequence[Sequence[Any]], backend: Backend) -> Any:
-    """Return the rows as a dataframe.
+    """Return the rows as a dataframe of an installed library.
 
-    Parameters
-    ----------
-    kinds : mapping of str to str
-        The columns, and what each holds by narwhals' names: "Int64", "Float64", "String".
-    rows : sequence of rows
-    backend : {"pandas", "polars", "pyarrow"}
-        Which library's dataframe; it has to be installed.
+    `kinds` are the columns, and what each holds by narwhals' names: "Int64", "Float64", "String".
     """
     import narwhals as nw
 
@@ -107,13 +101,7 @@ def as_frame(kinds: Mapping[str, str], rows: Sequence[Sequence[Any]], backend: B
 
 
 def finite(value: float) -> float | None:
-    """Return a plain float; None for what JSON has no number for.
-
-    Examples
-    --------
-    >>> finite(float("nan")), finite(0.25)
-    (None, 0.25)
-    """
+    """Return a plain float; None for what JSON has no number for."""
     return float(value) if math.isfinite(value) else None
 
 
@@ -141,18 +129,8 @@ def plain(value: Any) -> Any:
 class Formulas:
     """Text that a spreadsheet would run as formulas, on its way to CSV or TSV.
 
-    Parameters
-    ----------
-    escape : bool or None
-        Whether to put an apostrophe before it, so that spreadsheets show it; None to leave it as
-        it is, with a warning.
-
-    Attributes
-    ----------
-    count : int
-        How many such texts there were.
-    example : str or None
-        The first of them.
+    `escape` says whether to put an apostrophe before it, so that spreadsheets show it; None leaves
+    it as it is, with a warning. `count` is how many such texts there were, `example` the first.
 
     Examples
     --------
