@@ -27,22 +27,12 @@ _PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib", "threadpoolctl")
 
 @dataclass(frozen=True)
 class Step:
-    """How far a run has come.
+    """How far a run has come."""
 
-    Attributes
-    ----------
-    done, total : int
-        Tasks; those that an earlier run had done are counted.
-    label : str
-        What was done last.
-    seconds_left : float or None
-        About how long it will take still; None as long as nothing is known.
-    """
-
-    done: int
+    done: int  # tasks; those that an earlier run had done are counted
     total: int
-    label: str
-    seconds_left: float | None
+    label: str  # what was done last
+    seconds_left: float | None  # about how long it will still take; None if nothing is known
 
 
 Progress = Callable[[Step], None]
@@ -52,12 +42,8 @@ _Call = tuple[Experiment, Task]
 class StudyFailed(InputError):  # noqa: N818 - what happened, in the user's words
     """Data sets are damaged or tasks raised; the others were run, and what came out is kept.
 
-    Attributes
-    ----------
-    failures : list of (str, str)
-        Tasks that raised, and what.
-    damaged : dict of name to str
-        Data sets that could not be read, and why.
+    `failures` are the tasks that raised, each with what it raised; `damaged` are the data sets that
+    could not be read, by name, and why.
     """
 
     def __init__(
@@ -76,13 +62,7 @@ class StudyFailed(InputError):  # noqa: N818 - what happened, in the user's word
 
 
 def list_experiments() -> list[dict[str, str]]:
-    """Return name, title and question of every experiment.
-
-    Examples
-    --------
-    >>> [experiment["name"] for experiment in list_experiments()][:3]
-    ['iris', 'binomial', 'multinomial']
-    """
+    """Return name, title and question of every experiment."""
     return [{"name": e.name, "title": e.title, "about": e.about} for e in EXPERIMENTS.values()]
 
 

@@ -79,31 +79,9 @@ def tell(damage: Iterable[str]) -> None:
 class Store:
     """The results of one experiment in a folder.
 
-    Parameters
-    ----------
-    folder : Path
-    experiment : str
-    writing : bool, default=False
-        Whether results will be added: the file is made if there is none, and mended if it is
-        damaged. Without it nothing is changed.
-
-    Attributes
-    ----------
-    path, manifest_path : Path
-        The results, and what the last run was asked for.
-    damage : list of str
-        What is damaged and where it was put, a line for each file.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> store = Store(Path(folder.name), "iris", writing=True)
-    >>> task = Task("iris", {"seed": 0})
-    >>> store.add(task, [Row(measure="gain", value=0.5)], seconds=0.1)
-    >>> Store(Path(folder.name), "iris").rows([task.name])
-    [Row(dataset='', ..., measure='gain', value=0.5, note='')]
-    >>> folder.cleanup()
+    `writing` says that results will be added: the file is made if there is none, and mended if it
+    is damaged. Without it nothing is changed. `damage` has a line for each damaged file: what is
+    wrong, and where it was put.
     """
 
     def __init__(self, folder: Path, experiment: str, *, writing: bool = False) -> None:

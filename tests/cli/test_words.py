@@ -9,7 +9,7 @@ import pytest
 from orthoselect import select
 from orthoselect.errors import InputError
 from orthoselect.read import FileBlocks, read_source
-from orthoselect_study.datasets.copies import read_archive
+from orthoselect_study.datasets.sets import read_archive
 
 # Links
 

@@ -10,7 +10,7 @@ import sklearn.datasets
 from sklearn.utils import Bunch
 
 from orthoselect_study import DATASETS
-from orthoselect_study.datasets import DataSource, Missing, copies, gisette, load
+from orthoselect_study.datasets import DataSource, Missing, gisette, load, sets
 
 
 def what_is_wrong(name, folder):
@@ -25,9 +25,9 @@ FILES = ["dexter", "mnist", "mfeat", "cnae9", "lymphography", "flags", "parkinso
 
 @pytest.fixture(autouse=True)
 def forget_fetched():
-    copies.fetch.cache_clear()
+    sets.fetch.cache_clear()
     yield
-    copies.fetch.cache_clear()
+    sets.fetch.cache_clear()
 
 
 def test_embedded_sets_need_nothing(source):

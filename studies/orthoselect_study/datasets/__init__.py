@@ -4,8 +4,7 @@ In: a `DataSource`, a folder of copies or OpenML. Out: `StudyData`, a table with
 of columns, notes and a fingerprint. A new set is a loader, and a line in `DATASETS` here.
 
 base.py     the record that loaders fill, and where they look
-copies.py   .npz files and OpenML: read, and checked
-sets.py     a loader for each set
+sets.py     a loader for each set, and its copy: .npz files and OpenML, read and checked
 gisette.py  Gisette, and a stand-in made from MNIST
 """
 

@@ -145,15 +145,13 @@ def _fingerprint(arrays: list[Any], kinds: tuple[str, ...]) -> str:
     """Return letters that stand for all values, however wide the numbers are stored."""
     sha = hashlib.sha256(",".join(kinds).encode())
     for array in arrays:
-        for part in _parts(array):
+        if sp.issparse(array):
+            places = (array.indices, array.indptr, np.array(array.shape))
+            parts = [array.data, *(part.astype(np.int64) for part in places)]
+        else:
+            array = np.asarray(array)
+            parts = [array.astype(bytes) if array.dtype.kind in "UO" else array]
+        for part in parts:
             sha.update(f"{part.dtype.kind}{part.shape}".encode())
             sha.update(np.ascontiguousarray(part).data)
     return sha.hexdigest()[:16]
-
-
-def _parts(array: Any) -> list[NDArray]:
-    if sp.issparse(array):
-        shape = np.array(array.shape, dtype=np.int64)
-        return [array.data, array.indices.astype(np.int64), array.indptr.astype(np.int64), shape]
-    array = np.asarray(array)
-    return [array.astype(bytes)] if array.dtype.kind in "UO" else [array]

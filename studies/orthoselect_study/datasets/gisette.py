@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 
 from orthoselect.errors import InputError
 from orthoselect_study.datasets.base import DataSource, Missing, StudyData
-from orthoselect_study.datasets.copies import arrays_of, check, dense, fetch_parts
-from orthoselect_study.datasets.sets import CHALLENGE, NO_TEST_LABELS, mnist
+from orthoselect_study.datasets.sets import (
+    CHALLENGE,
+    NO_TEST_LABELS,
+    arrays_of,
+    check,
+    dense,
+    fetch_parts,
+    mnist,
+)
 from orthoselect_study.records import generator
 
 SUMS = {"train": 3197297133, "valid": 529310977}
