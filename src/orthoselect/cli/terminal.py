@@ -142,6 +142,11 @@ class Terminal:
 class Bar(Progress):
     """A bar of one task."""
 
+    def stop(self) -> None:
+        """Stop, without the line that older versions of rich end a bar with that nobody saw."""
+        if not self.disable:
+            super().stop()
+
     def read(self, passes: int, count: int) -> None:
         """Show how much of a table in blocks has been read."""
         what = f"selecting: pass {passes}, {say_bytes(count)} read"
