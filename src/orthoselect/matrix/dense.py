@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 from typing import Literal
 
 import numpy as np
@@ -32,6 +33,7 @@ _SLABS, _MIN_WIDTH = 8, 1024
 _READ = 8  # products that reading a number is worth
 _FEW_CLASSES = 2  # products with the basis of so few are as quick as sums
 _FEW_BITS = 6
+_rooms = threading.local()  # where each thread converts tiles, one after the other
 
 Tile = tuple[slice, slice]  # rows, columns
 
@@ -74,17 +76,17 @@ class DenseMatrix(Matrix):
         return type(self)(self._X[::step], shift=self._shift, scale=self._scale)
 
     def columns(self, J: Indices) -> Floats:
-        return self._present(self._X[:, J], J, np.float64, copy=True)
+        return self._in_float64(self._X[:, J], J)
 
     def columns_at(self, J: Indices, rows: slice) -> Floats:
-        return self._present(self._X[rows][:, J], J, np.float64, copy=True)
+        return self._in_float64(self._X[rows][:, J], J)
 
     def cross(self, Z: Floats) -> Floats:
         Z = np.ascontiguousarray(Z, dtype=np.float64 if self._in_double else np.float32)
 
         def work(tile: Tile, total: Total) -> None:
-            for rows, columns in self._row_tiles(tile):
-                add_cross(Z[rows], self._tile(rows, columns), total[0][:, columns])
+            for rows, columns, B in self._tiles(tile):
+                add_cross(Z[rows], B, total[0][:, columns])
 
         return self._run(work, (Z.shape[1], self.shape[1]))[0]
 
@@ -100,8 +102,7 @@ class DenseMatrix(Matrix):
         power = factors if in_double else _few_bits(factors, 1)
 
         def work(tile: Tile, total: Total) -> None:
-            for rows, columns in self._row_tiles(tile):
-                B = self._tile(rows, columns)
+            for rows, _, B in self._tiles(tile):
                 add_gram(B, J, about, power, cut(w, rows), *total, in_double=in_double)
 
         ZtX, sums, errors2 = self._run(work, (b, n), (b,), (b,), merge=_add_up_but_errors)
@@ -119,8 +120,7 @@ class DenseMatrix(Matrix):
             return self._scan_classes(V, root)
 
         def work(tile: Tile, total: Total) -> None:
-            for rows, columns in self._row_tiles(tile):
-                B = self._tile(rows, columns, exact=True)
+            for rows, columns, B in self._tiles(tile, exact=True):
                 Z = np.empty((len(B), m + 1))  # [w, root * V]
                 Z[:, 0] = 1.0 if root is None else root[rows] * root[rows]
                 Z[:, 1:] = V[rows] if root is None else V[rows] * root[rows, None]
@@ -128,8 +128,8 @@ class DenseMatrix(Matrix):
                     add_cross(Z, B, total[0][:, columns], total[1][columns])
                     continue
                 add_cross(Z, B, total[0][:, columns])
-                B = B * root[rows, None]  # weights before squares: a row without any may overflow
-                total[1][columns] += np.einsum("ij,ij->j", B, B, dtype=np.float64)
+                A = B * root[rows, None]  # weights before squares: a row without any may overflow
+                total[1][columns] += np.einsum("ij,ij->j", A, A, dtype=np.float64)
 
         ZtX, squares = self._run(work, (m + 1, n), (n,))
         return Scan(ZtX[0], squares, ZtX[1:])
@@ -141,9 +141,8 @@ class DenseMatrix(Matrix):
         width = n + 8 if n % 128 == 0 else n
 
         def work(tile: Tile, total: Total) -> None:
-            for rows, columns in self._row_tiles(tile):
+            for rows, columns, B in self._tiles(tile, exact=True):
                 w = None if root is None else root[rows] * root[rows]
-                B = self._tile(rows, columns, exact=True)
                 add_class_sums(B, V.codes[rows], w, total[0][:, columns], total[1][columns])
 
         S, squares = self._run(work, (len(V.table), width), (n,))
@@ -217,7 +216,7 @@ class DenseMatrix(Matrix):
         return moved
 
     def pilot(self, rows: Indices) -> Floats:
-        return self._present(self._X[rows], slice(None), np.float64, copy=True)
+        return self._in_float64(self._X[rows], slice(None))
 
     def _run(
         self,
@@ -251,23 +250,46 @@ class DenseMatrix(Matrix):
         starts = range(rows.start, rows.stop, height)
         return [(slice(i, min(i + height, rows.stop)), columns) for i in starts]
 
-    def _tile(self, rows: slice, columns: slice, *, exact: bool = False) -> NDArray:
-        """Return a tile to multiply; if `exact`, not rounded: float32 is shifted in float64."""
-        as_float64 = (exact or self._in_double) and not self._as_stored
-        dtype = np.float64 if as_float64 else self._dtype
-        return self._present(self._X[rows, columns], columns, dtype)
+    def _tiles(self, tile: Tile, *, exact: bool = False) -> Iterator[tuple[slice, slice, NDArray]]:
+        """Yield a tile to multiply, part by part; if `exact`, float32 is shifted in float64.
 
-    def _present(
-        self, B: NDArray, J: Indices | slice, dtype: type, *, copy: bool = False
-    ) -> NDArray:
-        if self._as_stored:
-            return B.astype(dtype, copy=copy)
-        B = B.astype(dtype, copy=True)
+        A part that is converted is good until the next, which is written over it.
+        """
+        as_float64 = (exact or self._in_double) and not self._as_stored
+        dtype = np.dtype(np.float64 if as_float64 else self._dtype)
+        for rows, columns in self._row_tiles(tile):
+            B = self._X[rows, columns]
+            if self._as_stored and B.dtype == dtype:
+                yield rows, columns, np.asarray(B)
+            else:
+                yield rows, columns, self._present(B, columns, _room_for(B, dtype))
+
+    def _in_float64(self, B: NDArray, J: Indices | slice) -> Floats:
+        return self._present(B, J, np.empty_like(B, dtype=np.float64, subok=False))
+
+    def _present(self, B: NDArray, J: Indices | slice, out: NDArray) -> NDArray:
+        """Write numbers of columns J as they are presented, shifted and scaled; return `out`."""
+        np.copyto(out, B, casting="unsafe")
         if self._shift is not None:
-            B -= self._shift[J].astype(dtype)
+            out -= self._shift[J].astype(out.dtype)
         if self._scale is not None:
-            B *= self._scale[J].astype(dtype)
-        return B
+            out *= self._scale[J].astype(out.dtype)
+        return out
+
+
+def _room_for(B: NDArray, dtype: np.dtype) -> NDArray:
+    """Return where this thread may convert B, laid out as B is; the next call gives it again.
+
+    Memory that is taken and given back for each tile may be fresh from the system every time, and
+    then costs as much as converting.
+    """
+    order: Literal["C", "F"] = "F" if B.strides[0] < B.strides[1] else "C"
+    if B.size * dtype.itemsize > 2 * _TILE_BYTES:  # not to be kept for good
+        return np.empty(B.shape, dtype, order=order)
+    kept = getattr(_rooms, "tile", None)
+    if kept is None:
+        kept = _rooms.tile = np.empty(2 * _TILE_BYTES, dtype=np.uint8)
+    return kept.view(dtype)[: B.size].reshape(B.shape, order=order)
 
 
 def _add_up_but_errors(total: Total, more: Total) -> None:
