@@ -33,6 +33,7 @@ _SLABS, _MIN_WIDTH = 8, 1024
 _READ = 8  # products that reading a number is worth
 _FEW_CLASSES = 2  # products with the basis of so few are as quick as sums
 _FEW_BITS = 6
+_LINE = 64  # bytes of a line of the cache
 _rooms = threading.local()  # where each thread converts tiles, one after the other
 
 Tile = tuple[slice, slice]  # rows, columns
@@ -288,7 +289,9 @@ def _room_for(B: NDArray, dtype: np.dtype) -> NDArray:
         return np.empty(B.shape, dtype, order=order)
     kept = getattr(_rooms, "tile", None)
     if kept is None:
-        kept = _rooms.tile = np.empty(2 * _TILE_BYTES, dtype=np.uint8)
+        free = np.empty(2 * _TILE_BYTES + _LINE, dtype=np.uint8)
+        start = -free.ctypes.data % _LINE  # loads of the kernels then stay within lines
+        kept = _rooms.tile = free[start : start + 2 * _TILE_BYTES]
     return kept.view(dtype)[: B.size].reshape(B.shape, order=order)
 
 
