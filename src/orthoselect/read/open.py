@@ -36,6 +36,24 @@ from orthoselect.read.paths import (
 from orthoselect.read.row_blocks import OnDask, bytes_of
 from orthoselect.read.text_files import expansion_of, read_text
 
+
+def _read_arrow(content: Content, format: str) -> Dataset:
+    return Dataset.of_arrow(read_arrow(content, format), format)
+
+
+# By suffix, the name of a format and what reads a file of it whole. Text is read in another way.
+_READERS = {
+    ".parquet": ("parquet", _read_arrow),
+    ".feather": ("feather", _read_arrow),
+    ".arrow": ("arrow", _read_arrow),
+    ".npz": ("npz", read_archive),
+    ".svm": ("libsvm", read_libsvm),
+    ".libsvm": ("libsvm", read_libsvm),
+    ".npy": ("npy", read_array),
+}
+_READABLE = {".csv": "csv", ".tsv": "tsv", **{key: name for key, (name, _) in _READERS.items()}}
+FORMATS = tuple(dict.fromkeys(_READABLE.values()))
+# What is written: of arrays, archives, which have room for the names and the target.
 SUFFIXES = {
     ".csv": "csv",
     ".tsv": "tsv",
@@ -46,8 +64,6 @@ SUFFIXES = {
     ".svm": "libsvm",
     ".libsvm": "libsvm",
 }
-_READ_ONLY = {".npy": "npy"}  # a table without names is written as an archive, with its target
-FORMATS = tuple(dict.fromkeys([*SUFFIXES.values(), *_READ_ONLY.values()]))
 _TEXT = ("csv", "tsv")
 _COPIES = 3  # of a table in memory: as it is stored, as one array, and what is worked on
 _PACKED = 6  # bytes in memory for a byte of a compressed file
@@ -280,20 +296,6 @@ def _absolute(files: Iterable[Path | int]) -> list[Path | int]:
     return [f if isinstance(f, int) else Path(os.path.abspath(f)) for f in files]
 
 
-def _read_arrow(content: Content, format: str) -> Dataset:
-    return Dataset.of_arrow(read_arrow(content, format), format)
-
-
-_READERS = {
-    "parquet": _read_arrow,
-    "feather": _read_arrow,
-    "arrow": _read_arrow,
-    "npz": read_archive,
-    "npy": read_array,
-    "libsvm": read_libsvm,
-}
-
-
 def _read_whole(
     source: str | Path,
     format: str | None,
@@ -317,7 +319,7 @@ def _read_whole(
     else:
         text.check_unused(f"`{content.name}` is read as {format}")
         with naming(content.name, format):
-            dataset = _READERS[format](content, format)
+            dataset = dict(_READERS.values())[format](content, format)
     name = STANDARD_INPUT if source == "-" else Path(source).name
     dataset = replace(dataset, name=name, files=_absolute(files_of(source)))
     return dataset.without(drop).checked()
@@ -351,10 +353,10 @@ def _format_of(source: str | Path, content: Content) -> str:
     """Return the format by the suffix, or by the first bytes of what has no name."""
     if content.name == STANDARD_INPUT or not Path(source).is_file():
         return content.kind() or "text"
-    suffix, readable = split_suffix(source)[0], {**SUFFIXES, **_READ_ONLY}
-    if suffix in readable:
-        return readable[suffix]
-    known = ", ".join(f"`{known}`" for known in readable)
+    suffix = split_suffix(source)[0]
+    if suffix in _READABLE:
+        return _READABLE[suffix]
+    known = ", ".join(f"`{known}`" for known in _READABLE)
     raise InputError(
         f"`{Path(source).name}` should end in one of {known}; tell `read_table` what "
         f"it is, for example `format='csv'`, or read it yourself and pass the array or dataframe."
