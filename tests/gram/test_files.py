@@ -135,7 +135,9 @@ def test_foreign_files_say_so(tmp_path, file):
         lambda header, members: changed(members, "exponents", 10**10),
         lambda header, members: changed(members, "shift", np.inf),
         lambda header, members: changed(members, "R", np.nan),
+        lambda header, members: changed(members, "R", 1e200),
         lambda header, members: changed(members, "precision", 7.0),
+        lambda header, members: header["terms"][2].__setitem__(1, 0),
     ],
 )
 def test_damaged_files_say_so(file, change):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from orthoselect.output import replacing
 FORMAT, VERSION = "orthoselect statistics", 1
 _HEADER = "header.json"
 _ARRAYS = ("R", "shift", "exponents", "precision")
+_LARGEST = 2.0**510  # whose square is a number
 _LARGEST_EXPONENT = 2200  # of two: from the smallest double to the largest
 
 
@@ -119,9 +121,9 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray]) -> ReducedRows:
     precise = len(layout.precision) == len(layout.numeric_at)
     if not all((*shapes, precise, p == n_terms, _in_range(whole, layout.precision))):
         raise ValueError("arrays and header do not fit")
-    layout.add_terms()
-    if len(layout.terms) != n_terms:
-        raise ValueError("there are levels without columns")
+    expected = replace(layout, terms=[]).terms
+    if len(expected) != n_terms or set(expected) != set(layout.terms):
+        raise ValueError("there are columns or levels without terms")
     task, classes = header["settings"]["task"], header["settings"]["classes"]
     settings = {"task": task, "classes": None if classes is None else tuple(classes)}
     return ReducedRows.of(settings, layout, whole, header)
@@ -129,7 +131,8 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray]) -> ReducedRows:
 
 def _in_range(whole: Triangle, precision: NDArray) -> bool:
     """Whether the numbers are such as statistics may hold."""
-    finite = np.isfinite(whole.R).all() and np.isfinite(whole.shift).all()
+    # Columns are kept in units of their own, so only huge weights make R large at all.
+    finite = (np.abs(whole.R) < _LARGEST).all() and np.isfinite(whole.shift).all()
     scaled = (np.abs(whole.exponents) <= _LARGEST_EXPONENT).all()
     return bool(finite and scaled and ((precision >= 0) & (precision <= 1)).all())
 
