@@ -165,15 +165,15 @@ def _class_values(model: Any, X: Any, n_classes: int) -> NDArray:
 
 
 @dataclass(frozen=True)
-class _Score:
+class _Scorer:
     task: str
     score: Callable[[Any, Any, NDArray], float]
 
 
 _SCORES = {
-    "accuracy": _Score("classification", _of_predictions(accuracy_score)),
-    "balanced_accuracy": _Score("classification", _of_predictions(balanced_accuracy_score)),
-    "auc": _Score("classification", _auc),
-    "r2": _Score("regression", _of_predictions(r2_score)),
+    "accuracy": _Scorer("classification", _of_predictions(accuracy_score)),
+    "balanced_accuracy": _Scorer("classification", _of_predictions(balanced_accuracy_score)),
+    "auc": _Scorer("classification", _auc),
+    "r2": _Scorer("regression", _of_predictions(r2_score)),
 }
 _USUAL_SCORE = {"classification": "accuracy", "regression": "r2"}

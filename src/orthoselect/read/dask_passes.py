@@ -46,7 +46,7 @@ _FAN_IN = 8  # totals that one task merges
 
 
 @dataclass(frozen=True)
-class _Job:
+class _PassJob:
     """What the tasks of a pass do; sent to each worker once."""
 
     names: Sequence[str] | None
@@ -96,7 +96,7 @@ class DaskPasses(SpreadPasses):
         names = self._names if asked is None else [self._names[c] for c in asked]
         partitions = self._table.partitions(asked)
         handles, makes = self._handles(along, len(partitions))
-        job = _Job(names, start, add, merge, prepare, makes)
+        job = _PassJob(names, start, add, merge, prepare, makes)
         done = self._compute(job, partitions, handles)
         self.reading.count(done.nbytes)
         if self._sizes is None:
@@ -134,7 +134,7 @@ class DaskPasses(SpreadPasses):
     ) -> Total:
         sizes = self._known_sizes
         handles, makes = self._handles(along, len(sizes))
-        job = _Job(None, start, add, merge, None, makes)
+        job = _PassJob(None, start, add, merge, None, makes)
         done = self._compute(job, list(sizes), handles)
         self._count(done.nbytes)
         return done.total
@@ -144,7 +144,7 @@ class DaskPasses(SpreadPasses):
         if nbytes:
             self.reading.count(nbytes)
 
-    def _compute(self, job: _Job, partitions: list[Any], handles: list[list[Any]]) -> _Done:
+    def _compute(self, job: _PassJob, partitions: list[Any], handles: list[list[Any]]) -> _Done:
         """Work on all partitions, merge by a tree, and wait for it."""
         import dask
 
@@ -314,7 +314,7 @@ def _columns_of_table(what: str, piece: Any, number: int, size: int) -> list[Tar
     return _target_columns(what, piece, number, size)
 
 
-def _work(job: _Job, number: int, partition: Any, handles: Sequence[Any]) -> _Done:
+def _work(job: _PassJob, number: int, partition: Any, handles: Sequence[Any]) -> _Done:
     """Do what is to be done with one partition; runs where it is.
 
     Without names there is no table, and `partition` is just a number of rows.
@@ -336,7 +336,7 @@ def _work(job: _Job, number: int, partition: Any, handles: Sequence[Any]) -> _Do
     return done
 
 
-def _add(job: _Job, done: _Done, block: OpenedBlock, along: Sequence[Any]) -> None:
+def _add(job: _PassJob, done: _Done, block: OpenedBlock, along: Sequence[Any]) -> None:
     """Take a block into what was done of its partition."""
     rows = slice(done.sizes[0], done.sizes[0] + block.n_rows)
     done.sizes[0] = rows.stop
@@ -347,7 +347,7 @@ def _add(job: _Job, done: _Done, block: OpenedBlock, along: Sequence[Any]) -> No
             job.add(done.total, prepared, *(cut(each, rows) for each in along))
 
 
-def _work_along(job: _Job, place: str, size: int, given: Iterator[Any]) -> _Done:
+def _work_along(job: _PassJob, place: str, size: int, given: Iterator[Any]) -> _Done:
     done = _Done(job.start())
     if size:
         with naming(place), _bytes_read.counted(done):
@@ -355,7 +355,7 @@ def _work_along(job: _Job, place: str, size: int, given: Iterator[Any]) -> _Done
     return done
 
 
-def _merge(job: _Job, parts: Sequence[_Done]) -> _Done:
+def _merge(job: _PassJob, parts: Sequence[_Done]) -> _Done:
     first, *others = parts
     total = first.total
     for other in others:
