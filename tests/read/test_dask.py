@@ -434,7 +434,12 @@ def test_a_scheduler_that_does_not_answer_is_said_to(tmp_path):
 
 def test_something_else_that_answers_is_no_scheduler():
     with socket.create_server(("127.0.0.1", 0)) as server:
-        answering = threading.Thread(target=lambda: server.accept()[0].sendall(b"HTTP/1.1 400 no"))
+
+        def answer():
+            with server.accept()[0] as connection:
+                connection.sendall(b"HTTP/1.1 400 no")
+
+        answering = threading.Thread(target=answer)
         answering.start()
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         refused = CliRunner().invoke(app, ["select", "iris", "--scheduler", address])
