@@ -221,7 +221,10 @@ def _judge(
     if _overlap(arrays, outputs):
         return None  # nothing is promised
     try:
-        expected = kernel.twin(**before)
+        # To a kernel bytes are an array of bytes; to NumPy they are text.
+        expected = kernel.twin(
+            **{n: np.frombuffer(v, np.uint8) if type(v) is bytes else v for n, v in before.items()}
+        )
     except Exception as error:
         return "taken", f"NumPy could not do it: {type(error).__name__}: {error}"
     single = any(array.dtype == np.float32 for array in arrays.values())

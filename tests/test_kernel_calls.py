@@ -21,6 +21,12 @@ def test_spoiled_arguments_are_refused_or_give_what_numpy_gives(seed):
     assert {told.refused for told in all_told} == {True, False}
 
 
+@pytest.mark.parametrize("number", [45898, 49001, 53734])
+def test_sums_that_overlap_with_indices_are_refused(number):
+    """Sums written over indices that have been checked already: the process was ended."""
+    assert kernels.call(8, number).refused
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_a_wrong_result_is_told(name):
     """Arguments that fit, and a kernel that does nothing, or too much."""

@@ -212,6 +212,39 @@ static Logs logs_of(const Py_buffer *table)
     return (Logs){table->buf, table->shape[0]};
 }
 
+/* The first byte of an array, and the one past its last; rows may be stored in any order. */
+static void extent(const Py_buffer *view, const char **low, const char **high)
+{
+    const Py_ssize_t last = view->ndim - 1;
+    Py_ssize_t back = 0, forth = view->shape[last] * view->itemsize;
+    for (Py_ssize_t axis = 0; axis < last; axis++) {
+        const Py_ssize_t step = (view->shape[axis] - 1) * view->strides[axis];
+        back += step < 0 ? step : 0;
+        forth += step > 0 ? step : 0;
+    }
+    const int empty = view->len == 0;
+    *low = (const char *)view->buf + (empty ? 0 : back);
+    *high = (const char *)view->buf + (empty ? 0 : forth);
+}
+
+/* Whether what is written stands apart from all other arrays: indices are checked before the first
+ * number is written, and would not be what they were. */
+static int stands_apart(const Arrays *arrays, const Py_buffer *written)
+{
+    const char *low, *high, *from, *to;
+    extent(written, &low, &high);
+    for (int k = 0; k < arrays->n; k++) {
+        if (&arrays->views[k] == written)
+            continue;
+        extent(&arrays->views[k], &from, &to);
+        if (low < to && from < high)
+            return 0;
+    }
+    return 1;
+}
+
+#define OVERLAP "sums should not overlap with other arrays"
+
 static PyObject *count_packed(PyObject *Py_UNUSED(self), PyObject *args)
 {
     PyObject *given[7];
@@ -229,6 +262,8 @@ static PyObject *count_packed(PyObject *Py_UNUSED(self), PyObject *args)
     Py_buffer *XJY = take_array(&arrays, given[6], "q", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
+    if (!stands_apart(&arrays, XJ) || !stands_apart(&arrays, XJY))
+        return finish_call(&arrays, OVERLAP);
     const Py_ssize_t n = first->shape[0] - 1, c = segments->shape[0] - 1;
     if (!are_steps(first, planes->shape[0]) || !are_steps(segments, planes->shape[1]) ||
         margins->shape[0] != planes->shape[0] + n || margins->shape[1] != c ||
@@ -335,6 +370,8 @@ static PyObject *count_codes(PyObject *Py_UNUSED(self), PyObject *args)
     Py_buffer *XJY = take_array(&arrays, given[5], "q", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
+    if (!stands_apart(&arrays, XJ) || !stands_apart(&arrays, XJY))
+        return finish_call(&arrays, OVERLAP);
     const int64_t m = values->shape[0], N = values->shape[1];
     if (levels->shape[0] != m || z->shape[0] != N || XJ->shape[0] != m || XJY->shape[0] != m ||
         table->shape[0] <= N || N > INT32_MAX)
@@ -380,6 +417,8 @@ static PyObject *count_grouped(PyObject *Py_UNUSED(self), PyObject *args)
     Py_buffer *XJY = take_array(&arrays, given[7], "q", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
+    if (!stands_apart(&arrays, XJ) || !stands_apart(&arrays, XJY))
+        return finish_call(&arrays, OVERLAP);
     const int64_t m = values->shape[0], N = values->shape[1];
     const int64_t *at = order->buf;
     int fits = levels->shape[0] == m && order->shape[0] == N && XJ->shape[0] == m &&
@@ -458,6 +497,8 @@ static PyObject *count_sparse(PyObject *Py_UNUSED(self), PyObject *args)
     Py_buffer *XJY = take_array(&arrays, given[10], "q", 1, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
+    if (!stands_apart(&arrays, XJ) || !stands_apart(&arrays, XJY))
+        return finish_call(&arrays, OVERLAP);
     const int64_t n = levels->shape[0], Z = with_z->shape[0], Lj = with_b->shape[0];
     if (indptr->shape[0] != n + 1 || indices->shape[0] != codes->shape[0] ||
         z->shape[0] != b->shape[0] || XJ->shape[0] != n || XJY->shape[0] != n || start < 0 ||
