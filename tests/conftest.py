@@ -1,6 +1,7 @@
 """Fixtures shared by the tests: one per dataframe library, and the tables they hold."""
 
 import os
+import signal
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,6 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import settings
 from threadpoolctl import threadpool_limits
+
+# A shell ignores Ctrl-C on behalf of what it runs in the background; tests of it want it noticed.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Elsewhere examples are random; in CI a red run should be red again when it is repeated.
 settings.register_profile("ci", derandomize=True, deadline=None)
