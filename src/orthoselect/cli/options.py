@@ -56,7 +56,7 @@ _SCHEDULER = (
     "at a time, and do the work."
 )
 _MISSING = "What to do about missing values: complain, or drop the rows or columns with any."
-_DELIMITER = "What stands between the values of a text file; found out by itself, mostly."
+_DELIMITER = "What stands between the values of a text file; detected if you omit it."
 _ENCODING = "The encoding of a text file, for example latin-1. UTF-8 and UTF-16 need no hint."
 _HEADER = (
     "Whether the first line of a text file names the columns; without they are x0, x1, and so on."

@@ -54,7 +54,7 @@ class StatisticsLayout:
     names: Sequence[str]  # all columns of the table
     numeric_at: Indices  # those that hold numbers
     labeled: dict[int, LevelsSeen]  # the levels of those that hold labels
-    by_dtype: set[int] | None  # those that do by their dtype; None if dtypes are nothing to go by
+    by_dtype: set[int] | None  # those that do by their dtype; None if dtypes do not say
     responses: list[ResponseColumn]
     target_columns: list[int]  # the response, if the table has it
     excluded: list[int]  # columns that are not looked at
