@@ -1,4 +1,8 @@
-"""What a search is: it asks a state for its best candidate until it has enough."""
+"""Ways through the sets of features.
+
+In comes a `State` with nothing selected, and how many features to take; out come the steps, one
+`Taken` each. The class to know is `Search`.
+"""
 
 from __future__ import annotations
 
@@ -48,3 +52,26 @@ class Search(ABC):
         candidates : boolean array of shape (number of features,)
             Features that may be taken after those.
         """
+
+
+class ForwardSearch(Search):
+    """Take the feature that adds most to those taken, until there are enough or none adds."""
+
+    name: str = "forward"
+
+    def run(
+        self, state: State, size: int, include: Sequence[int], candidates: NDArray[np.bool_]
+    ) -> Iterator[Taken]:
+        """Yield the included features, then the best of the candidates one by one."""
+        open_ = candidates.copy()
+        open_[list(include)] = False
+        for feature in include:
+            gain = state.add(feature)
+            yield Taken(feature, gain, state.value)
+        for _ in range(size - len(include)):
+            best = state.best(open_)
+            if best is None:
+                return
+            open_[best] = False
+            gain = state.add(best)
+            yield Taken(best, gain, state.value)
