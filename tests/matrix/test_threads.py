@@ -205,14 +205,13 @@ def test_ctrl_c_while_limits_are_set_leaves_them_as_they_were(calls, monkeypatch
     assert blas_limits() == before
 
 
-def test_who_is_kept_from_letting_go_is_forgotten(monkeypatch):
+def test_who_is_kept_from_letting_go_is_forgotten():
     before = blas_limits()
     threads.single_threaded_blas().__enter__()  # and never left
     assert blas_limits() == before
     holder = threads.single_threaded_blas()
     holder.__enter__()
-    with monkeypatch.context() as patched:  # collected while limits are being set
-        patched.setattr(threads._blas, "is_busy", lambda: True)
+    with threads.single_threaded_blas._lock:  # collected while limits are being set
         del holder
     assert set(blas_limits()) == {1}
     with threads.single_threaded_blas():

@@ -23,7 +23,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from functools import cache
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -130,87 +130,79 @@ def start_thread(work: Callable[[], None]) -> bool:
     return True
 
 
-class _Blas:
-    """The thread limit of BLAS, which is one for the whole process and so is held in common.
+class single_threaded_blas(AbstractContextManager[None]):  # noqa: N801  (used as a function)
+    """Hold BLAS to one thread; what runs inside may still use `run_tasks`.
 
-    Ctrl-C may come at any time, also while limits are being set. So what BLAS is to get back is
-    written down before. A holder that could not let go does so when it is garbage-collected or, if
-    the lock is taken then, whenever another one lets go.
+    The limit is one for the whole process, and so all holders share it. Ctrl-C may come at any
+    time, also while limits are being set. So what BLAS is to get back is written down before. A
+    holder that could not let go does so when it is garbage-collected or, if the lock is taken then,
+    whenever another one lets go.
     """
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._holders: WeakSet[single_threaded_blas] = WeakSet()
-        self._before: list[tuple[Any, int]] | None = None  # each library's; None as it is now
-        self._allowed = 1
-
-    def allowed(self) -> int:
-        """Return how many threads BLAS may use when nobody holds it to one."""
-        with self._lock:
-            return self._allowed if self._before is not None else self._limit()
-
-    def forget(self) -> None:
-        """Start anew, with whatever limit BLAS had when nobody held it."""
-        before = self._before
-        self._lock, self._holders, self._before = threading.Lock(), WeakSet(), None
-        _set_limits(before or [])
-
-    def _limit(self) -> int:
-        # No library found: a BLAS that threadpoolctl does not know.
-        return min((lib.num_threads for lib in _blas_libraries()), default=_processors())
-
-    def hold(self, holder: single_threaded_blas) -> None:
-        """Hold BLAS to one thread."""
-        with self._lock:
-            self._holders.add(holder)
-            if self._before is None:
-                self._allowed = self._limit()
-                limits = [(lib, lib.num_threads) for lib in _blas_libraries()]
-                self._before = [(lib, limit) for lib, limit in limits if limit != 1]
-                _set_limits([(lib, 1) for lib, _ in self._before])
-
-    def let_go(self, holder: single_threaded_blas) -> None:
-        """Give BLAS back its limit, if nobody else holds it."""
-        with self._lock:
-            self._holders.discard(holder)
-            if self._before is not None and not self._holders:
-                _set_limits(self._before)
-                self._before = None
-
-    def is_busy(self) -> bool:
-        """Whether somebody, maybe this thread, is setting limits right now."""
-        return self._lock.locked()
-
-
-class single_threaded_blas(AbstractContextManager[None]):  # noqa: N801  (used as a function)
-    """Hold BLAS to one thread; what runs inside may still use `run_tasks`."""
-
+    _lock = threading.Lock()
+    _holders: ClassVar[WeakSet[single_threaded_blas]] = WeakSet()
+    _before: ClassVar[list[tuple[Any, int]] | None] = None  # each library's; None as it is now
+    _allowed = 1  # threads that BLAS may use when nobody holds it
     _holds = False
 
     def __enter__(self) -> None:
+        shared = single_threaded_blas
         self._holds = True
         try:
-            _blas.hold(self)
+            with shared._lock:
+                shared._holders.add(self)
+                if shared._before is None:
+                    shared._allowed = _blas_limit()
+                    limits = [(lib, lib.num_threads) for lib in _blas_libraries()]
+                    shared._before = [(lib, limit) for lib, limit in limits if limit != 1]
+                    _set_limits([(lib, 1) for lib, _ in shared._before])
         except BaseException:
-            _blas.let_go(self)
+            self._let_go()
             raise
 
     def __exit__(self, *error: object) -> None:
         try:
-            _blas.let_go(self)
+            self._let_go()
         except BaseException:
-            _blas.let_go(self)
+            self._let_go()
             raise
         self._holds = False
 
     def __del__(self) -> None:
-        if self._holds and not _blas.is_busy():
-            _blas.let_go(self)
+        if self._holds and not self._lock.locked():
+            self._let_go()
+
+    def _let_go(self) -> None:
+        """Give BLAS back its limit, if nobody else holds it."""
+        shared = single_threaded_blas
+        with shared._lock:
+            shared._holders.discard(self)
+            if shared._before is not None and not shared._holders:
+                _set_limits(shared._before)
+                shared._before = None
+
+    @classmethod
+    def allowed(cls) -> int:
+        """Return how many threads BLAS may use when nobody holds it to one."""
+        with cls._lock:
+            return cls._allowed if cls._before is not None else _blas_limit()
+
+    @classmethod
+    def forget(cls) -> None:
+        """Start anew, with whatever limit BLAS had when nobody held it."""
+        before = cls._before
+        cls._lock, cls._holders, cls._before = threading.Lock(), WeakSet(), None
+        _set_limits(before or [])
 
 
 @cache
 def _blas_libraries() -> list:
     return ThreadpoolController().select(user_api="blas").lib_controllers
+
+
+def _blas_limit() -> int:
+    # No library found: a BLAS that threadpoolctl does not know.
+    return min((lib.num_threads for lib in _blas_libraries()), default=_processors())
 
 
 def _set_limits(limits: list) -> None:
@@ -237,17 +229,16 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-_blas = _Blas()
 if hasattr(os, "register_at_fork"):
     # The child has no other threads that would give BLAS its limit back.
-    os.register_at_fork(after_in_child=_blas.forget)
+    os.register_at_fork(after_in_child=single_threaded_blas.forget)
 
 
 def n_threads() -> int:
     """Return how many threads a product may use now."""
     room = room_in_limits()
     most = _processors() if room is None else room // _FOR_A_THREAD
-    return max(1, min(_blas.allowed(), _processors(), most))
+    return max(1, min(single_threaded_blas.allowed(), _processors(), most))
 
 
 def prepare_blas() -> None:
