@@ -134,7 +134,10 @@ def test_centered_products(matrix, X, weighted, gram):
     np.testing.assert_allclose(centered.columns(J), A[:, J], atol=1e-12)
     np.testing.assert_allclose(centered.gram_with_errors(J)[0], A[:, J].T @ A, atol=1e-12)
     np.testing.assert_allclose(centered.cross(V), V.T @ A, atol=1e-12)
-    np.testing.assert_allclose(centered.block_gram(J), A[:, J].T @ A[:, J], atol=1e-12)
+    np.testing.assert_allclose(centered.block_grams([J])[0], A[:, J].T @ A[:, J], atol=1e-12)
+    assert (centered.whole is not None) == (gram and matrix.has_gram)
+    if centered.whole is not None:
+        np.testing.assert_allclose(centered.whole, A.T @ A, atol=1e-12)
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e3, 1e9, -1e12])

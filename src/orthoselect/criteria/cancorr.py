@@ -39,7 +39,7 @@ from orthoselect.criteria.candidates import HEALTHY, Candidates, without_constan
 from orthoselect.criteria.gains import Gains
 from orthoselect.encode import Design, Response, Table, build_level_design
 from orthoselect.encode.rules import check_bins
-from orthoselect.matrix import CenteredMatrix, NonFiniteColumns, center
+from orthoselect.matrix import NonFiniteColumns, ScaledMatrix, center
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.rows import Rows
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
@@ -117,7 +117,7 @@ class CanonicalState(State):
     """
 
     def __init__(
-        self, candidates: Candidates, X: CenteredMatrix, VtX: Floats, V: Rows, size: int = 1
+        self, candidates: Candidates, X: ScaledMatrix, VtX: Floats, V: Rows, size: int = 1
     ) -> None:
         # From here on a feature is its place among those that are not constant.
         candidates, X, VtX = without_constants(candidates, X, VtX)
@@ -185,7 +185,7 @@ class CanonicalState(State):
 
     def _gains_together(self, J: Indices) -> Floats:
         """Return what each of columns J, all independent, adds to those before it."""
-        G = self._X.block_gram(J)  # (t, t)
+        G = self._X.block_grams([J])[0]  # (t, t)
         try:
             R = cholesky(G, check_finite=False)
         except np.linalg.LinAlgError:

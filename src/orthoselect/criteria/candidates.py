@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode import Design
-from orthoselect.matrix import CenteredMatrix, Geometry, Matrix, NonFiniteColumns
+from orthoselect.matrix import Geometry, Matrix, NonFiniteColumns, ScaledMatrix
 from orthoselect.matrix.base import NO_COLUMNS, Floats, Indices
 
 # With at least this much left of a column, a row from Gram columns keeps enough digits.
@@ -136,8 +136,8 @@ def without_empty(design: Design) -> Reduced:
 
 
 def without_constants(
-    candidates: Candidates, X: CenteredMatrix, VtX: Floats
-) -> tuple[Candidates, CenteredMatrix, Floats]:
+    candidates: Candidates, X: ScaledMatrix, VtX: Floats
+) -> tuple[Candidates, ScaledMatrix, Floats]:
     """Leave out constant features, and their columns if many and the matrix can do without them."""
     n, alive = X.shape[1], np.flatnonzero(X.alive)
     if len(alive) == n and not candidates.wide:  # the usual case
@@ -151,7 +151,7 @@ def without_constants(
 
 
 def independent_columns(
-    X: CenteredMatrix, geometry: Geometry, wide: Mapping[int, Indices]
+    X: ScaledMatrix, geometry: Geometry, wide: Mapping[int, Indices]
 ) -> dict[int, tuple[Indices, Floats]]:
     """Return columns of each block that its others depend on, and their Gram.
 

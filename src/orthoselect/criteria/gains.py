@@ -31,7 +31,7 @@ from orthoselect.criteria.uncertainty import (
     block_gains,
     single_gains,
 )
-from orthoselect.matrix import CenteredMatrix, Geometry
+from orthoselect.matrix import Geometry, ScaledMatrix
 from orthoselect.matrix.base import EPS, NO_COLUMNS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
@@ -65,7 +65,7 @@ class Gains:
     def __init__(
         self,
         candidates: Candidates,
-        X: CenteredMatrix,
+        X: ScaledMatrix,
         VtX: Floats,
         geometry: Geometry,
         size: int,

@@ -42,7 +42,7 @@ from orthoselect.embedded.ranking import RankingState, check_number, in_order
 from orthoselect.encode import Design, Labels, Response
 from orthoselect.encode.response import ENCODINGS, encode_labels
 from orthoselect.errors import InputError
-from orthoselect.matrix import CenteredMatrix, center
+from orthoselect.matrix import ScaledMatrix, center
 from orthoselect.matrix.base import Floats, Indices, Matrix
 
 RANKINGS = ("path", "coefficients")
@@ -287,7 +287,7 @@ class _Centered:
     of their weights, `total` is the sum of these (N if there are none), `means` those of Y.
     """
 
-    X: CenteredMatrix
+    X: ScaledMatrix
     factors: Floats
     Y: Floats
     total: float

@@ -25,14 +25,13 @@ from orthoselect.matrix.basis import Basis, orthonormalize
 from orthoselect.matrix.conditioning import NonFiniteColumns
 from orthoselect.matrix.dense import DenseMatrix
 from orthoselect.matrix.geometry import Geometry
-from orthoselect.matrix.scaled import CenteredMatrix, ScaledMatrix, center, normalize
+from orthoselect.matrix.scaled import ScaledMatrix, center, normalize
 from orthoselect.matrix.sparse import SparseMatrix
 from orthoselect.matrix.stacked import BlockMatrix, StackedMatrix
 
 __all__ = [
     "Basis",
     "BlockMatrix",
-    "CenteredMatrix",
     "DenseMatrix",
     "Geometry",
     "Matrix",

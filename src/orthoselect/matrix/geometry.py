@@ -37,7 +37,7 @@ from orthoselect.matrix.rows import Rows
 from orthoselect.matrix.triangle import Factor
 
 if TYPE_CHECKING:
-    from orthoselect.matrix.scaled import CenteredMatrix
+    from orthoselect.matrix.scaled import ScaledMatrix
 
 _BATCH_BYTES = 1 << 25
 _KEPT = 4  # residuals kept of the columns measured last, should one of them be taken
@@ -101,7 +101,7 @@ class Geometry(ABC):
 class RowGeometry(Geometry):
     """With the basis Q in memory, N rows."""
 
-    def __init__(self, X: CenteredMatrix, V: Rows) -> None:
+    def __init__(self, X: ScaledMatrix, V: Rows) -> None:
         self._X, self._rows = X, V
         self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
 
@@ -196,7 +196,7 @@ class StreamedGeometry(Geometry):
     is centering, to the last digit.
     """
 
-    def __init__(self, X: CenteredMatrix, V: Rows) -> None:
+    def __init__(self, X: ScaledMatrix, V: Rows) -> None:
         self._X, self._V = X, V
         self._unit = X.total**-0.5
         self._basis = RemadeBasis()  # u, then a direction for each of S

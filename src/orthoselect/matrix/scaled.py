@@ -52,17 +52,27 @@ class ScaledMatrix:
     """
 
     matrix: Matrix
-    means: Floats | None  # what is taken off the columns of `matrix`, (n,); None for nothing
+    centered: bool
+    means: Floats  # what is taken off the columns of `matrix` if centered, (n,); else zeros
     factors: Floats  # what they are multiplied with then, (n,): one over their norm, 0 if not alive
     alive: NDArray[np.bool_]  # columns that are not zero, (n,)
     sizes: Floats  # one rounding of the stored column, relative to its norm, (n,); see `Basis`
+    norms: Floats  # before scaling, (n,), in the units of `matrix`
+    noise: Floats  # relative error of the squared norms, (n,)
     root: Rows | None  # square roots of the row weights, (N,)
+    total: float  # sum of the row weights: the number of rows, if they have none
     work: Work
+    whole: Floats | None = None  # all inner products, (n, n), if the first look took them
 
     @property
     def shape(self) -> tuple[int, int]:
         """Rows and columns, (N, n)."""
         return self.matrix.shape
+
+    @property
+    def arithmetic(self) -> float:
+        """Relative rounding of Gram columns."""
+        return self.matrix.arithmetic if self.whole is None else EPS
 
     def columns(self, J: Indices) -> Floats:
         """Return the columns J, scaled, (N, len(J))."""
@@ -105,6 +115,76 @@ class ScaledMatrix:
             self._count(len(sums))
             return [self._reduce(ZtX, sums), *products]
 
+    def gram_with_errors(self, J: Indices) -> tuple[Floats, Floats]:
+        """Return the inner products of columns J with all columns, and their usual errors, (b,).
+
+        Errors are those of sums whose roundings have nothing to do with each other. Those of
+        columns that repeat a few numbers may add up instead; it then shows in their norms, and
+        where a product was taken both ways. Once seen, it is expected of all columns.
+        """
+        self._count(len(J))
+        with np.errstate(all="ignore"):
+            ZtX, sums, errors2 = self.matrix.gram(J, self.means[J], self.factors[J], self.root)
+            G = self._reduce(ZtX, sums)
+        if self.matrix.arithmetic == EPS:
+            return G, np.full(len(J), PRODUCT_ROUNDINGS * EPS)
+        among = G[:, J]
+        seen = np.abs(among - np.where(np.eye(len(J), dtype=bool), 1.0, among.T)).max(axis=1)
+        usual = self.matrix.arithmetic / 2 * self._reach * np.sqrt(errors2)
+        usual += PRODUCT_ROUNDINGS * EPS
+        self.work.excess = max(self.work.excess, 2.0 * float((seen / usual).max(initial=0.0)))
+        return G, self.work.excess * usual
+
+    @lazy
+    def _reach(self) -> float:
+        """The largest norm of a column as it is multiplied, before its mean is removed."""
+        offsets = self.means * self.factors
+        return math.sqrt(1.0 + self.total * float((offsets**2).max(initial=0.0)))
+
+    def direction(self, j: int, Qt: Floats, k: int) -> tuple[Floats, Floats, float] | None:
+        """Make an orthonormal direction of column j, where the kind has a quick way: see there."""
+        made = self.matrix.direction(j, self.means, self.factors, self.root, Qt, k)
+        if made is not None:
+            self._count(1)
+            self.work.columns += 1
+        return made
+
+    def block_grams(self, blocks: Sequence[Indices]) -> list[Floats]:
+        """Return the inner products among the columns of each block."""
+        if self.whole is not None:
+            return [self.whole[np.ix_(J, J)] for J in blocks]
+        self.work.columns += sum(map(len, blocks))
+        grams = []
+        for G, J in zip(self.matrix.block_grams(blocks, self.root), blocks):
+            means, factors = self.means[J], self.factors[J]
+            G = G - self.total * np.outer(means, means)
+            grams.append(G * factors[:, None] * factors)
+        return grams
+
+    def rough_gram(self, step: int) -> Callable[[Indices], Floats] | None:
+        """Return a function that estimates the inner products of columns J, (|J|, |J|).
+
+        It looks at every `step`-th row. None if that takes long, or rows have weights: those that
+        count may not be among them.
+        """
+        some = self.matrix.every(step) if self.root is None else None
+        if some is None:
+            return None
+        with np.errstate(all="ignore"):
+            return partial(_correlations, some.rescaled(self.means, self.factors))
+
+    def geometry(self, V: Rows) -> Geometry:
+        """Return what can ask the real columns, and those of the response basis V, (N, m)."""
+        return RowGeometry(self, V) if self.matrix.memory is None else StreamedGeometry(self, V)
+
+    def restricted(self, J: Indices) -> ScaledMatrix | None:
+        """Return columns J alone, if the kind can give them without a large copy."""
+        matrix = self.matrix.restricted(J)
+        if matrix is None or self.whole is not None:
+            return None
+        names = ("means", "factors", "alive", "sizes", "norms", "noise")
+        return replace(self, matrix=matrix, **{name: getattr(self, name)[J] for name in names})
+
     def stats(self) -> dict[str, int]:
         """Return what was asked of the table so far, and what that took to read."""
         asked = {"products": self.work.products, "columns_read": self.work.columns}
@@ -112,7 +192,7 @@ class ScaledMatrix:
 
     def _scaling(self, J: Indices) -> Scaling:
         """Return what scales some rows of the columns J, in place, given their part of `root`."""
-        return partial(_scale, None if self.means is None else self.means[J], self.factors[J])
+        return partial(_scale, self.means[J] if self.centered else None, self.factors[J])
 
     def _count(self, products: int) -> None:
         self.work.passes += 1
@@ -125,7 +205,7 @@ class ScaledMatrix:
         height = max(1, _BLOCK_NUMBERS // max(ZtX.shape[1], 1))
         for start in range(0, len(ZtX), height):
             rows = ZtX[start : start + height]
-            if self.means is not None:
+            if self.centered:
                 rows -= sums[start : start + height, None] * self.means
             rows *= self.factors
         return ZtX
@@ -178,98 +258,6 @@ def _products_of(
     return [block.cross(Z), Z.sum(axis=0), Q.T @ Q, *(other.T @ Q for other in others)]
 
 
-@dataclass(frozen=True)
-class CenteredMatrix(ScaledMatrix):
-    """A matrix with weighted means removed and columns scaled to norm one."""
-
-    means: Floats
-    norms: Floats  # of the centered columns before scaling, (n,), in the units of `matrix`
-    noise: Floats  # relative error of the squared norms, (n,)
-    total: float  # sum of the row weights: the number of rows, if they have none
-    whole: Floats | None = None  # all inner products, (n, n), if the first look took them
-
-    @property
-    def arithmetic(self) -> float:
-        """Relative rounding of Gram columns."""
-        return self.matrix.arithmetic if self.whole is None else EPS
-
-    def gram_with_errors(self, J: Indices) -> tuple[Floats, Floats]:
-        """Return the inner products of columns J with all columns, and their usual errors, (b,).
-
-        Errors are those of sums whose roundings have nothing to do with each other. Those of
-        columns that repeat a few numbers may add up instead; it then shows in their norms, and
-        where a product was taken both ways. Once seen, it is expected of all columns.
-        """
-        if self.whole is not None:
-            return self.whole[J], np.full(len(J), PRODUCT_ROUNDINGS * EPS)
-        self._count(len(J))
-        with np.errstate(all="ignore"):
-            ZtX, sums, errors2 = self.matrix.gram(J, self.means[J], self.factors[J], self.root)
-            G = self._reduce(ZtX, sums)
-        if self.matrix.arithmetic == EPS:
-            return G, np.full(len(J), PRODUCT_ROUNDINGS * EPS)
-        among = G[:, J]
-        seen = np.abs(among - np.where(np.eye(len(J), dtype=bool), 1.0, among.T)).max(axis=1)
-        usual = self.matrix.arithmetic / 2 * self._reach * np.sqrt(errors2)
-        usual += PRODUCT_ROUNDINGS * EPS
-        self.work.excess = max(self.work.excess, 2.0 * float((seen / usual).max(initial=0.0)))
-        return G, self.work.excess * usual
-
-    @lazy
-    def _reach(self) -> float:
-        """The largest norm of a column as it is multiplied, before its mean is removed."""
-        offsets = self.means * self.factors
-        return math.sqrt(1.0 + self.total * float((offsets**2).max(initial=0.0)))
-
-    def direction(self, j: int, Qt: Floats, k: int) -> tuple[Floats, Floats, float] | None:
-        """Make an orthonormal direction of column j, where the kind has a quick way: see there."""
-        made = self.matrix.direction(j, self.means, self.factors, self.root, Qt, k)
-        if made is not None:
-            self._count(1)
-            self.work.columns += 1
-        return made
-
-    def block_gram(self, J: Indices) -> Floats:
-        """Return the inner products among columns J, (len(J), len(J))."""
-        return self.block_grams([J])[0]
-
-    def block_grams(self, blocks: Sequence[Indices]) -> list[Floats]:
-        """Return the inner products among the columns of each block."""
-        if self.whole is not None:
-            return [self.whole[np.ix_(J, J)] for J in blocks]
-        self.work.columns += sum(map(len, blocks))
-        grams = []
-        for G, J in zip(self.matrix.block_grams(blocks, self.root), blocks):
-            means, factors = self.means[J], self.factors[J]
-            G = G - self.total * np.outer(means, means)
-            grams.append(G * factors[:, None] * factors)
-        return grams
-
-    def rough_gram(self, step: int) -> Callable[[Indices], Floats] | None:
-        """Return a function that estimates the inner products of columns J, (|J|, |J|).
-
-        It looks at every `step`-th row. None if that takes long, or rows have weights: those that
-        count may not be among them.
-        """
-        some = self.matrix.every(step) if self.root is None else None
-        if some is None:
-            return None
-        with np.errstate(all="ignore"):
-            return partial(_correlations, some.rescaled(self.means, self.factors))
-
-    def geometry(self, V: Rows) -> Geometry:
-        """Return what can ask the real columns, and those of the response basis V, (N, m)."""
-        return RowGeometry(self, V) if self.matrix.memory is None else StreamedGeometry(self, V)
-
-    def restricted(self, J: Indices) -> CenteredMatrix | None:
-        """Return columns J alone, if the kind can give them without a large copy."""
-        matrix = self.matrix.restricted(J)
-        if matrix is None or self.whole is not None:
-            return None
-        names = ("means", "factors", "alive", "sizes", "norms", "noise")
-        return replace(self, matrix=matrix, **{name: getattr(self, name)[J] for name in names})
-
-
 def _correlations(rows: Matrix, J: Indices) -> Floats:
     """Return the inner products of columns J, at norm one; zero if there is nothing of a column."""
     with np.errstate(all="ignore"):
@@ -286,7 +274,7 @@ def center(
     ignored: Indices | None = None,
     *,
     gram: bool = False,
-) -> tuple[CenteredMatrix, Floats]:
+) -> tuple[ScaledMatrix, Floats]:
     """Take the first look at a matrix: means, norms, V'X and whether all is finite.
 
     One read of X unless columns need a shift or a scale to keep their digits.
@@ -305,7 +293,7 @@ def center(
 
     Returns
     -------
-    centered : CenteredMatrix
+    centered : ScaledMatrix
     VtX : array of shape (m, n)
 
     Raises
@@ -333,7 +321,9 @@ def center(
         noise = EPS * (_SUM_ROUNDINGS + _ratio(mean_squares, d0, alive, 0.0))
         if not alive.all():
             means = np.where(alive, means, 0.0)
-        X = CenteredMatrix(matrix, means, factors, alive, sizes, root, work, norms, noise, total)
+        X = ScaledMatrix(
+            matrix, True, means, factors, alive, sizes, norms, noise, root, total, work
+        )
         VtX = X._reduce(scan.VtX, offset_of(V, root))
         if scan.gram is not None:
             whole = X._reduce(scan.gram, total * means)
@@ -362,10 +352,20 @@ def normalize(
         if (scale != 1.0).any():
             matrix, looks = matrix.rescaled(np.zeros(len(scale)), scale), 2
             scan = matrix.scan(Z, root)
-        alive = wanted & (scan.squares > 0)
-        factors = _ratio(1.0, np.sqrt(scan.squares), alive, 0.0)
-        work = Work(looks, looks * (1 + Z.shape[1]))
-        X = ScaledMatrix(matrix, None, factors, alive, matrix.precision, root, work)
+        alive, norms = wanted & (scan.squares > 0), np.sqrt(scan.squares)
+        X = ScaledMatrix(
+            matrix,
+            centered=False,
+            means=np.zeros(len(norms)),
+            factors=_ratio(1.0, norms, alive, 0.0),
+            alive=alive,
+            sizes=matrix.precision,
+            norms=norms,
+            noise=np.full(len(norms), EPS * _SUM_ROUNDINGS),
+            root=root,
+            total=total_weight(w, matrix.shape[0]),
+            work=Work(looks, looks * (1 + Z.shape[1])),
+        )
         return X, X._reduce(scan.VtX, np.zeros(Z.shape[1]))
 
 
