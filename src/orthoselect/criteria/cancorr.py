@@ -210,7 +210,7 @@ class CanonicalState(State):
         else:
             self._gains.take_by_columns(J)
         self._taken += 1
-        self._gains.score_without(f)
+        self._gains.score([f])
 
     def stats(self) -> dict[str, Any]:
         """Return the strategy, and what was asked of the table."""

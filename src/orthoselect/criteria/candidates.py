@@ -165,8 +165,10 @@ def independent_columns(
     grams = dict(zip(columns, X.block_grams(list(columns.values()))))
     healthy = {f for f, G in grams.items() if len(G) < 2 or np.linalg.eigvalsh(G)[0] >= HEALTHY}
     doubtful = [f for f in columns if f not in healthy]
-    for f, kept in zip(doubtful, geometry.independent([columns[f] for f in doubtful])):
-        columns[f], grams[f] = columns[f][kept], grams[f][np.ix_(kept, kept)]
+    if doubtful:
+        places = geometry.independent([columns[f] for f in doubtful])
+        for f, kept in zip(doubtful, places):
+            columns[f], grams[f] = columns[f][kept], grams[f][np.ix_(kept, kept)]
     return {f: (J, grams[f]) for f, J in columns.items()}
 
 

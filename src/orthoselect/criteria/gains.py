@@ -76,7 +76,10 @@ class Gains:
         self.n_measured = 0  # gains that were measured on real columns so far
         self._geometry, self._refinable = geometry, refinable
         self._keeps_rows = size > 0
-        self._L = np.empty((_rows_at_first(size, n) if size else 0, n))
+        rows = max(8, min(size, 64)) if size else 0  # those never written take no memory
+        if 8 * rows * n >= _LARGE:  # large enough for huge pages, which are quicker to get
+            rows = max(rows, 1 + _HUGE // (8 * n))
+        self._L = np.empty((rows, n))
         self._C = np.ascontiguousarray(VtX)
         self._d = X.alive.astype(np.float64)
         self._due: tuple[Floats, Floats] | None = None  # a row to be removed yet, and V'q
@@ -105,7 +108,7 @@ class Gains:
         self._spent = np.zeros(n_features, dtype=bool)  # taken, or nothing is left of them
         self._spent_at: list[int] = []
         self._sure = -1  # a feature whose gain is beyond doubt, if `best` has found one
-        self._score()
+        self.score([])
 
     # What the state asks
 
@@ -120,7 +123,24 @@ class Gains:
             return None
         if self._stands_out(top, runner_up):
             return top
-        return self._best_of_many(candidates[ids], ids)
+        open_ = candidates[ids]
+        while True:
+            gains = np.where(open_, self._gains, -1.0)
+            top = int(gains.argmax())
+            if gains[top] < 0:
+                return None
+            rivals = self._rivals(gains, top)
+            if len(rivals) == 1 and self._good_enough(top, float(self._slack[top])):
+                self._sure = top
+                return top
+            doubtful = rivals[~self._trusted(rivals)]
+            if doubtful.size:
+                self._measure(doubtful)
+                continue
+            if gains[top] <= NOTHING:
+                return None
+            equal = rivals[gains[rivals] >= (1 - TIE) * gains[top]]
+            return int(equal[ids[equal].argmin()])
 
     def of(self, f: int) -> float | None:
         """Return what feature f adds, beyond doubt; None if it depends on the selected ones."""
@@ -255,32 +275,7 @@ class Gains:
         s = (c + math.sqrt(c * c + 4 * c * math.sqrt(p))) / 2
         return s * s
 
-    def score_without(self, f: int) -> None:
-        """Compute all gains anew, once the directions of feature f, which is taken, are removed."""
-        self._spend([f])
-        self._score()
-
     # Which gain is the largest
-
-    def _best_of_many(self, open_: NDArray[np.bool_], ids: Indices) -> int | None:
-        """Return the place of the open feature that adds most, where several may."""
-        while True:
-            gains = np.where(open_, self._gains, -1.0)
-            top = int(gains.argmax())
-            if gains[top] < 0:
-                return None
-            rivals = self._rivals(gains, top)
-            if len(rivals) == 1 and self._good_enough(top, float(self._slack[top])):
-                self._sure = top
-                return top
-            doubtful = rivals[~self._trusted(rivals)]
-            if doubtful.size:
-                self._measure(doubtful)
-                continue
-            if gains[top] <= NOTHING:
-                return None
-            equal = rivals[gains[rivals] >= (1 - TIE) * gains[top]]
-            return int(equal[ids[equal].argmin()])
 
     def _stands_out(self, top: int, runner_up: float) -> bool:
         """Whether a single column has won beyond doubt, the usual case; False if unsure."""
@@ -338,7 +333,7 @@ class Gains:
         return self._fresh[features] | certain | (gains + slack <= NOTHING)
 
     def _look_at(self, features: Indices) -> None:
-        """Work out the slack of gains that `_score` has left open."""
+        """Work out the slack of gains that `score` has left open."""
         self._open_slack()
         open_ = features[np.isnan(self._slack[features])]
         if not open_.size:
@@ -350,8 +345,12 @@ class Gains:
 
     # Gains and their slack
 
-    def _score(self) -> None:
-        """Compute every feature's gain from C, d and D, and the slack of the doubtful ones."""
+    def score(self, taken: list[int]) -> None:
+        """Compute every feature's gain from C, d and D, and the slack of the doubtful ones.
+
+        Features that were taken, and all their directions removed, are out of the race.
+        """
+        self._spend(taken)
         n_scarce = score_columns(self._C, self._d, _PLENTY, self._scores, self._due)
         self._due = None
         if not self._plain:
@@ -395,7 +394,7 @@ class Gains:
             self._slack_is_stale = False
 
     def _remove_due(self) -> None:
-        """Take the last row out of all columns, which `_score` does in the same go as scoring."""
+        """Take the last row out of all columns, which `score` does in the same go as scoring."""
         if self._due is not None:
             remove_row(*self._due, self._C, self._d)
             self._due = None
@@ -405,45 +404,27 @@ class Gains:
     def _measure(self, features: Indices) -> None:
         """Replace what is known of these features by what their real columns say."""
         self.n_measured += len(features)
+        self._open_slack()
         alone = features[self._single[features] >= 0]
         if alone.size:
-            self._measure_single(alone)
-        for f in features[self._single[features] < 0]:
-            self._measure_wide(int(f))
-
-    def _measure_single(self, features: Indices) -> None:
-        J = self._single[features]
-        found = self._geometry.measure(self.selected, J, self.L)
-        self._spend(features[found.depends].tolist())
-        self._C[:, J], self._d[J] = found.C, found.d
-        self._uncertainty.measured(J, found.d)
-        gain = (found.C**2).sum(axis=0) / np.maximum(found.d, EPS**3)
-        self._set_measured(features, np.minimum(gain, 1.0))
-
-    def _measure_wide(self, f: int) -> None:
-        rank, gain = self._geometry.block_gain(self.selected, self.columns_of(f), self.L)
-        if rank == 0:
-            self._spend([f])
-        self._set_measured(np.array([f]), np.array([gain]))
+            J = self._single[alone]
+            found = self._geometry.measure(self.selected, J, self.L)
+            self._spend(alone[found.depends].tolist())
+            self._C[:, J], self._d[J] = found.C, found.d
+            self._uncertainty.measured(J, found.d)
+            gains = (found.C**2).sum(axis=0) / np.maximum(found.d, EPS**3)
+            self._gains[alone] = np.minimum(gains, 1.0)
+        for f in features[self._single[features] < 0].tolist():
+            rank, gain = self._geometry.block_gain(self.selected, self.columns_of(f), self.L)
+            self._gains[f] = gain
+            if rank == 0:
+                self._spend([f])
+        self._gains[features[self._spent[features]]] = -1.0
+        self._slack[features] = 0.0
+        self._fresh[features] = True
 
     def _spend(self, features: list[int]) -> None:
         """Put features out of the race for good."""
         for f in features:
             self._spent[f] = True
         self._spent_at += features
-
-    def _set_measured(self, features: Indices, gains: Floats) -> None:
-        self._open_slack()
-        self._gains[features] = np.where(self._spent[features], -1.0, gains)
-        self._slack[features] = 0.0
-        self._fresh[features] = True
-
-
-def _rows_at_first(size: int, n: int) -> int:
-    """Return how many rows L begins with; pages that are never written take no memory.
-
-    Where it will be large anyway it is made large enough for NumPy to ask for huge pages, which
-    are quicker to get.
-    """
-    rows = max(8, min(size, 64))
-    return rows if 8 * rows * n < _LARGE else max(rows, 1 + _HUGE // (8 * n))

@@ -53,7 +53,7 @@ from orthoselect.errors import InputError
 from orthoselect.matrix import ScaledMatrix, normalize
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
-from orthoselect.matrix.normed_geometry import normed_geometry
+from orthoselect.matrix.geometry import normed_geometry
 from orthoselect.matrix.rows import Rows, written_out
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 
@@ -287,8 +287,10 @@ class OrthogonalState(State):
         """Take columns that do not vary out of the race."""
         left = 1.0 - self._a[self._single] ** 2
         doubtful = np.flatnonzero(~self._spent & (left <= _VARIES))
-        J = self._single[doubtful]
-        self._spent[doubtful] = self._geometry.spreads(J) <= ROUNDINGS * self._X.sizes[J]
+        if doubtful.size:
+            J = self._single[doubtful]
+            spreads = np.sqrt(self._geometry.measure(J).d_centered)
+            self._spent[doubtful] = spreads <= ROUNDINGS * self._X.sizes[J]
 
     # Taking columns
 

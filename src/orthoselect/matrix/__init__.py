@@ -12,7 +12,6 @@ have lost their digits. The one class to know is `Matrix`.
     scaled           any kind with its columns at norm one, centered or not
     basis            orthonormal bases; which columns depend on others
     geometry         residuals of real columns, given those selected
-    normed_geometry  the same where nothing is centered
     triangle         rows reduced to a triangle with the same inner products
     passes           walks over blocks of rows, reading ahead; sums adds up what they give
     checksums        whether all passes get the same table
