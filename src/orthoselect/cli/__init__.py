@@ -3,9 +3,8 @@
 The one class to know is `Answer`, which prints and writes what `select` or `compare` found.
 
 app: the way in, all commands with those of other packages, and the two that only list.
-commands: `select` and `compare`, from their options to their answers and files.
+commands: `select` and `compare`, from their options to the table, their answers and files.
 options: every option with its help, said once for all commands.
-loading: from what was typed of a table to the table and the roles of its columns.
 terminal: what is said beside the answer, in the command's words, and how a command ends.
 """
 

@@ -7,29 +7,33 @@ import json
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import typer
 
 from orthoselect.cli import options as o
-from orthoselect.cli.loading import Asked, Loaded, load, open_table
 from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
-from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted
+from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted, listing
 from orthoselect.lazy import lazy
 from orthoselect.methods import METHODS
 from orthoselect.output import check_keeps_source, check_place
 from orthoselect.read import (
     Dataset,
     check_output,
+    check_varies,
     files_of,
+    find_names,
     on_dask,
     output_format,
+    read_table,
+    split_names,
     write_blocks,
     write_columns,
 )
 from orthoselect.result import Comparison, SelectionPath
+from orthoselect.roles import clean
 from orthoselect.selection import check_blocks, select
 
 _REPORTS = (".html", ".htm", ".json")
@@ -69,28 +73,22 @@ def select_command(
     Standard output holds the answer only; everything else goes to standard error.
     """
     terminal = Terminal(quiet)
-    with ending_well(terminal), connected(scheduler):
+    workers = connected(scheduler) if scheduler is not None else nullcontext()
+    with ending_well(terminal), workers:
         wanted, own = _count(count), _own_options(option)
-        asked = Asked(
-            source=source[0] if len(source) == 1 else source,
-            target=target,
-            categorical=categorical,
-            group=group,
-            include=include,
-            exclude=exclude,
-            drop=drop,
-            weights=weights,
-            missing=missing,
-            delimiter=delimiter,
-            encoding=encoding,
-            header=header,
-            format=input_format,
-            memory=memory,
-            in_blocks=scheduler is not None,
-        )
-        _check_files(asked.source, {"--output": output, "--report": report}, overwrite_source)
+        files = source[0] if len(source) == 1 else source
+        _check_files(files, {"--output": output, "--report": report}, overwrite_source)
         with terminal.working(f"reading {' '.join(source)}"):
-            table = open_table(asked)
+            table = read_table(
+                files,
+                memory=memory,
+                format=input_format,
+                delimiter=delimiter,
+                encoding=encoding,
+                header=None if header else False,
+                drop=drop,
+                in_blocks=scheduler is not None,
+            )
             if table.in_blocks:
                 _check_blocks(table, method, report)
             written = None if output is None else output_format(table, output)
@@ -99,9 +97,18 @@ def select_command(
                     "`--escape-formulas` and `--no-escape-formulas` are for CSV and TSV; neither "
                     "`--format csv` nor an `--output` of these is given. Omit them."
                 )
-            loaded = load(asked, table)
+            loaded = load(
+                table,
+                missing,
+                target=target,
+                categorical=categorical,
+                group=group,
+                include=include,
+                exclude=exclude,
+                weights=[weights] if weights else [],
+            )
             if scheduler is not None:
-                loaded = replace(loaded, dataset=on_dask(loaded.dataset))
+                loaded = loaded._replace(dataset=on_dask(loaded.dataset))
         path, interrupted = _select(loaded, wanted, method, task, own, terminal)
         if not len(path):
             raise InputError(f"nothing could be selected: {path.stopped}")
@@ -158,27 +165,22 @@ def compare_command(
     terminal = Terminal(quiet)
     with ending_well(terminal):
         _check_files(source, {"--report": report}, overwrite_source)
-        asked = Asked(
-            source=source,
-            target=target,
-            categorical=categorical,
-            group=group,
-            exclude=exclude,
-            drop=drop,
-            missing=missing,
-            delimiter=delimiter,
-            encoding=encoding,
-            header=header,
-            format=input_format,
-        )
         with terminal.working(f"reading {source}"):
-            table = open_table(asked)
+            table = read_table(
+                source,
+                format=input_format,
+                delimiter=delimiter,
+                encoding=encoding,
+                header=None if header else False,
+                drop=drop,
+            )
             if table.in_blocks:
                 raise InputError(
                     f"`compare` should have a table that fits into memory, to cut it into folds; "
                     f"`{table.name}` is too large. Give it some of the rows."
                 )
-            loaded = load(asked, table)
+            roles = {"target": target, "categorical": categorical, "exclude": exclude}
+            loaded = load(table, missing, group=group, **roles)
         if jobs is None:  # all processors, unless processes would take longer to start than to work
             jobs = -1 if loaded.dataset.n_rows * len(loaded.dataset.names) > _SMALL else 1
         methods = [name.strip() for item in method for name in item.split(",") if name.strip()]
@@ -277,6 +279,127 @@ def _check_blocks(table: Dataset, method: str, report: str | None) -> None:
             f"`--report` needs the table in memory, to draw its rows; `{table.name}` is too large "
             f"for that. Omit it, or report on some of the rows."
         )
+
+
+class Loaded(NamedTuple):
+    """A table, and what is wanted of its columns.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    target : str, list of str or None
+        A column's name, or several; None for values that the source has apart.
+    target_name : str
+        What to call it.
+    options : dict
+        What `select` and `compare` are to know of the columns.
+    weights : str or None
+        The column of the row weights.
+    target_columns : list of str
+        The columns that the target was taken from.
+    reasons : dict
+        Why columns are no candidates.
+    """
+
+    dataset: Dataset
+    target: Any
+    target_name: str
+    options: dict[str, Any]
+    weights: str | None
+    target_columns: list[str]
+    reasons: dict[str, str]
+
+
+def load(
+    dataset: Dataset,
+    missing: str,
+    *,
+    target: Sequence[str],
+    categorical: Sequence[str],
+    group: Sequence[str],
+    exclude: Sequence[str],
+    include: Sequence[str] = (),
+    weights: Sequence[str] = (),
+) -> Loaded:
+    """Find the columns that were named, and rid the table of what cannot be selected from."""
+    names = dataset.names
+    roles = {"target": target, "categorical": categorical, "include": include}
+    for option, given in {**roles, "exclude": exclude, "weights": weights}.items():
+        for name in given:
+            if name in dataset.dropped:
+                raise InputError(
+                    f"a column should have one role; `{name}` is named in `--{option}` and in "
+                    f"`--drop`."
+                )
+    explained = _target(target, dataset)
+    weights = find_names(weights, names, "--weights")
+    if len(weights) > 1:
+        raise InputError(f"`--weights` should name one column; got {listing(weights)}.")
+    weight = weights[0] if weights else None
+    groups = _groups(group, names)
+    excluded = find_names(exclude, names, "--exclude")
+    columns: dict[str, Any] = {
+        "categorical_features": find_names(categorical, names, "--categorical") or "from_dtype",
+        "include": find_names(include, [*names, *groups], "--include") or None,
+        "groups": groups or None,
+        "exclude": excluded or None,
+    }
+    dataset = clean(dataset, explained, missing, sample_weight=weight, **columns)
+    check_varies(dataset, explained)
+    targets = [explained] if isinstance(explained, str) else explained or []
+    own = dataset.target_name or ("y" if targets else "target")
+    apart = targets and dataset.target is not None and not isinstance(dataset.target, str)
+    return Loaded(
+        dataset,
+        explained,
+        ", ".join(targets) or own,
+        columns,
+        weight,
+        targets,
+        {
+            **dict.fromkeys(dataset.dropped, "named in `--drop`"),
+            **dataset.left_out,
+            **({own: "the source's own target, not asked for"} if apart else {}),
+            **dict.fromkeys(excluded, "named in `--exclude`"),
+            **dict.fromkeys(weights, "the row weights"),
+        },
+    )
+
+
+def _target(given: Sequence[str], dataset: Dataset) -> str | list[str] | None:
+    """Return the target's column, or several; None where its values stand apart."""
+    if not given and dataset.target is None:
+        raise InputError(
+            f"`--target` should name the column to explain; `{dataset.name}` does not tell which "
+            f"one that is. Its columns are {listing(dataset.names)}."
+        )
+    if not given or list(given) == [dataset.target_name]:
+        return dataset.target if isinstance(dataset.target, str) else None
+    dataset.check_together([part for item in given for part in split_names(item)])
+    found = find_names(given, dataset.names, "--target")
+    return found[0] if len(found) == 1 else found
+
+
+def _groups(given: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
+    """Return groups from ``name=column,column``.
+
+    Examples
+    --------
+    >>> _groups(["left=a,b", "right=x*"], ["a", "b", "x1", "x2"])
+    {'left': ['a', 'b'], 'right': ['x1', 'x2']}
+    """
+    groups: dict[str, list[str]] = {}
+    for item in given:
+        name, equals, columns = item.partition("=")
+        if not (name and equals and columns):
+            raise InputError(
+                f"`--group` should be NAME=COLUMN,COLUMN,...; got {item!r}. "
+                f"For example `--group size=width,height`."
+            )
+        if name in groups:
+            raise InputError(f"`--group` should name each group once; `{name}` is repeated.")
+        groups[name] = find_names([columns], names, "--group")
+    return groups
 
 
 def _select(

@@ -108,21 +108,6 @@ class Terminal:
         print(f"orthoselect: error: {message}", file=sys.stderr)
 
     @contextmanager
-    def listening(self) -> Iterator[None]:
-        """Turn the warnings of Python code into lines."""
-
-        def show(message: Warning | str, *_: Any, **__: Any) -> None:
-            self.warn(in_command_words(str(message)))
-
-        with warnings.catch_warnings():
-            warnings.simplefilter("always")
-            # Deprecations are for the developers of this package.
-            for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
-                warnings.simplefilter("ignore", kind)
-            warnings.showwarning = show
-            yield
-
-    @contextmanager
     def working(self, what: str) -> Iterator[Bar]:
         """Show a bar while the block runs, on a terminal only."""
         columns = (
@@ -220,11 +205,20 @@ def ending_well(
 ) -> Iterator[None]:
     """Turn what the user can mend into one line and exit code 2, and Ctrl-C into 130.
 
-    `own` is what this command calls arguments that others call otherwise, `interrupted` what to
-    say after Ctrl-C.
+    Warnings become lines, too. `own` is what this command calls arguments that others call
+    otherwise, `interrupted` what to say after Ctrl-C.
     """
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        terminal.warn(in_command_words(str(message)))
+
     try:
-        with terminal.listening():
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            # Deprecations are for the developers of this package.
+            for kind in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
+                warnings.simplefilter("ignore", kind)
+            warnings.showwarning = show
             yield
     except InputError as error:
         terminal.error(in_command_words(str(error), own))
@@ -250,11 +244,8 @@ def ending_well(
 
 
 @contextmanager
-def connected(address: str | None) -> Iterator[None]:
-    """Be a client of the scheduler at an address; None for none."""
-    if address is None:
-        yield
-        return
+def connected(address: str) -> Iterator[None]:
+    """Be a client of the scheduler at an address."""
     try:
         from distributed import Client
     except ImportError:
