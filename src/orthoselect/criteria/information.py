@@ -118,11 +118,11 @@ class InformationCriterion(Criterion):
         self.name = name
         self._bins: Bins = bins
         scores: dict[str, Callable[..., Score]] = {
-            "cmim": partial(Least, capped=bool(capped)),
             "mrmr_quotient": partial(Quotient, constant=float(constant)),
             "disr": SumOfQuotients,
         }
-        self._score: Callable[..., Score] = scores.get(name, partial(SumOfTerms, name=name))
+        whole = partial(WholeScore, name=name, capped=bool(capped))
+        self._score: Callable[..., Score] = scores.get(name, whole)
 
     def prepare(
         self,
@@ -330,31 +330,35 @@ class Score(ABC):
         """Return the scores of these features; informations in nats."""
 
 
-class SumOfTerms(Score):
-    """Relevance and a sum over the selected features: all whole numbers."""
+class WholeScore(Score):
+    """Relevance and a sum over the selected features, or the least of all: whole numbers."""
 
-    def __init__(self, relevance: Numbers, T: Any, name: str) -> None:
+    def __init__(self, relevance: Numbers, T: Any, name: str, capped: bool) -> None:
         super().__init__(relevance, T)
-        self._name = name
+        self._name, self._capped = name, capped
         self.needs_pairs = name != "mim"
-        self._sum = np.zeros_like(relevance)
+        self._known = relevance if name == "cmim" else np.zeros_like(relevance)  # sum or least
 
     def _learn(self, pairs: Pairs) -> None:
         if self._name == "mrmr_difference":
-            self._sum -= pairs.redundancy
+            self._known -= pairs.redundancy
         elif self._name == "jmi":
-            self._sum += pairs.joint
+            self._known += pairs.joint
         elif self._name == "cife":
-            self._sum += pairs.interaction
-        else:  # icap
-            self._sum += np.minimum(pairs.interaction, 0)
+            self._known += pairs.interaction
+        elif self._name == "icap":
+            self._known += np.minimum(pairs.interaction, 0)
+        elif self._n_taken == 1 and not self._capped:
+            self._known = pairs.given
+        else:  # cmim
+            self._known = np.minimum(self._known, pairs.given)
 
     def _scores(self) -> Numbers:
-        if self._name == "jmi":
-            return self._sum
+        if self._name in ("jmi", "cmim"):
+            return self._known
         if self._name == "mrmr_difference":  # times |S|
-            return self._n_taken * self._relevance + self._sum
-        return self._relevance + self._sum
+            return self._n_taken * self._relevance + self._known
+        return self._relevance + self._known
 
     def best(self, open_: Mask) -> int:
         return first_of_largest(self._scores(), open_, self.slack)
@@ -362,25 +366,6 @@ class SumOfTerms(Score):
     def values(self, features: Indices) -> Floats:
         times = self._n_taken if self._name == "mrmr_difference" else 1
         return self._T.nats(self._scores()[features]) / times
-
-
-class Least(Score):
-    """The least of the conditional informations, and of the plain one if capped."""
-
-    def __init__(self, relevance: Numbers, T: Any, capped: bool) -> None:
-        super().__init__(relevance, T)
-        self._least = relevance
-        self._capped = capped
-
-    def _learn(self, pairs: Pairs) -> None:
-        first = self._n_taken == 1 and not self._capped
-        self._least = pairs.given if first else np.minimum(self._least, pairs.given)
-
-    def best(self, open_: Mask) -> int:
-        return first_of_largest(self._least, open_, self.slack)
-
-    def values(self, features: Indices) -> Floats:
-        return self._T.nats(self._least[features])
 
 
 class Quotient(Score):

@@ -57,8 +57,16 @@ def first_look(
     """
     limit = _OFFSET_LIMIT if matrix.arithmetic == EPS else _OFFSET_LIMIT_FLOAT32
     origin: Floats | None = None  # what was taken off the stored numbers, as they are presented
-    sample = pilot_sample(matrix, root)
-    change = _pilot_shift(matrix, sample, 0.0 if gram else limit)
+    sample, change = pilot_sample(matrix, root), None
+    if sample is not None:
+        # A few rows show which columns lie far from zero, and where: a guess saves a scan.
+        middle, spread = sample.mean(axis=0), np.ptp(sample, axis=0) / 4.0
+        far = np.isfinite(middle) & (spread > 0)
+        far &= np.abs(middle) > (0.0 if gram else limit) * spread
+        if far.any():
+            if matrix.arithmetic != EPS:
+                middle[far] = _few_digits(middle[far], spread[far])
+            change = np.where(far, middle, 0.0), np.ones(len(far))
     for looks in range(1, _MAX_LOOKS + 1):
         if change is not None:
             shift, scale = change
@@ -85,24 +93,6 @@ def pilot_sample(matrix: Matrix, root: Rows | None) -> Floats | None:
     rows = range(N) if root is None or isinstance(root, SpreadRows) else np.flatnonzero(root)
     rows = np.array(rows[:: max(1, len(rows) // _PILOT_ROWS)][:_PILOT_ROWS], dtype=np.intp)
     return matrix.pilot(rows)
-
-
-def _pilot_shift(
-    matrix: Matrix, sample: Floats | None, limit: float
-) -> tuple[Floats, Floats] | None:
-    """Guess from a few rows which columns lie more than `limit` spreads from zero, and where.
-
-    Returns the shift and scale that are called for, or None.
-    """
-    if sample is None:
-        return None
-    middle, spread = sample.mean(axis=0), np.ptp(sample, axis=0) / 4.0
-    far = np.isfinite(middle) & (spread > 0) & (np.abs(middle) > limit * spread)
-    if not far.any():
-        return None
-    if matrix.arithmetic != EPS:
-        middle[far] = _few_digits(middle[far], spread[far])
-    return np.where(far, middle, 0.0), np.ones(len(far))
 
 
 def _repairs(

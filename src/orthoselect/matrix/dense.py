@@ -77,10 +77,10 @@ class DenseMatrix(Matrix):
         return type(self)(self._X[::step], shift=self._shift, scale=self._scale)
 
     def columns(self, J: Indices) -> Floats:
-        return self._in_float64(self._X[:, J], J)
+        return self._present(self._X[:, J], J)
 
     def columns_at(self, J: Indices, rows: slice) -> Floats:
-        return self._in_float64(self._X[rows][:, J], J)
+        return self._present(self._X[rows][:, J], J)
 
     def cross(self, Z: Floats) -> Floats:
         Z = np.ascontiguousarray(Z, dtype=np.float64 if self._in_double else np.float32)
@@ -217,7 +217,7 @@ class DenseMatrix(Matrix):
         return moved
 
     def pilot(self, rows: Indices) -> Floats:
-        return self._in_float64(self._X[rows], slice(None))
+        return self._present(self._X[rows], slice(None))
 
     def _run(
         self,
@@ -265,11 +265,13 @@ class DenseMatrix(Matrix):
             else:
                 yield rows, columns, self._present(B, columns, _room_for(B, dtype))
 
-    def _in_float64(self, B: NDArray, J: Indices | slice) -> Floats:
-        return self._present(B, J, np.empty_like(B, dtype=np.float64, subok=False))
+    def _present(self, B: NDArray, J: Indices | slice, out: NDArray | None = None) -> NDArray:
+        """Write numbers of columns J as they are presented, shifted and scaled; return `out`.
 
-    def _present(self, B: NDArray, J: Indices | slice, out: NDArray) -> NDArray:
-        """Write numbers of columns J as they are presented, shifted and scaled; return `out`."""
+        Without it they are written to a new array of float64.
+        """
+        if out is None:
+            out = np.empty_like(B, dtype=np.float64, subok=False)
         np.copyto(out, B, casting="unsafe")
         if self._shift is not None:
             out -= self._shift[J].astype(out.dtype)
