@@ -126,7 +126,7 @@ def test_a_history_takes_bounded_memory_and_still_notices(X, monkeypatch):
     history = ChecksumHistory(1)
     edges = range(0, N + 1, 10)
     assert follow(history, X, edges, [0, 1, 2, 3]) is None
-    (record,) = history._records
+    (record,) = history.records
     assert len(record.sums) < 40
     assert follow(history, X, edges, [0, 1]) is None
     for row in (0, 1234, N - 1):

@@ -251,23 +251,17 @@ class CanonicalState(State):
 
     def _likely(self, wanted: list[int]) -> list[int]:
         """Return columns that have not been fetched and are likely to be taken soon."""
-        count = plan.columns_ahead(self._X.matrix, self._size, self._taken) - len(wanted)
+        matrix, fetched = self._X.matrix, self._fetched
+        count = plan.columns_ahead(matrix, self._size, self._taken) - len(wanted)
         if count < 1:
             return []
+        found: list[int] = []
         if len(wanted) == 1 and not self._candidates.wide:
-            found = self._guess(count, wanted[0])
-            if found:
-                return found
-        return self._gains.leading_columns(count, {*wanted, *self._fetched})
-
-    def _guess(self, count: int, wanted: int) -> list[int]:
-        """Return columns that are likely to be taken after `wanted`; none if it is not worth it."""
-        matrix, fetched = self._X.matrix, self._fetched
-        leaders, gram = plan.leaders_in_sample(matrix.shape[1]), None
-        if plan.sampling_pays(matrix, self._size, len(fetched)):
-            gram = self._X.rough_gram(plan.sample_step(matrix.shape[0]))
-        if gram is None:
-            if not fetched or not plan.guessing_pays(matrix):
-                return []
-            leaders = plan.LEADERS
-        return self._gains.winners_ahead(count, leaders, fetched, wanted, gram)
+            gram = None
+            if plan.sampling_pays(matrix, self._size, len(fetched)):
+                gram = self._X.rough_gram(plan.sample_step(matrix.shape[0]))
+            if gram is not None or (fetched and plan.guessing_pays(matrix)):
+                in_sample = plan.leaders_in_sample(matrix.shape[1])
+                leaders = plan.LEADERS if gram is None else in_sample
+                found = self._gains.winners_ahead(count, leaders, fetched, wanted[0], gram)
+        return found or self._gains.leading_columns(count, {*wanted, *fetched})

@@ -155,36 +155,22 @@ class ChecksumHistory:
 
     def __init__(self, period: int) -> None:
         self.period = period
-        self._records: list[_Record] = []
+        self.records: list[_Record] = []
 
     def walk(self, columns: Indices) -> ChecksumWalk:
         """Return what follows one more pass over these columns."""
         return ChecksumWalk(self, columns)
 
-    def pairs(self, columns: Indices) -> list[tuple[_Record, Indices, Indices]]:
-        """Return the records that have some of these columns, and the places of those in both."""
-        found = []
-        for record in self._records:
-            _, here, there = np.intersect1d(columns, record.columns, return_indices=True)
-            if len(here):
-                found.append((record, here, there))
-        return found
-
-    def new(self, columns: Indices) -> Indices:
-        """Return the places of those columns that no pass has read to its end."""
-        known = [record.columns for record in self._records if record.is_whole]
-        return np.flatnonzero(~np.isin(columns, np.concatenate([NO_COLUMNS, *known])))
-
     def keep(self, record: _Record) -> None:
         """Keep a record of columns that have none."""
         if len(record.columns):
-            self._records.append(record)
+            self.records.append(record)
 
     def of_columns(self, columns: Indices) -> ChecksumHistory:
         """Return the history of a table that has only these columns, in this order."""
         some = ChecksumHistory(self.period)
         place = {int(c): k for k, c in enumerate(columns)}
-        for record in self._records:
+        for record in self.records:
             at = [k for k, c in enumerate(record.columns.tolist()) if c in place]
             some.keep(record.of_columns(at, [place[int(record.columns[k])] for k in at]))
         return some
@@ -219,8 +205,15 @@ class ChecksumWalk:
     def __init__(self, history: ChecksumHistory, columns: Indices) -> None:
         self._history, self._columns = history, columns
         self.period = history.period
-        self._pairs = history.pairs(columns)
-        self._new = history.new(columns)
+        # Records that have some of these columns, and the places of those in both.
+        self._pairs: list[tuple[_Record, Indices, Indices]] = []
+        for record in history.records:
+            _, here, there = np.intersect1d(columns, record.columns, return_indices=True)
+            if len(here):
+                self._pairs.append((record, here, there))
+        known = [record.columns for record in history.records if record.is_whole]
+        # Places of columns that no pass has read to its end.
+        self._new = np.flatnonzero(~np.isin(columns, np.concatenate([NO_COLUMNS, *known])))
         self._record = _Record(columns[self._new])
         self._sums = np.zeros(len(columns), dtype=np.uint64)
         self.agreed = 0

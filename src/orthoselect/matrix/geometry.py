@@ -86,19 +86,19 @@ class Geometry(ABC):
         """
 
     @abstractmethod
-    def measure(self, S: Sequence[int], J: Indices, L: Floats) -> Measured:
+    def measure(self, S: list[int], J: Indices, L: Floats) -> Measured:
         """Return what is left of each of columns J, one by one."""
 
     @abstractmethod
-    def block_gain(self, S: Sequence[int], J: Indices, L: Floats) -> tuple[int, float]:
+    def block_gain(self, S: list[int], J: Indices, L: Floats) -> tuple[int, float]:
         """Return how many directions columns J add together, and the squared norm of V'Q there."""
 
     @abstractmethod
-    def take(self, S: Sequence[int], J: Indices, L: Floats) -> list[Direction]:
+    def take(self, S: list[int], J: Indices, L: Floats) -> list[Direction]:
         """Return the directions that columns J add, which are selected from now on."""
 
     @abstractmethod
-    def gains_together(self, S: Sequence[int], J: Indices) -> Floats:
+    def gains_together(self, S: list[int], J: Indices) -> Floats:
         """Return what each of columns J, all independent, S the first of them, adds in order."""
 
 
@@ -123,7 +123,7 @@ class RowGeometry(Geometry):
     def independent(self, blocks: Sequence[Indices]) -> list[Indices]:
         return [independent_columns(self._X.columns(J), self._X.sizes[J]) for J in blocks]
 
-    def measure(self, S: Sequence[int], J: Indices, L: Floats) -> Measured:
+    def measure(self, S: list[int], J: Indices, L: Floats) -> Measured:
         self._extend(S)
         return in_batches(self._measure, J, self._X.shape[0])
 
@@ -134,7 +134,7 @@ class RowGeometry(Geometry):
             self._residuals = {int(j): (W[:, i], H[:, i]) for i, j in enumerate(J)}
         return Measured(self._V.T @ W, d, np.sqrt(d) <= self._basis.floors(H, self._X.sizes[J]))
 
-    def block_gain(self, S: Sequence[int], J: Indices, L: Floats) -> tuple[int, float]:
+    def block_gain(self, S: list[int], J: Indices, L: Floats) -> tuple[int, float]:
         self._extend(S)
         before = self._basis.k
         self._append(J)
@@ -143,30 +143,23 @@ class RowGeometry(Geometry):
         self._basis.truncate(before)
         return rank, float((along**2).sum())
 
-    def take(self, S: Sequence[int], J: Indices, L: Floats) -> list[Direction]:
+    def take(self, S: list[int], J: Indices, L: Floats) -> list[Direction]:
         self._extend(S)
-        quick = self._take_quickly(int(J[0])) if len(J) == 1 else None
-        if quick is not None:
-            return quick
-        before = self._basis.k
+        basis, k = self._basis, self._basis.k
+        if len(J) == 1:  # the matrix may have a quick way
+            j, Qt = int(J[0]), basis.room()
+            made = self._X.direction(j, Qt, k)
+            if made is not None:
+                row, h, norm = made
+                if not basis.accept(h, norm, float(self._X.sizes[j])):
+                    return []
+                return [Direction(j, row, Qt[k] @ self._V, float(basis.reaches[k]))]
         kept = self._append(J)
-        Q = self._basis.Q[:, before:]
+        Q = basis.Q[:, k:]
         along = np.ascontiguousarray((self._V.T @ Q).T)
-        return list(map(Direction, kept, self._X.cross(Q), along, self._basis.reaches[before:]))
+        return list(map(Direction, kept, self._X.cross(Q), along, basis.reaches[k:]))
 
-    def _take_quickly(self, j: int) -> list[Direction] | None:
-        """Take one column, where the matrix has a quick way."""
-        basis = self._basis
-        Qt, k = basis.room(), basis.k
-        made = self._X.direction(j, Qt, k)
-        if made is None:
-            return None
-        row, h, norm = made
-        if not basis.accept(h, norm, float(self._X.sizes[j])):
-            return []
-        return [Direction(j, row, Qt[k] @ self._V, float(basis.reaches[k]))]
-
-    def gains_together(self, S: Sequence[int], J: Indices) -> Floats:
+    def gains_together(self, S: list[int], J: Indices) -> Floats:
         self._extend(S)
         rest = J[self._basis.k :]
         self._basis.extend(self._X.columns(rest), self._X.sizes[rest])
@@ -176,7 +169,7 @@ class RowGeometry(Geometry):
         """Take columns into the basis; return those that do not depend on others, as taken."""
         return J[take_best_first(self._basis, self._X.columns(J), self._X.sizes[J])].tolist()
 
-    def _extend(self, S: Sequence[int]) -> None:
+    def _extend(self, S: list[int]) -> None:
         """Bring the basis up to the columns that were taken without it."""
         if len(S) == self._basis.k:
             return
@@ -218,54 +211,47 @@ class StreamedGeometry(Geometry):
         sizes = [self._X.sizes[block] for block in blocks]
         return [independent_columns(f.R[1:, 1:], size) for f, size in zip(merged, sizes)]
 
-    def measure(self, S: Sequence[int], J: Indices, L: Floats) -> Measured:
+    def measure(self, S: list[int], J: Indices, L: Floats) -> Measured:
         factor, H = self._factor(S, J, L)
         norms, sizes = np.sqrt(factor.squares), self._X.sizes
-        depends = norms <= dependence_floors(_triangle(L, S), sizes[list(S)], H, sizes[J])
+        depends = norms <= dependence_floors(np.triu(L[:, S]), sizes[S], H, sizes[J])
         return Measured(factor.UtW, factor.squares, depends)
 
-    def block_gain(self, S: Sequence[int], J: Indices, L: Floats) -> tuple[int, float]:
+    def block_gain(self, S: list[int], J: Indices, L: Floats) -> tuple[int, float]:
         _, basis, along = self._orthogonalize(S, J, L)
         return basis.k - len(S), float((along**2).sum())
 
-    def take(self, S: Sequence[int], J: Indices, L: Floats) -> list[Direction]:
+    def take(self, S: list[int], J: Indices, L: Floats) -> list[Direction]:
         order = J.tolist()
         if len(J) > 1:
             order, basis, _ = self._orthogonalize(S, J, L)
-            together = self._take_together(S, order, L, basis)
-            if together is not None:
+            for s in range(len(S), basis.k):
+                self._basis.add(np.append(0.0, basis.R[:s, s]), basis.R[s, s])
+            together = self._directions(S, order, L, basis.reaches[len(S) :])
+            if together is not None:  # one by one if they hardly differ beyond rounding
                 return together
-        S, found = list(S), []
+        found: list[Direction] = []
         for j in order:
             new = self._take_one(S, j, L)
             S, L = S + [j] * len(new), np.concatenate([L, *(one.row[None] for one in new)])
             found += new
         return found
 
-    def _take_together(
-        self, S: Sequence[int], kept: list[int], L: Floats, basis: Basis
-    ) -> list[Direction] | None:
-        """Take several columns with one pass more; None if they hardly differ beyond rounding."""
-        R, k = basis.R, len(S)
-        for s in range(k, basis.k):
-            self._basis.add(np.append(0.0, R[:s, s]), R[s, s])
-        return self._directions(S, kept, L, basis.reaches[k:])
-
-    def _take_one(self, S: Sequence[int], j: int, L: Floats) -> list[Direction]:
+    def _take_one(self, S: list[int], j: int, L: Floats) -> list[Direction]:
         """Take one column with one pass; nothing if it depends on those before it."""
         self._extend(S, L)
         self._basis.add(np.append(0.0, L[:, j]))
         sizes = self._X.sizes
-        floors = dependence_floors(_triangle(L, S), sizes[list(S)], L[:, [j]], sizes[[j]])
+        floors = dependence_floors(np.triu(L[:, S]), sizes[S], L[:, [j]], sizes[[j]])
         return self._directions(S, [j], L, floors / ROUNDINGS, float(floors[0])) or []
 
-    def gains_together(self, S: Sequence[int], J: Indices) -> Floats:
+    def gains_together(self, S: list[int], J: Indices) -> Floats:
         work = partial(_factors_of, self._unit, [np.arange(len(J))])
         (factor,) = self._X.reduce_columns(J, work, _merge_factors, [self._V])
         return (factor.K[1:] ** 2).sum(axis=1)
 
     def _orthogonalize(
-        self, S: Sequence[int], J: Indices, L: Floats
+        self, S: list[int], J: Indices, L: Floats
     ) -> tuple[list[int], Basis, Floats]:
         """Return those of J that add a direction, the basis of S and them, and Q'V for them.
 
@@ -274,13 +260,13 @@ class StreamedGeometry(Geometry):
         factor, H = self._factor(S, J, L, leading=True)
         sizes, k, p = self._X.sizes, len(S), len(J)
         basis = Basis(k + p)
-        basis.extend(np.concatenate([_triangle(L, S), np.zeros((p, k))]), sizes[list(S)])
+        basis.extend(np.concatenate([np.triu(L[:, S]), np.zeros((p, k))]), sizes[S])
         A = np.concatenate([H, factor.R[k + 1 :, k + 1 :]])
         kept = J[take_best_first(basis, A, sizes[J])].tolist()
         return kept, basis, basis.Q[k:, k:].T @ factor.K[k + 1 :]
 
     def _directions(
-        self, S: Sequence[int], J: list[int], L: Floats, roundings: Floats, least: float = 0.0
+        self, S: list[int], J: list[int], L: Floats, roundings: Floats, least: float = 0.0
     ) -> list[Direction] | None:
         """Return the directions added last, one for each of J, made orthonormal, and their rows.
 
@@ -306,7 +292,7 @@ class StreamedGeometry(Geometry):
         return list(map(Direction, J, np.ascontiguousarray(QtX), QtV, reaches))
 
     def _factor(
-        self, S: Sequence[int], J: Indices, L: Floats, *, leading: bool = False
+        self, S: list[int], J: Indices, L: Floats, *, leading: bool = False
     ) -> tuple[Factor, Floats]:
         """Reduce u and Q, leading, what is left of columns J and the response, in one pass.
 
@@ -323,15 +309,10 @@ class StreamedGeometry(Geometry):
         self._basis.settle(T)
         return factor, (T @ H + signs * rest)[1:]
 
-    def _extend(self, S: Sequence[int], L: Floats) -> None:
+    def _extend(self, S: list[int], L: Floats) -> None:
         """Bring the basis up to the columns that were taken without it."""
         for s in range(len(self._basis) - 1, len(S)):
             self._basis.add(np.append(0.0, L[:s, S[s]]), float(L[s, S[s]]))
-
-
-def _triangle(L: Floats, S: Sequence[int]) -> Floats:
-    """Return Q'X_S, (k, k)."""
-    return np.triu(L[:, list(S)])
 
 
 def _lead(unit: float, A: Floats, root: Floats | None) -> Floats:
