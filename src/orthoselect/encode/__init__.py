@@ -3,9 +3,9 @@
 What comes in is a `Table`, in memory or in blocks of rows, and the columns of the response; what
 goes out is a `Design` or a `CodedDesign`, and a `Response`. The one class to know is `Table`.
 
-    table         numeric columns and labels, as they were read, or in blocks of rows
+    table         numeric columns and labels, as they were read, or in blocks of rows; the design
+                  of them: numbers and indicators side by side, and which feature owns what
     labels        labels of any kind as codes and levels
-    design        numbers and indicators side by side, and which feature owns what
     bins          numeric columns, a few at a time, and the levels of their cells
     rules         how numbers become levels, learned from one block of rows or from many
     coding        features as codes, made of one block of rows or of many
@@ -15,7 +15,6 @@ goes out is a `Design` or a `CodedDesign`, and a `Response`. The one class to kn
 """
 
 from orthoselect.encode.coding import BlockCodedDesign, CodedDesign, build_codes
-from orthoselect.encode.design import Design, Feature, Features, build_design
 from orthoselect.encode.labels import Labels, find_labels
 from orthoselect.encode.levels import build_level_design
 from orthoselect.encode.response import (
@@ -25,7 +24,14 @@ from orthoselect.encode.response import (
     encode_response,
     response_basis,
 )
-from orthoselect.encode.table import NumberedNames, Table
+from orthoselect.encode.table import (
+    Design,
+    Feature,
+    Features,
+    NumberedNames,
+    Table,
+    build_design,
+)
 
 __all__ = [
     "BlockCodedDesign",

@@ -31,7 +31,6 @@ from orthoselect.encode.bins import (
     canonical,
     column_blocks,
 )
-from orthoselect.encode.design import Features, check_levels, find_features
 from orthoselect.encode.labels import Labels, LevelsSeen
 from orthoselect.encode.rules import (
     Bins,
@@ -46,7 +45,7 @@ from orthoselect.encode.rules import (
     warn_of_many,
     written,
 )
-from orthoselect.encode.table import BlockTable, Table
+from orthoselect.encode.table import BlockTable, Features, Table, check_levels, find_features
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.memory import free_memory

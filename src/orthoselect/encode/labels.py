@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -43,11 +43,6 @@ class Labels:
         if self.most_frequent is not None:
             return self.most_frequent
         return int(np.bincount(self.codes).argmax())
-
-    def small(self) -> Labels:
-        """Return the same labels with codes of as few bytes as will do."""
-        kind = np.min_scalar_type(max(len(self.levels) - 1, 0))
-        return replace(self, codes=self.codes.astype(kind, copy=False))
 
     def present(self, rows: NDArray[np.bool_]) -> Labels:
         """Return the same rows with only the levels that occur where `rows` is True."""

@@ -1,6 +1,6 @@
 """Numeric columns cut into levels, each level an indicator: a design of blocks.
 
-As in `design.py`, the most frequent level of a column has no indicator of its own.
+As in `table.py`, the most frequent level of a column has no indicator of its own.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ import scipy.sparse as sp
 
 from orthoselect.counts import Codes, DenseCodes
 from orthoselect.encode.coding import Coder, LearnedCoding, codes_of_block, how_to_code, learn
-from orthoselect.encode.design import (
+from orthoselect.encode.rules import Bins
+from orthoselect.encode.table import (
+    BlockTable,
     Design,
     Features,
+    Table,
     arrange,
-    check_labels,
+    check_levels,
     find_features,
     indicators,
 )
-from orthoselect.encode.rules import Bins
-from orthoselect.encode.table import BlockTable, Table
 from orthoselect.matrix import Matrix, SparseMatrix
 from orthoselect.matrix.base import Floats, Indices
 
@@ -61,7 +62,8 @@ def build_level_design(
            [0., 1., 0.],
            [0., 0., 1.]])
     """
-    check_labels(table)
+    for at, labels in table.labels.items():
+        check_levels(f"categorical column `{table.names[at]}`", len(labels.levels), table.n_rows)
     features = find_features(table, groups, exclude)
     used = {c for feature in features for c in feature.columns}
     is_number = [c in used and c not in table.labels for c in table.numeric_at.tolist()]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from orthoselect import errors
 from orthoselect.encode.labels import Labels, find_labels
-from orthoselect.errors import InputError, LikelyQuantityWarning, ShapeError
+from orthoselect.errors import InputError, LikelyQuantityWarning, ShapeError, check_choice
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.rows import CodedRows, Rows
@@ -118,8 +118,8 @@ def build_response(
     in_blocks : bool
         Whether V is asked for by blocks of rows, and is never written out.
     """
-    check_task(task)
-    check_encoding(encoding)
+    check_choice(task, TASKS, "task")
+    check_choice(encoding, ENCODINGS, "response_encoding")
     check_finite(columns)
     rows = None if weights is None else weights > 0
     # Numeric columns side by side are of one kind.
@@ -133,8 +133,6 @@ def build_response(
         if rows is not None:
             labels = labels.present(rows)
         n_rows = len(column.values) if rows is None else int(rows.sum())
-        if in_blocks:
-            labels = labels.small()
         # Rows of V in memory at a time, at least.
         n_written = len(labels.levels) if in_blocks else len(labels.codes)
         check_classes(column, len(labels.levels), n_rows, n_written, warn=task == "auto")
@@ -142,17 +140,12 @@ def build_response(
     classes = [part.levels for part in coded if isinstance(part, Labels)]
     if len(coded) == 1 and isinstance(coded[0], Labels):
         V: Rows = class_basis(coded[0], encoding, weights)
+        coded = [replace(coded[0], codes=V.codes)]  # of few bytes, and kept once
     else:
         blocks = [encode_labels(p, encoding) if isinstance(p, Labels) else p for p in coded]
         V = response_basis(np.hstack(blocks), weights)
     kind = "classification" if len(classes) == len(coded) else "regression"
     return Response(V, kind, classes, list(coded))
-
-
-def check_task(task: Any) -> None:
-    """Raise unless it names a task."""
-    if task not in TASKS:
-        raise InputError(f"`task` should be one of {', '.join(map(repr, TASKS))}; got {task!r}.")
 
 
 def have_fractions(columns: Sequence[TargetColumn], weights: Floats | None) -> bool:
@@ -236,15 +229,8 @@ ENCODINGS: dict[str, Callable[[int], Floats]] = {
 
 def encode_labels(labels: Labels, encoding: str) -> Floats:
     """Code labels as columns of numbers; see `encode_response`."""
-    check_encoding(encoding)
+    check_choice(encoding, ENCODINGS, "response_encoding")
     return ENCODINGS[encoding](len(labels.levels))[labels.codes]
-
-
-def check_encoding(encoding: Any) -> None:
-    """Raise unless it names a coding."""
-    if not isinstance(encoding, str) or encoding not in ENCODINGS:
-        expected = ", ".join(repr(name) for name in ENCODINGS)
-        raise InputError(f"`response_encoding` should be one of {expected}; got {encoding!r}.")
 
 
 def encode_response(y: ArrayLike, encoding: str = "dummy") -> Floats:
@@ -315,7 +301,8 @@ def class_basis(labels: Labels, encoding: str, weights: Floats | None = None) ->
         sizes = np.bincount(labels.codes, weights, minlength=c).astype(np.float64)
     V = class_rows(encoding, sizes)
     root = None if weights is None else np.sqrt(weights)
-    return CodedRows(labels.small().codes, V, root, sizes)
+    codes = labels.codes.astype(np.min_scalar_type(max(c - 1, 0)), copy=False)
+    return CodedRows(codes, V, root, sizes)
 
 
 def class_rows(encoding: str, sizes: Floats) -> Floats:

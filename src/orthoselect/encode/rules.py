@@ -23,8 +23,7 @@ from orthoselect.encode.bins import (
     column_blocks,
     scale_near_one,
 )
-from orthoselect.encode.design import has_many_levels
-from orthoselect.encode.table import BlockTable, Table
+from orthoselect.encode.table import BlockTable, Table, has_many_levels
 from orthoselect.errors import InputError, NonFiniteError, UncutNumbersWarning, warn
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.rows import Rows

@@ -20,19 +20,19 @@ from scipy.linalg import solve_triangular
 
 from orthoselect.encode.labels import Labels, LevelsSeen
 from orthoselect.encode.response import (
+    ENCODINGS,
+    TASKS,
     Response,
     TargetColumn,
     WeightFacts,
     as_quantity,
     check_classes,
-    check_encoding,
     check_finite,
-    check_task,
     class_rows,
     have_fractions,
     read_weights,
 )
-from orthoselect.errors import InputError
+from orthoselect.errors import InputError, check_choice
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.checksums import (
@@ -113,8 +113,8 @@ def build_spread_response(
     Each piece of `columns` is a list of `TargetColumn`, the same ones everywhere. The answer is
     None if there are several and not all are numbers: such have to be put together.
     """
-    check_task(task)
-    check_encoding(encoding)
+    check_choice(task, TASKS, "task")
+    check_choice(encoding, ENCODINGS, "response_encoding")
     passes: SpreadPasses = columns.passes
     numbers = SpreadRows((range(len(columns.handles[0])),), _as_it_is, columns.shape, passes)
     facts = _reduce(passes, _ResponseFacts.of, _ResponseFacts.merge, columns, w, numbers)

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from orthoselect.arguments import ColumnSpec
-from orthoselect.encode.response import check_task
-from orthoselect.errors import InputError
+from orthoselect.encode.response import TASKS
+from orthoselect.errors import InputError, check_choice
 from orthoselect.gram import files
 from orthoselect.gram.intake import ReducedRows, check_block, distinct_classes, reduce_table
 from orthoselect.gram.question import exclude_all_but, pose
@@ -82,7 +82,7 @@ class GramStatistics:
         exclude: ColumnSpec = None,
         classes: Sequence[Any] | None = None,
     ) -> None:
-        check_task(task)
+        check_choice(task, TASKS, "task")
         settings = {
             "task": task,
             "categorical_features": categorical_features,

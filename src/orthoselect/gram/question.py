@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from orthoselect.arguments import ColumnSpec, check_one_role, find_columns
 from orthoselect.encode import Labels, Response, Table
 from orthoselect.encode.response import (
+    ENCODINGS,
+    TASKS,
     TargetColumn,
     centered_columns,
     check_classes,
-    check_encoding,
-    check_task,
     encode_labels,
 )
-from orthoselect.errors import InputError, ShapeError, listing
+from orthoselect.errors import InputError, ShapeError, check_choice, listing
 from orthoselect.gram.intake import ReducedRows
 from orthoselect.gram.layout import StatisticsLayout, Term
 from orthoselect.matrix import DenseMatrix, Matrix
@@ -44,12 +44,10 @@ class StatisticsMatrix(DenseMatrix):
 class StatisticsTable(Table):
     """A table of which only means and inner products are known."""
 
+    has_rows: ClassVar[bool] = False
+
     triangle: Triangle
     layout: StatisticsLayout
-
-    @property
-    def has_rows(self) -> bool:
-        return False
 
     def matrix(self, make: Callable[[Table], Matrix], starts: Indices, widths: Indices) -> Matrix:
         terms: list[Term] = [("x", int(c)) for c in self.numeric_at]
@@ -186,8 +184,8 @@ class _Responses:
 
     def build(self, asked: Sequence[int], task: str, encoding: str) -> Response:
         """Return the responses asked for, coded."""
-        check_task(task)
-        check_encoding(encoding)
+        check_choice(task, TASKS, "task")
+        check_choice(encoding, ENCODINGS, "response_encoding")
         columns, middles, parts, classes = [], [], [], []
         for r in asked:
             if self._as_numbers(r, task):
