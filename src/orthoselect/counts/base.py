@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -40,52 +39,33 @@ _SLABS = 16  # tasks that the features are cut into
 _WORTH_A_THREAD = 4e5  # nanoseconds below which a second thread does not pay
 
 
-@dataclass(frozen=True)
-class Weights:
-    """What each row counts for, in whole numbers of a small unit, so that sums are exact.
+def as_units(weights: Rows | None) -> tuple[Rows | None, int]:
+    """Return row weights in units of 2**-exponent, whose sums are exact in float64, and exponent.
 
-    Attributes
-    ----------
-    units : array of shape (N,), SpreadRows, or None
-        None: each row counts for one.
-    exponent : int
-        A unit is a weight of 2**-exponent; 0 if weights are whole.
+    Whole weights are counted as they are, and the exponent is 0; others are rounded to multiples of
+    a power of two that is less than their sum by a factor of about 2**52. No weight but zero
+    becomes zero units. Units of `SpreadWeights` are made where these are; without weights there
+    are none.
 
     Examples
     --------
-    >>> Weights.of(np.array([1.0, 3.0])).units
-    array([1, 3])
-    >>> made = Weights.of(np.array([0.1, 0.2]))
-    >>> made.counts(made.units)
+    >>> as_units(np.array([1.0, 3.0]))
+    (array([1, 3]), 0)
+    >>> units, exponent = as_units(np.array([0.1, 0.2]))
+    >>> units * 2.0**-exponent
     array([0.1, 0.2])
     """
-
-    units: Rows | None = None
-    exponent: int = 0
-
-    @staticmethod
-    def of(weights: Rows | None) -> Weights:
-        """Return weights as units whose sums are exact in float64.
-
-        Whole weights are counted as they are; others are rounded to multiples of a power of two
-        that is less than their sum by a factor of about 2**52. No weight but zero becomes zero
-        units. Units of `SpreadWeights` are made where these are.
-        """
-        if weights is None:
-            return Weights()
-        is_spread = isinstance(weights, SpreadWeights)
-        are_whole = weights.whole if is_spread else bool((weights == np.rint(weights)).all())
-        total = total_weight(weights, 0)
-        exponent = 0
-        if total >= 2.0**_EXACT_BITS or not are_whole:
-            exponent = min(_EXACT_BITS - math.frexp(total)[1], SMALLEST)
-        if is_spread:
-            return Weights(weights.then(partial(_units, exponent), width=1), exponent)
-        return Weights(_units(exponent, weights), exponent)
-
-    def counts(self, units: NDArray) -> NDArray:
-        """Return sums of units as sums of weights."""
-        return np.ldexp(units.astype(np.float64), -self.exponent) if self.exponent else units
+    if weights is None:
+        return None, 0
+    is_spread = isinstance(weights, SpreadWeights)
+    are_whole = weights.whole if is_spread else bool((weights == np.rint(weights)).all())
+    total = total_weight(weights, 0)
+    exponent = 0
+    if total >= 2.0**_EXACT_BITS or not are_whole:
+        exponent = min(_EXACT_BITS - math.frexp(total)[1], SMALLEST)
+    if is_spread:
+        return weights.then(partial(_units, exponent), width=1), exponent
+    return _units(exponent, weights), exponent
 
 
 def _units(exponent: int, weights: NDArray) -> Integers:
@@ -135,16 +115,20 @@ class Counts(ABC):
         self.shape = shape
         self.levels: Integers = np.asarray(levels, dtype=np.int64)
         self.n_classes = n_classes
-        self._weights = Weights.of(weights)
+        self._units, self._exponent = as_units(weights)  # no units: each row counts for one
         self._y, self._n_present, units = self._count_classes(y)
-        self._class_counts = self._weights.counts(units)
+        self._class_counts = self._weight_of(units)
         self.total: int | float = self._class_counts.sum().item()
 
     def _count_classes(self, y: NDArray) -> tuple[NDArray, int, Integers]:
         """Return y without classes that have no rows, how many are left, and their units."""
         y, n_present = occurring(y, self.n_classes)
         n_present = max(1, n_present)
-        return y, n_present, tally(y, self._weights.units, n_present)
+        return y, n_present, tally(y, self._units, n_present)
+
+    def _weight_of(self, units: NDArray) -> NDArray:
+        """Return sums of units as sums of weights, or rows as rows."""
+        return np.ldexp(units.astype(np.float64), -self._exponent) if self._exponent else units
 
     def stats(self) -> dict[str, int]:
         """Return what reading has taken so far, if there is anything to be read."""
@@ -152,8 +136,7 @@ class Counts(ABC):
 
     def logarithms(self, terms: int) -> AnyLogarithms:
         """Return the T to be used, with room for `terms` sums of c ln c over all rows."""
-        weights = self._weights
-        if weights.exponent or (weights.units is not None and self.total > LARGEST_WHOLE):
+        if self._exponent or (self._units is not None and self.total > LARGEST_WHOLE):
             return RealLogarithms(float(self.total), _TERMS)
         return Logarithms(int(self.total), terms)
 
@@ -176,7 +159,7 @@ class Counts(ABC):
     def _room(self, T: AnyLogarithms) -> Sums:
         """Return room for XJ and XJY, having checked that T reaches to the number of rows."""
         n, dtype = self.shape[1], np.float64 if T.table is None else np.int64
-        if self._weights.units is None and (T.table is None or len(T.table) <= self.shape[0]):
+        if self._units is None and (T.table is None or len(T.table) <= self.shape[0]):
             raise InputError(
                 f"T should be whole logarithms of counts up to {self.shape[0]}; "
                 f"take those of `logarithms`."

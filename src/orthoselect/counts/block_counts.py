@@ -72,11 +72,11 @@ class BlockCounts(Counts):
             return super()._count_classes(y)
         c = self.n_classes  # all of them have rows
         start = partial(_zeros, [(c,)])
-        (units,) = y.passes.run_along(start, _add_classes, _add_up, [y, self._weights.units])
+        (units,) = y.passes.run_along(start, _add_classes, _add_up, [y, self._units])
         return y, c, units
 
     def logarithms(self, terms: int) -> AnyLogarithms:
-        if self._weights.units is None and self.total > _LARGEST_TABLE:
+        if self._units is None and self.total > _LARGEST_TABLE:
             return RealLogarithms(float(self.total), terms)
         return super().logarithms(terms)
 
@@ -100,7 +100,7 @@ class BlockCounts(Counts):
             for slab, table in zip(slabs, tables):
                 if j is None:
                     self._n_filled[slab] = np.count_nonzero(table.any(axis=2), axis=1)
-                counts = self._weights.counts(table).reshape(len(slab), -1, n_b, self._n_present)
+                counts = self._weight_of(table).reshape(len(slab), -1, n_b, self._n_present)
                 XJ[slab], XJY[slab] = table_sums(counts, T)
         return XJ, XJY
 
@@ -130,7 +130,7 @@ class BlockCounts(Counts):
             partial(_add_block, slabs, j, c),
             _add_up,
             **self._how,
-            along=[self._y, self._weights.units],
+            along=[self._y, self._units],
         )
 
 

@@ -6,7 +6,6 @@ is 0 in every plane. `count` chooses between this kind and the others.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -134,11 +133,11 @@ class PackedCounts(Counts):
         self._margins: Integers = np.empty((self._first[-1] + n, c), dtype=np.int64)
         # Numbers of 16 bits are sorted by radix.
         order = np.argsort(self._y.astype(np.uint16 if c < 1 << 16 else np.int64), kind="stable")
-        layout = Layout(order.astype(np.int32), _steps(self._class_counts), self._segments)
+        layout = order.astype(np.int32), _steps(self._class_counts), self._segments
 
         def work(slab: slice) -> None:
             planes = slice(self._first[slab.start], self._first[slab.stop])
-            pack(codes.values[slab], self.levels[slab], layout, self._planes[planes])
+            pack(codes.values[slab], self.levels[slab], *layout, self._planes[planes])
             self._count_margins(slab, planes)
 
         by_slabs(n, work, n * self.shape[0] * _NS_TO_PACK)
@@ -232,42 +231,41 @@ def _take(array: NDArray, starts: Integers, height: int) -> NDArray:
     return array[starts[:, None] + np.arange(height)]
 
 
-@dataclass(frozen=True)
-class Layout:
-    """Which row a bit stands for.
-
-    Class y has the rows order[ends[y] : ends[y + 1]], the bits of the words from segments[y] on.
-    """
-
-    order: NDArray[np.int32]  # (N,), rows by class
-    ends: Integers  # (c + 1,)
-    segments: Integers  # (c + 1,)
-
-
-def pack(values: NDArray, levels: Integers, layout: Layout, planes: Words) -> None:
+def pack(
+    values: NDArray,
+    levels: Integers,
+    order: NDArray[np.int32],
+    ends: Integers,
+    segments: Integers,
+    planes: Words,
+) -> None:
     """Write the planes of features, one for each level but the first.
+
+    Class y, of c, has the rows order[ends[y] : ends[y + 1]] of N, which are the bits of the words
+    from segments[y] on.
 
     Examples
     --------
     >>> planes = np.empty((1, 1), dtype=np.uint64)
-    >>> layout = Layout(np.array([2, 0, 1], dtype=np.int32), np.array([0, 3]), np.array([0, 1]))
-    >>> pack(np.array([[1, 0, 1]], dtype=np.uint8), np.array([2]), layout, planes)
+    >>> order, ends, segments = np.array([2, 0, 1], dtype=np.int32), np.array([0, 3]), np.arange(2)
+    >>> values = np.array([[1, 0, 1]], dtype=np.uint8)
+    >>> pack(values, np.array([2]), order, ends, segments, planes)
     >>> bin(planes[0, 0])  # rows 2 and 0; the first bit is the last digit
     '0b11'
     """
     values = values.astype(np.uint8, copy=False)
     native = kernels()
     if native is not None:
-        native.pack_planes(values, levels, layout.order, layout.ends, layout.segments, planes)
+        native.pack_planes(values, levels, order, ends, segments, planes)
         return
-    first, ends = _steps(levels - 1), layout.ends
-    ahead = np.repeat(WORD * layout.segments[:-1] - ends[:-1], np.diff(ends))
-    bits = np.arange(len(layout.order)) + ahead  # of each row in the order
+    first = _steps(levels - 1)
+    ahead = np.repeat(WORD * segments[:-1] - ends[:-1], np.diff(ends))
+    bits = np.arange(len(order)) + ahead  # of each row in the order
     width = max(1, _CACHED_BYTES // max(1, WORD * planes.shape[1]))
     for start in range(0, len(values), width):
         few = slice(start, min(start + width, len(values)))
         codes = np.zeros((few.stop - start, WORD * planes.shape[1]), dtype=np.uint8)
-        codes[:, bits] = values[few, layout.order]
+        codes[:, bits] = values[few, order]
         for level in range(1, int(levels[few].max())):
             has = np.flatnonzero(levels[few] > level)
             packed = np.packbits(codes[has] == level, axis=1, bitorder="little")

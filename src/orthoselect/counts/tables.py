@@ -6,8 +6,7 @@ cells are counted, by sorting. Of sparse features only the cells that are writte
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +15,6 @@ from orthoselect.counts.base import (
     Counts,
     Integers,
     Sums,
-    Weights,
     by_slabs,
     occurring,
     table_sums,
@@ -33,19 +31,6 @@ _MANY_CELLS, _CELLS_A_ROW = 1 << 12, 8
 _ROWS_AT_ONCE = 1 << 13  # so many stay in a core's own cache
 _NS_A_ROW, _NS_A_WEIGHTED_ROW, _NS_A_GROUPED_ROW, _NS_A_CELL = 0.5, 2.0, 5.0, 1.0
 _NS_A_FILLED_CELL, _NS_A_FEATURE = 8.0, 10.0
-
-
-@dataclass(frozen=True)
-class _Against:
-    """What tables are made against: feature j and the class of every row.
-
-    b (N,) is the code of feature j, of n_b; z (N,) is b * c + class, of n_z.
-    """
-
-    b: NDArray
-    n_b: int
-    z: NDArray
-    n_z: int
 
 
 class CodeCounts(Counts):
@@ -72,36 +57,91 @@ class CodeCounts(Counts):
         return self._sweep(*occurring(self._codes.column(j), int(self.levels[j])), T)
 
     def _sweep(self, b: NDArray, n_b: int, T: AnyLogarithms) -> Sums:
-        """Return the sums over the tables of each feature with b, and with b and the class."""
+        """Return the sums over the tables of each feature with b, and with b and the class.
+
+        b (N,) is the code of feature j, of n_b.
+        """
         assert isinstance(self._codes, DenseCodes)
         XJ, XJY = self._room(T)
-        codes, c, weights = self._codes.values, self._n_present, self._weights
-        against = _Against(b, n_b, b * c + self._y, n_b * c)
-        is_large = _too_large(self.levels, against.n_z, self.shape[0])
-        native = kernels() if weights.units is None else None
-        groups = None if native is None or not is_large.any() else _groups(against)
-        z = against.z.astype(np.int32)  # of use, and right, where tables are small
+        codes, c = self._codes.values, self._n_present
+        z = b * c + self._y
+        is_large = _too_large(self.levels, n_b * c, self.shape[0])
+        native = kernels() if self._units is None else None
+        if native is not None and is_large.any():
+            order = np.argsort(z, kind="stable").astype(np.int64)
+            groups = order, _ends(b[order]), _ends(z[order])  # rows by b and class
+        small_z = z.astype(np.int32)  # of use, and right, where tables are small
 
         def work(slab: slice) -> None:
-            for some in _runs(is_large, slab):
-                values, levels = codes[some], self.levels[some]
+            edges = (slab.start + _ends(is_large[slab])).tolist()
+            for start, stop in pairwise(edges):  # tables are all large or all small
+                some = slice(start, stop)
+                values, levels, sums = codes[some], self.levels[some], (XJ[some], XJY[some])
                 if native is None:
-                    XJ[some], XJY[some] = _sum_tables(values, levels, against, T, weights)
-                elif groups is None or not is_large[some.start]:
-                    native.count_codes(values, levels, z, n_b, c, T.table, XJ[some], XJY[some])
+                    self._sum_tables(values, levels, b, n_b, z, T, *sums)
+                elif is_large[start]:
+                    native.count_grouped(values, levels, *groups, T.table, *sums)
                 else:
-                    native.count_grouped(values, levels, *groups, T.table, XJ[some], XJY[some])
+                    native.count_codes(values, levels, small_z, n_b, c, T.table, *sums)
 
-        by_slabs(self.shape[1], work, self._nanoseconds(is_large, against.n_z))
+        by_slabs(self.shape[1], work, self._nanoseconds(is_large, n_b * c))
         return XJ, XJY
 
     def _nanoseconds(self, is_large: Bools, n_z: int) -> float:
         if kernels() is None:
             return 0.0  # NumPy counts with the interpreter's lock held: threads would only wait
-        if self._weights.units is not None:
+        if self._units is not None:
             return _NS_A_WEIGHTED_ROW * self.shape[0] * self.shape[1]
         rows = np.where(is_large, _NS_A_GROUPED_ROW, _NS_A_ROW).sum() * self.shape[0]
         return float(rows + _NS_A_CELL * n_z * self.levels[~is_large].sum())
+
+    def _sum_tables(
+        self,
+        values: NDArray,
+        levels: Integers,
+        b: NDArray,
+        n_b: int,
+        z: NDArray,
+        T: AnyLogarithms,
+        XJ: NDArray,
+        XJY: NDArray,
+    ) -> None:
+        """Write what the kernels do for a few features, given their codes (m, N), in NumPy."""
+        (m, N), n_z = values.shape, n_b * self._n_present
+        XJ[:], XJY[:] = 0, 0
+        width = max(1, _ROWS_AT_ONCE // max(1, N))
+        for start in range(0, m if N else 0, width):
+            few = slice(start, min(start + width, m))
+            if _too_large(levels[few], n_z, N).any():
+                XJ[few] = self._sum_sorted(values[few], b, n_b, T)
+                XJY[few] = self._sum_sorted(values[few], z, n_z, T)
+            else:
+                shape = few.stop - start, int(levels[few].max()), n_z
+                tables = np.zeros(shape, dtype=np.int64)
+                add_to_tables(values[few], z, self._units, tables)
+                counts = self._weight_of(tables).reshape(*shape[:2], n_b, -1)
+                XJ[few], XJY[few] = table_sums(counts, T)
+
+    def _sum_sorted(
+        self, values: NDArray, columns: NDArray, n_columns: int, T: AnyLogarithms
+    ) -> NDArray:
+        """Return the sums of T over the filled cells (level, column) of each feature."""
+        cells = values.astype(np.int64) * n_columns
+        cells += columns
+        if self._units is None:
+            cells.sort(axis=1)
+        else:
+            order = np.argsort(cells, axis=1)
+            cells = np.take_along_axis(cells, order, axis=1)
+        is_first = np.ones(cells.shape, dtype=bool)
+        np.not_equal(cells[:, 1:], cells[:, :-1], out=is_first[:, 1:])
+        starts = np.flatnonzero(is_first)
+        if self._units is None:
+            counts: NDArray = np.diff(starts, append=cells.size)
+        else:
+            counts = self._weight_of(np.add.reduceat(self._units[order].ravel(), starts))
+        n_cells = is_first.sum(axis=1)
+        return np.add.reduceat(T.of(counts), np.cumsum(n_cells) - n_cells)
 
 
 class SparseCounts(CodeCounts):
@@ -123,7 +163,7 @@ class SparseCounts(CodeCounts):
 
     def _sweep(self, b: NDArray, n_b: int, T: AnyLogarithms) -> Sums:
         XJ, XJY = self._room(T)
-        units, n = self._weights.units, self.shape[1]
+        units, n = self._units, self.shape[1]
         z, n_z = b * self._n_present + self._y, n_b * self._n_present
         with_b, with_z = tally(b, units, n_b), tally(z, units, n_z)
         native = kernels() if units is None else None
@@ -142,7 +182,7 @@ class SparseCounts(CodeCounts):
         return XJ + self._of(with_b, T).sum(), XJY + self._of(with_z, T).sum()
 
     def _of(self, units: NDArray, T: AnyLogarithms) -> NDArray:
-        return T.of(self._weights.counts(units))
+        return T.of(self._weight_of(units))
 
     def _change(self, places: NDArray, with_place: Integers, T: AnyLogarithms) -> NDArray:
         """Return by how much filled cells change the sum over places, in NumPy."""
@@ -164,12 +204,12 @@ class SparseCounts(CodeCounts):
 
     def _grouped(self, keys: Integers) -> tuple[Integers, Integers]:
         """Return the distinct keys, ascending, and how many rows (units of weight) have each."""
-        if self._weights.units is None:
+        if self._units is None:
             keys = np.sort(keys)
             units = np.ones(len(keys), dtype=np.int64)
         else:
             order = np.argsort(keys)
-            keys, units = keys[order], self._weights.units[self._rows][order]
+            keys, units = keys[order], self._units[self._rows][order]
         first = np.flatnonzero(np.diff(keys, prepend=-1))
         return keys[first], np.add.reduceat(units, first)
 
@@ -185,46 +225,11 @@ def _too_large(levels: Integers, n_z: int, N: int) -> Bools:
     return levels * n_z > max(_MANY_CELLS, _CELLS_A_ROW * N)
 
 
-def _groups(against: _Against) -> tuple[Integers, Integers, Integers]:
-    """Return rows sorted by b and class, and where groups of b, and of both, begin and end."""
-    order = np.argsort(against.z, kind="stable").astype(np.int64)
-    return order, _ends(against.b[order]), _ends(against.z[order])
-
-
 def _ends(codes: NDArray) -> Integers:
     """Return where runs of equal codes begin, and the end of the last."""
     is_first = np.ones(len(codes) + 1, dtype=bool)
     is_first[1:-1] = codes[1:] != codes[:-1]
     return np.flatnonzero(is_first).astype(np.int64)
-
-
-def _runs(is_large: Bools, slab: slice) -> Iterator[slice]:
-    """Yield the parts of a slab whose tables are all large or all small."""
-    edges = slab.start + _ends(is_large[slab])
-    for start, stop in zip(edges[:-1].tolist(), edges[1:].tolist()):
-        yield slice(start, stop)
-
-
-def _sum_tables(
-    values: NDArray, levels: Integers, against: _Against, T: AnyLogarithms, weights: Weights
-) -> Sums:
-    """Return XJ and XJY of a few features, given their codes (m, N)."""
-    m, N = values.shape
-    dtype = np.float64 if T.table is None else np.int64
-    XJ, XJY = np.zeros(m, dtype=dtype), np.zeros(m, dtype=dtype)
-    width = max(1, _ROWS_AT_ONCE // max(1, N))
-    for start in range(0, m if N else 0, width):
-        few = slice(start, min(start + width, m))
-        if _too_large(levels[few], against.n_z, N).any():
-            XJ[few] = _sum_sorted(values[few], against.b, against.n_b, T, weights)
-            XJY[few] = _sum_sorted(values[few], against.z, against.n_z, T, weights)
-        else:
-            shape = few.stop - start, int(levels[few].max()), against.n_z
-            tables = np.zeros(shape, dtype=np.int64)
-            add_to_tables(values[few], against.z, weights.units, tables)
-            counts = weights.counts(tables).reshape(*shape[:2], against.n_b, -1)
-            XJ[few], XJY[few] = table_sums(counts, T)
-    return XJ, XJY
 
 
 def add_to_tables(values: NDArray, z: NDArray, units: Integers | None, tables: Integers) -> None:
@@ -240,25 +245,3 @@ def add_to_tables(values: NDArray, z: NDArray, units: Integers | None, tables: I
     cells += np.arange(0, m * L * Z, L * Z)[:, None]
     every = None if units is None else np.tile(units, m)
     tables += tally(cells.ravel(), every, tables.size).reshape(tables.shape)
-
-
-def _sum_sorted(
-    values: NDArray, columns: NDArray, n_columns: int, T: AnyLogarithms, weights: Weights
-) -> NDArray:
-    """Return the sums of T over the filled cells (level, column) of each feature."""
-    cells = values.astype(np.int64) * n_columns
-    cells += columns
-    if weights.units is None:
-        cells.sort(axis=1)
-    else:
-        order = np.argsort(cells, axis=1)
-        cells = np.take_along_axis(cells, order, axis=1)
-    is_first = np.ones(cells.shape, dtype=bool)
-    np.not_equal(cells[:, 1:], cells[:, :-1], out=is_first[:, 1:])
-    starts = np.flatnonzero(is_first)
-    if weights.units is None:
-        counts: NDArray = np.diff(starts, append=cells.size)
-    else:
-        counts = weights.counts(np.add.reduceat(weights.units[order].ravel(), starts))
-    n_cells = is_first.sum(axis=1)
-    return np.add.reduceat(T.of(counts), np.cumsum(n_cells) - n_cells)
