@@ -218,3 +218,12 @@ def check_some_left(available: int) -> None:
             "there should be features to choose from; the target, the weights and what is in "
             "`exclude` are all columns of the table."
         )
+
+
+def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
+    """Return the value if it is one of the choices."""
+    choices = list(choices)
+    if not isinstance(value, str) or value not in choices:
+        expected = ", ".join(map(repr, choices))
+        raise InputError(f"`{argument}` should be one of {expected}; got {value!r}.")
+    return value

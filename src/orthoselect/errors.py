@@ -94,15 +94,6 @@ class InputError(_Worded, ValueError):
         return _restore(type(self), (words,), self.__dict__)  # type: ignore[return-value]
 
 
-def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
-    """Return the value if it is one of the choices."""
-    choices = list(choices)
-    if not isinstance(value, str) or value not in choices:
-        expected = ", ".join(map(repr, choices))
-        raise InputError(f"`{argument}` should be one of {expected}; got {value!r}.")
-    return value
-
-
 class ShapeError(InputError):
     """The table or the response has a shape that nothing can be selected from."""
 

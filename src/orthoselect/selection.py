@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from orthoselect.arguments import ColumnSpec, count_to_select
+from orthoselect.arguments import ColumnSpec, check_choice, count_to_select
 from orthoselect.criteria import Criterion, State
 from orthoselect.encode import Features, Table
 from orthoselect.errors import (
@@ -17,7 +17,6 @@ from orthoselect.errors import (
     NonFiniteError,
     SearchStoppedWarning,
     SelectionInterrupted,
-    check_choice,
     listing,
     warn,
 )

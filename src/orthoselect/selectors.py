@@ -13,9 +13,10 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from orthoselect.arguments import check_choice
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
-from orthoselect.errors import InputError, check_choice
+from orthoselect.errors import InputError
 from orthoselect.gram import GramStatistics
 from orthoselect.gram.gram_statistics import check_settled, features_of
 from orthoselect.gram.intake import check_block

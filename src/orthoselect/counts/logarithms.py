@@ -55,7 +55,13 @@ class Logarithms:
 
     def __init__(self, total: int, terms: int) -> None:
         self.total = int(total)
-        self.unit = 2.0 ** _bits_to_spare(self.total, max(1, int(terms)))
+        bits, log = _FINEST, math.log(max(self.total, 1))
+        # A count has at most log2(count) prime factors, each rounded by at most a half.
+        roundings = math.log2(max(self.total, 1)) / 2 + 1
+        all_rows = self.total * max(1, int(terms)) if self.total > 1 else 0
+        while all_rows * math.ceil(log * 2.0**bits + roundings) >= 2**_INT64_BITS:
+            bits -= 1
+        self.unit = 2.0**bits
         self.table: Integers = _logarithms(self.total, self.unit)
         self.table *= np.arange(self.total + 1)
 
@@ -108,16 +114,6 @@ class RealLogarithms:
 
 
 AnyLogarithms = Logarithms | RealLogarithms
-
-
-def _bits_to_spare(total: int, terms: int) -> int:
-    """Return the largest power of two by which sums may be multiplied."""
-    bits, log = _FINEST, math.log(max(total, 1))
-    # A count has at most log2(count) prime factors, each rounded by at most a half.
-    roundings = math.log2(max(total, 1)) / 2 + 1
-    while total > 1 and total * math.ceil(log * 2.0**bits + roundings) * terms >= 2**_INT64_BITS:
-        bits -= 1
-    return bits
 
 
 def _logarithms(total: int, unit: float) -> Integers:

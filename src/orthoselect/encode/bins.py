@@ -13,7 +13,7 @@ Notation: b columns of N rows; L levels; `cuts` (b, L - 1), rising from left to 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -61,13 +61,6 @@ class Values:
         counts = np.bincount(owner, minlength=b)
         return Values(numbers[counts[owner] <= MAX_LEVELS], np.minimum(counts, _TOO_MANY))
 
-    @staticmethod
-    def of_columns(columns: Sequence[NDArray], dtype: Any) -> Values:
-        """Put distinct values side by side, given those of each column."""
-        counts = np.array([len(column) for column in columns], dtype=np.intp)
-        few = [column for column in columns if len(column) <= MAX_LEVELS]
-        return Values(np.concatenate([np.zeros(0, dtype), *few]), np.minimum(counts, _TOO_MANY))
-
     @property
     def owner(self) -> Indices:
         """The column of each number."""
@@ -110,6 +103,7 @@ class Values:
         return place
 
 
+Cells = tuple[NDArray, NDArray, NDArray]  # feature, row and code of some cells
 _Ranked = tuple[NDArray, NDArray[np.uint8]]  # distinct values, the place of each value
 
 
@@ -171,7 +165,10 @@ class DenseColumns:
             else:
                 occurring = np.flatnonzero(np.bincount(above[place[k]]))
                 found[k] = (occurring + low[k].astype(np.int64)).astype(self.A.dtype)
-        return Values.of_columns(found, self.A.dtype)
+        counts = np.array([len(values) for values in found], dtype=np.intp)
+        few = [values for values in found if len(values) <= MAX_LEVELS]
+        none = np.zeros(0, dtype=self.A.dtype)
+        return Values(np.concatenate([none, *few]), np.minimum(counts, _TOO_MANY))
 
     @lazy
     def _above(self) -> tuple[Indices, NDArray[np.uint8]]:
@@ -244,6 +241,10 @@ class DenseColumns:
             else:
                 levels[k] = by_value.astype(np.uint8).take(above[place[k]])
         return levels
+
+    def put(self, levels: NDArray[np.uint8], f: Indices, room: NDArray) -> None:
+        """Put levels of these columns, which are features f, into room for all, (n, N)."""
+        room[as_slice(f)] = levels
 
     def written_out(self, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         """Return the levels of a block of one column, row by row, (N,)."""
@@ -375,6 +376,11 @@ class SparseColumns:
         owner = self.owner[others]
         levels[others] = zero_first(values.places(owner, self.data[others]), rank_of[owner, 0])
         return levels
+
+    def put(self, levels: NDArray[np.uint8], f: Indices, room: list[Cells]) -> None:
+        keep: Any = levels != 0
+        keep = slice(None) if keep.all() else keep
+        room.append((f[self.owner[keep]], self.X.indices[keep], levels[keep]))
 
     def written_out(self, levels: NDArray[np.uint8]) -> NDArray[np.uint8]:
         out = np.zeros(self.shape[0], dtype=np.uint8)

@@ -25,8 +25,8 @@ from orthoselect.counts import BlockCounts, Codes, Counts, DenseCodes, SparseCod
 from orthoselect.counts.base import occurring
 from orthoselect.encode.bins import (
     MAX_LEVELS,
+    Cells,
     NumericColumns,
-    SparseColumns,
     as_slice,
     canonical,
     column_blocks,
@@ -203,12 +203,6 @@ def _special_features(features: Features, labeled: Iterable[int]) -> list[int]:
     return sorted(groups | set(np.flatnonzero(np.isin(features.heads, list(labeled))).tolist()))
 
 
-def _check_special(features: Features, f: int, n_levels: int, n_rows: int) -> None:
-    """Raise or warn where a group or a categorical column has too many levels."""
-    what = "group" if len(features[f].columns) > 1 else "categorical column"
-    check_levels(f"{what} `{features[f].name}`", n_levels, n_rows)
-
-
 def learn(table: BlockTable, features: Features, bins: Bins, weights: Rows | None) -> LearnedCoding:
     """Find the rules of a table in blocks, and the levels of its groups."""
     if is_discretizer(bins):
@@ -232,7 +226,8 @@ def learn(table: BlockTable, features: Features, bins: Bins, weights: Rows | Non
     for f, (levels, _) in learned.joint.items():
         n_levels[f] = len(levels)
     for f in _special_features(features, table.labels):
-        _check_special(features, f, int(n_levels[f]), table.n_rows)
+        what = "group" if f in learned.joint else "categorical column"
+        check_levels(f"{what} `{features[f].name}`", int(n_levels[f]), table.n_rows)
     return replace(learned, n_levels=n_levels)
 
 
@@ -311,88 +306,64 @@ def _gather(
     table: BlockTable, features: Features, learned: LearnedCoding, weights: Rows | None
 ) -> Codes:
     """Return the codes of all rows with weight, made in one pass."""
-    shape = live_rows(weights, table.n_rows), len(features)
-    room: Any = _SparseRoom if learned.is_sparse else _DenseRoom
-    start = partial(room, shape, learned.n_levels)
     how = how_to_code(table, features, learned, [weights])
-    codes = table.passes.run(start, _put_rows, _never_merged, **how).codes(learned.n_levels)
+    parts = table.passes.run(list, _keep_rows, _never_merged, **how)
+    shape = live_rows(weights, table.n_rows), len(features)
+    stack = _stack_sparse if learned.is_sparse else _stack_dense
+    codes = stack(parts, shape, learned.n_levels)
     as_is = learned.columns[learned.rules.as_is]
     alone = np.ones(len(features), dtype=bool)
     alone[_special_features(features, table.labels)] = False
     return codes.without_gaps(np.flatnonzero(~(np.isin(features.heads, as_is) & alone)))
 
 
-def _put_rows(room: Any, codes: Codes, weights: Floats | None) -> None:
-    room.put_rows(codes if weights is None else codes.rows(weights > 0))
+def _keep_rows(parts: list[Codes], codes: Codes, weights: Floats | None) -> None:
+    parts.append(codes if weights is None else codes.rows(weights > 0))
 
 
 def _never_merged(a: Any, b: Any) -> NoReturn:
     raise NotImplementedError("rows that are elsewhere are never gathered")
 
 
-class _DenseRoom:
-    """Room for codes, feature by feature."""
-
-    def __init__(self, shape: tuple[int, int], n_levels: Any) -> None:
-        self._values = np.empty(shape[::-1], dtype=_code_type(n_levels))
-        self._n_rows = 0  # that were put as rows
-
-    def put(self, f: Indices, columns: NumericColumns, levels: NDArray) -> None:
-        """Keep the levels of a block of columns as features f."""
-        self._values[as_slice(f)] = levels
-
-    def put_column(self, f: int, labels: Labels) -> None:
-        """Keep codes that are written out, (N,), as feature f."""
-        self._values[f] = labels.codes
-
-    def put_rows(self, codes: Codes) -> None:
-        """Keep the codes of all features for the rows that come next."""
-        assert isinstance(codes, DenseCodes)
-        start, self._n_rows = self._n_rows, self._n_rows + codes.shape[0]
-        self._values[:, start : self._n_rows] = codes.values
-
-    def codes(self, n_levels: Indices) -> Codes:
-        """Return the codes, once all are here."""
-        return DenseCodes(self._values, n_levels)
+def _stack_dense(parts: list[Any], shape: tuple[int, int], n_levels: Indices) -> DenseCodes:
+    """Put blocks of rows together; each is let go once it has been copied."""
+    values = np.empty(shape[::-1], dtype=_code_type(n_levels))
+    stop = 0
+    parts.reverse()
+    while parts:
+        block = parts.pop()
+        start, stop = stop, stop + block.shape[0]
+        values[:, start:stop] = block.values
+    return DenseCodes(values, n_levels)
 
 
-class _SparseRoom:
-    """Room for codes of which 0 is not written down."""
+def _stack_sparse(parts: list[Any], shape: tuple[int, int], n_levels: Indices) -> SparseCodes:
+    cells, start = [], 0
+    for block in parts:
+        cells.append((block.owner, start + block.indices, block.codes))
+        start += block.shape[0]
+    return _codes_of_cells(cells, shape, n_levels)
 
-    def __init__(self, shape: tuple[int, int], n_levels: Any) -> None:
-        self._shape, self._n_rows = shape, 0
-        nothing = np.empty(0, dtype=np.int32)
-        self._pieces = [(nothing, nothing, np.empty(0, np.uint8))]  # feature, row, code of cells
 
-    def put(self, f: Indices, columns: SparseColumns, levels: NDArray) -> None:
-        keep: Any = levels != 0
-        keep = slice(None) if keep.all() else keep
-        self._add(f[columns.owner[keep]], columns.X.indices[keep], levels[keep])
+def _codes_of_cells(cells: list[Cells], shape: tuple[int, int], n_levels: Indices) -> SparseCodes:
+    """Return the codes of cells that come in any order of features; all others are 0."""
+    none = np.empty(0, dtype=np.int32)
+    cells = [(none, none, np.empty(0, dtype=np.uint8)), *cells]
+    small = ((f.astype(np.int32), row.astype(np.int32), code) for f, row, code in cells)
+    owner, indices, codes = (np.concatenate(part) for part in zip(*small))
+    if (np.diff(owner) < 0).any():
+        order = np.argsort(owner, kind="stable")
+        owner, indices, codes = owner[order], indices[order], codes[order]
+    indptr = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=shape[1]))])
+    return SparseCodes(indptr, indices, codes, shape, n_levels)
 
-    def put_column(self, f: int, labels: Labels) -> None:
-        """Keep codes; the most frequent one is called 0 instead, to write down few."""
-        codes, usual = labels.codes, labels.usual
-        rows = np.flatnonzero(codes != usual)
-        others = codes[rows] + (codes[rows] < usual)
-        small = others.astype(np.min_scalar_type(int(others.max(initial=0))))
-        self._add(np.full(len(rows), f), rows, small)
 
-    def put_rows(self, codes: Codes) -> None:
-        assert isinstance(codes, SparseCodes)
-        self._add(codes.owner, self._n_rows + codes.indices, codes.codes)
-        self._n_rows += codes.shape[0]
-
-    def _add(self, feature: NDArray, rows: NDArray, codes: NDArray) -> None:
-        self._pieces.append((feature.astype(np.int32), rows.astype(np.int32), codes))
-
-    def codes(self, n_levels: Indices) -> SparseCodes:
-        owner, indices, codes = (np.concatenate(part) for part in zip(*self._pieces))
-        self._pieces.clear()
-        if (np.diff(owner) < 0).any():
-            order = np.argsort(owner, kind="stable")
-            owner, indices, codes = owner[order], indices[order], codes[order]
-        indptr = np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=self._shape[1]))])
-        return SparseCodes(indptr, indices, codes, self._shape, n_levels)
+def _cells_of_labels(f: int, labels: Labels) -> Cells:
+    """Return the codes of feature f; the most frequent is called 0 instead, to write down few."""
+    codes, usual = labels.codes, labels.usual
+    rows = np.flatnonzero(codes != usual)
+    others = codes[rows] + (codes[rows] < usual)
+    return np.full(len(rows), f), rows, others.astype(np.min_scalar_type(others.max(initial=0)))
 
 
 def _code_type(n_levels: Any) -> np.dtype:
@@ -437,16 +408,20 @@ class Coder:
         }
         top = [len(labels.levels) for labels in special.values()]
         n_levels[list(special)] = top
-        room: Any = (_SparseRoom if sp.issparse(self._X) else _DenseRoom)((N, n), top)
+        is_sparse = sp.issparse(self._X)
+        room: Any = [] if is_sparse else np.empty((n, N), dtype=_code_type(top))
         f = np.delete(np.arange(n), list(special))
         at = self._place[self._features.heads[f]]
         for part, columns in column_blocks(self._X, at):
             rules = self._rules(columns, at[part])
-            room.put(f[part], columns, rules.levels(columns))
+            columns.put(rules.levels(columns), f[part], room)
             n_levels[f[part]], gaps[f[part]] = rules.n_levels, ~rules.as_is
         for one, labels in special.items():
-            room.put_column(one, labels)
-        made = room.codes(n_levels)
+            if is_sparse:
+                room.append(_cells_of_labels(one, labels))
+            else:
+                room[one] = labels.codes
+        made = _codes_of_cells(room, (N, n), n_levels) if is_sparse else DenseCodes(room, n_levels)
         if self._learned is not None:
             return made
         if self._bins == "auto":
@@ -476,10 +451,13 @@ class Coder:
 
     def _special(self, f: int) -> Labels:
         """Return a categorical column or a group as labels."""
-        columns = self._features[f].columns
-        labels = self._column(columns[0]) if len(columns) == 1 else self.combinations(f)
+        feature = self._features[f]
+        if len(feature.columns) == 1:
+            what, labels = "categorical column", self._column(feature.columns[0])
+        else:
+            what, labels = "group", self.combinations(f)
         if self._learned is None:
-            _check_special(self._features, f, len(labels.levels), len(labels.codes))
+            check_levels(f"{what} `{feature.name}`", len(labels.levels), len(labels.codes))
         elif f in self._learned.joint:
             levels, usual = self._learned.joint[f]
             place = {level: at for at, level in enumerate(levels)}

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from orthoselect import errors
+from orthoselect.arguments import check_choice
 from orthoselect.encode.labels import Labels, find_labels
-from orthoselect.errors import InputError, LikelyQuantityWarning, ShapeError, check_choice
+from orthoselect.errors import InputError, LikelyQuantityWarning, ShapeError
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.rows import CodedRows, Rows

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from orthoselect.arguments import check_choice
 from orthoselect.encode.labels import Labels, LevelsSeen
 from orthoselect.encode.response import (
     ENCODINGS,
@@ -32,7 +33,7 @@ from orthoselect.encode.response import (
     have_fractions,
     read_weights,
 )
-from orthoselect.errors import InputError, check_choice
+from orthoselect.errors import InputError
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.checksums import (

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from orthoselect.arguments import ColumnSpec
+from orthoselect.arguments import ColumnSpec, check_choice
 from orthoselect.encode.response import TASKS
-from orthoselect.errors import InputError, check_choice
+from orthoselect.errors import InputError
 from orthoselect.gram import files
 from orthoselect.gram.intake import ReducedRows, check_block, distinct_classes, reduce_table
 from orthoselect.gram.question import exclude_all_but, pose

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orthoselect.arguments import ColumnSpec, check_one_role, find_columns
+from orthoselect.arguments import ColumnSpec, check_choice, check_one_role, find_columns
 from orthoselect.encode import Labels, Response, Table
 from orthoselect.encode.response import (
     ENCODINGS,
@@ -22,7 +22,7 @@ from orthoselect.encode.response import (
     check_classes,
     encode_labels,
 )
-from orthoselect.errors import InputError, ShapeError, check_choice, listing
+from orthoselect.errors import InputError, ShapeError, listing
 from orthoselect.gram.intake import ReducedRows
 from orthoselect.gram.layout import StatisticsLayout, Term
 from orthoselect.matrix import DenseMatrix, Matrix
