@@ -28,7 +28,6 @@ Royal Statistical Society B 67, 2005. https://doi.org/10.1111/j.1467-9868.2005.0
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -162,8 +161,9 @@ class PenalizedRanking(Criterion):
         self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
     ) -> RankingState:
         """Return the ranking, of which nothing is taken."""
-        data = _Data(design, response, weights, self._coding, standardize=self._standardize)
-        problem = self._problem(data.centered(weights))
+        w = np.ones(design.matrix.shape[0]) if weights is None else weights
+        Y = np.hstack([_columns(part, self._coding, w) for part in response.parts])
+        problem = self._problem(design, response, Y, weights)
         if not problem.largest:
             return RankingState([], np.zeros(len(design.features)), _NOTHING)
         if self._ranking == "path":
@@ -172,7 +172,7 @@ class PenalizedRanking(Criterion):
         else:
             penalty = self._penalty
             if penalty is None:
-                penalty = self._choose(data, weights, self._grid(problem.largest))
+                penalty = self._choose(design, response, Y, w, self._grid(problem.largest))
             sizes = _sizes(problem, penalty)
             columns = _by_size(sizes)
             gains = [sizes[j] for j in columns]
@@ -183,8 +183,15 @@ class PenalizedRanking(Criterion):
         scores[order] = gains
         return RankingState(order, scores, reason)
 
-    def _problem(self, data: _Centered) -> PenalizedLeastSquares:
-        return PenalizedLeastSquares(data, self._l1_ratio, self._tol, self._max_iter)
+    def _problem(
+        self, design: Design, response: Response, Y: Floats, weights: Floats | None
+    ) -> PenalizedLeastSquares:
+        """Return the model of table and response, centered and scaled with these weights."""
+        w = np.ones(len(Y)) if weights is None else weights
+        X, _ = center(design.matrix, response.V, weights, ignored=design.unowned)
+        norms = math.sqrt(w.sum()) if self._standardize else _norms(design.matrix, w)
+        factors = np.where(X.alive, norms, 0.0)
+        return PenalizedLeastSquares(X, factors, Y, w, self._l1_ratio, self._tol, self._max_iter)
 
     def _grid(self, largest: float) -> Floats:
         return largest * np.geomspace(1.0, self._eps, self._n_penalties)
@@ -216,82 +223,38 @@ class PenalizedRanking(Criterion):
             f"(the first entered at {problem.largest:.3g})."
         )
 
-    def _choose(self, data: _Data, weights: Floats | None, grid: Floats) -> float:
+    def _choose(
+        self, design: Design, response: Response, Y: Floats, w: Floats, grid: Floats
+    ) -> float:
         """Return the penalty of the grid with the least squared error in cross-validation."""
-        w = np.ones(data.n_rows) if weights is None else weights
         rows = np.flatnonzero(w > 0)
         errors = np.zeros(len(grid))
-        for train, test in self._folds(data, rows):
-            fold = np.zeros(data.n_rows)
+        for train, test in self._folds(response, rows):
+            fold = np.zeros(len(w))
             fold[rows[train]] = w[rows[train]]
             held = rows[test]
-            centered = data.centered(fold)
-            X, problem = centered.X, self._problem(centered)
+            problem = self._problem(design, response, Y, fold)
+            X = problem.X
             A = np.zeros((len(held), 0))  # columns of the working set, in the rows held out
             for k, penalty in enumerate(grid):
                 B = problem.solve(penalty)
                 new = problem.working[A.shape[1] :]
                 if len(new):
                     more = (X.matrix.columns(new)[held] - X.means[new]) / X.norms[new]
-                    A = np.hstack([A, more * centered.factors[new]])
-                squares = (data.Y[held] - centered.means - A @ B) ** 2
+                    A = np.hstack([A, more * problem.factors[new]])
+                squares = (Y[held] - problem.means - A @ B) ** 2
                 errors[k] += np.average(squares.mean(axis=1), weights=w[held])
         return float(grid[errors.argmin()])
 
-    def _folds(self, data: _Data, rows: NDArray) -> list[tuple[NDArray, NDArray]]:
-        codes = data.codes
-        y = np.zeros(len(rows)) if codes is None else codes[rows]
+    def _folds(self, response: Response, rows: NDArray) -> list[tuple[NDArray, NDArray]]:
+        parts = response.parts
+        is_classes = len(parts) == 1 and isinstance(parts[0], Labels)
+        y = parts[0].codes[rows] if is_classes else np.zeros(len(rows))
         try:
-            folds = check_cv(self._cv, y, classifier=codes is not None)
+            folds = check_cv(self._cv, y, classifier=is_classes)
             return list(folds.split(np.zeros((len(rows), 1)), y))
         except (ValueError, TypeError) as error:
             raise InputError(f"`cv` should be a number of folds or a splitter: {error}") from None
-
-
-class _Data:
-    """Table and response before they are centered."""
-
-    def __init__(
-        self,
-        design: Design,
-        response: Response,
-        weights: Floats | None,
-        coding: str,
-        *,
-        standardize: bool,
-    ) -> None:
-        self._matrix, self._V = design.matrix, response.V
-        self._unowned = design.unowned
-        self._standardize = standardize
-        self.n_rows = design.matrix.shape[0]
-        w = np.ones(self.n_rows) if weights is None else weights
-        self.Y = np.hstack([_columns(part, coding, w) for part in response.parts])
-        parts = response.parts
-        self.codes = parts[0].codes if len(parts) == 1 and isinstance(parts[0], Labels) else None
-
-    def centered(self, weights: Floats | None) -> _Centered:
-        """Center and scale with these weights."""
-        w = np.ones(self.n_rows) if weights is None else weights
-        X, _ = center(self._matrix, self._V, weights, ignored=self._unowned)
-        means, total = np.average(self.Y, axis=0, weights=w), float(w.sum())
-        Y = (self.Y - means) * np.sqrt(w)[:, None]
-        norms = math.sqrt(total) if self._standardize else _norms(self._matrix, w)
-        return _Centered(X, np.where(X.alive, norms, 0.0), Y, total, means)
-
-
-@dataclass(frozen=True)
-class _Centered:
-    """Table and response once centered.
-
-    Columns of X have norm one, `factors` are their norms in the model; rows of Y are times the root
-    of their weights, `total` is the sum of these (N if there are none), `means` those of Y.
-    """
-
-    X: ScaledMatrix
-    factors: Floats
-    Y: Floats
-    total: float
-    means: Floats
 
 
 def _columns(part: Any, coding: str, w: Floats) -> Floats:
@@ -332,16 +295,27 @@ def _by_size(sizes: dict[int, float]) -> list[int]:
 class PenalizedLeastSquares:
     """The model of one table, with a warm start from each solution to the next.
 
-    `l1_ratio` is the l of the objective; `tol` and `max_iter` are as in scikit-learn. `working` are
-    the columns of the working set, the rows of a solution; `largest` is the smallest penalty for
-    which nothing enters.
+    Columns of X have norm one, `factors` are their norms in the model; Y are the responses, `means`
+    theirs, w the row weights. `l1_ratio` is the l of the objective; `tol` and `max_iter` are as in
+    scikit-learn. `working` are the columns of the working set, the rows of a solution; `largest` is
+    the smallest penalty for which nothing enters.
     """
 
-    def __init__(self, data: _Centered, l1_ratio: float, tol: float, max_iter: int) -> None:
-        self._X, self._factors, self._Y, self._total = data.X, data.factors, data.Y, data.total
+    def __init__(
+        self,
+        X: CenteredMatrix,
+        factors: Floats,
+        Y: Floats,
+        w: Floats,
+        l1_ratio: float,
+        tol: float,
+        max_iter: int,
+    ) -> None:
+        self.X, self.factors, self.means = X, factors, np.average(Y, axis=0, weights=w)
+        self._Y, self._total = (Y - self.means) * np.sqrt(w)[:, None], float(w.sum())
         self._l1_ratio, self._tol, self._max_iter = l1_ratio, tol, max_iter
         self.working: Indices = np.zeros(0, dtype=np.intp)
-        self._A = np.zeros((self._X.shape[0], 0))  # the columns of the working set
+        self._A = np.zeros((self.X.shape[0], 0))  # the columns of the working set
         self._B = np.zeros((0, self._Y.shape[1]))  # the last solution
         self._at_start = self._gradients(self._Y)
         self.largest = float(self._at_start.max(initial=0.0)) / l1_ratio
@@ -366,14 +340,14 @@ class PenalizedLeastSquares:
 
     def _gradients(self, R: Floats) -> Floats:
         """Norms of X'R / N, column by column."""
-        return np.linalg.norm(self._X.cross(R), axis=0) * self._factors / self._total
+        return np.linalg.norm(self.X.cross(R), axis=0) * self.factors / self._total
 
     def _rounding(self, R: Floats) -> float:
-        error = _PRODUCT_ROUNDINGS * self._X.matrix.arithmetic * float(np.linalg.norm(R))
-        return error * float(self._factors.max(initial=0.0)) / self._total
+        error = _PRODUCT_ROUNDINGS * self.X.matrix.arithmetic * float(np.linalg.norm(R))
+        return error * float(self.factors.max(initial=0.0)) / self._total
 
     def _join(self, J: Indices) -> None:
-        columns = self._X.columns(J) * self._factors[J]
+        columns = self.X.columns(J) * self.factors[J]
         self.working = np.concatenate([self.working, J])
         self._A = np.hstack([self._A, columns])
         self._B = np.vstack([self._B, np.zeros((len(J), self._Y.shape[1]))])

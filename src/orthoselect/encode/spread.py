@@ -258,23 +258,6 @@ def _take(V: Floats, codes: NDArray, weights: Floats | None = None) -> Floats:
 # Numbers
 
 
-@dataclass(frozen=True)
-class _Affine:
-    """Y -> V = (Y 2^-exponents - means - rest) T, weighted.
-
-    The rest is what rounding left of the means; taken off at once with them, it would be lost.
-    """
-
-    exponents: NDArray[np.intc]
-    means: Floats
-    rest: Floats
-    T: Floats
-
-    def __call__(self, Y: Floats, weights: Floats | None = None) -> Floats:
-        rows = (np.ldexp(Y, -self.exponents) - self.means - self.rest) @ self.T
-        return rows if weights is None else rows * np.sqrt(weights)[:, None]
-
-
 def _numbers(columns: SpreadRows, q: int, w: SpreadWeights | None) -> Response:
     """Center and orthonormalize by means and a triangular factor, in a pass each."""
     passes: SpreadPasses = columns.passes
@@ -287,9 +270,25 @@ def _numbers(columns: SpreadRows, q: int, w: SpreadWeights | None) -> Response:
     R = _reduce(passes, reduced, Factor.merge, Y, w).R
     rest = R[0, 1:] / R[0, 0] * total**-0.5
     T = _orthonormal(R[1:, 1:], np.sqrt(squares))
-    others = [] if w is None else [w]
-    V = Y.then(_Affine(exponents, means, rest, T), *others, width=T.shape[1])
+    rows = partial(_rows_of_numbers, exponents, means, rest, T)
+    V = Y.then(rows, *([] if w is None else [w]), width=T.shape[1])
     return Response(V, "regression", [], [Y])
+
+
+def _rows_of_numbers(
+    exponents: NDArray[np.intc],
+    means: Floats,
+    rest: Floats,
+    T: Floats,
+    Y: Floats,
+    weights: Floats | None = None,
+) -> Floats:
+    """Return V = (Y 2^-exponents - means - rest) T, weighted.
+
+    The rest is what rounding left of the means; taken off at once with them, it would be lost.
+    """
+    rows = (np.ldexp(Y, -exponents) - means - rest) @ T
+    return rows if weights is None else rows * np.sqrt(weights)[:, None]
 
 
 def _side_by_side(columns: Sequence[TargetColumn]) -> Floats:

@@ -395,7 +395,7 @@ def reduce_table(
     bound = source.memory or (None if memory is None else count_bytes(memory))
     reduced = source.over_blocks(
         partial(ReducedRows, settings),
-        _Take(source.names, wanted, named, weight_name, bound),
+        partial(_take_in, source.names, wanted, named, weight_name, bound),
         ReducedRows.merge,
         columns=np.array(wanted, dtype=np.intp),
         along=[y, weights],
@@ -410,23 +410,23 @@ def reduce_table(
     return reduced
 
 
-@dataclass(frozen=True)
-class _Take:
-    """Takes blocks in; sent to where they are."""
-
-    names: Sequence[str]  # all columns of the table
-    wanted: Sequence[int]  # those that the blocks have
-    target: list[str] | None  # columns of the response; None if it is given beside the blocks
-    weights: str | None  # that of the weights, likewise
-    memory: int | None
-
-    def __call__(self, reduced: ReducedRows, opened: OpenedBlock, y: Any, weights: Any) -> None:
-        block = opened.block
-        if len(block.names) < len(self.names):
-            block = _SomeColumns(block, self.wanted, self.names)
-        y = y if self.target is None else self.target
-        weights = weights if self.weights is None else self.weights
-        vars(reduced).update(vars(reduced.with_rows(block, y, weights, self.memory)))
+def _take_in(
+    names: Sequence[str],  # all columns of the table
+    wanted: Sequence[int],  # those that the blocks have
+    target: list[str] | None,  # columns of the response; None if it is given beside the blocks
+    weight: str | None,  # that of the weights, likewise
+    memory: int | None,
+    reduced: ReducedRows,
+    opened: OpenedBlock,
+    y: Any,
+    weights: Any,
+) -> None:
+    """Take a block in, where it is."""
+    block = opened.block
+    if len(block.names) < len(names):
+        block = _SomeColumns(block, wanted, names)
+    y, weights = (y if target is None else target), (weights if weight is None else weight)
+    vars(reduced).update(vars(reduced.with_rows(block, y, weights, memory)))
 
 
 class _SomeColumns(Block):
