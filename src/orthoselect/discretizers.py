@@ -11,17 +11,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import KBinsDiscretizer
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orthoselect.encode.bins import (
-    canonical,
-    column_blocks,
-    level_of_zero,
-    zero_first,
-)
+from orthoselect.encode.bins import canonical, column_blocks, level_of_zero, zero_first
 from orthoselect.encode.rules import mean_std_cuts
 from orthoselect.errors import InputError
 
@@ -39,14 +33,6 @@ class Discretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = []  # codes, whatever went in
         return tags
-
-
-def sparse_codes(X: Any, codes: list[NDArray]) -> Any:
-    """Return codes of the cells stored in X as sparse columns, zeros left out."""
-    data = np.concatenate([np.empty(0, dtype=np.uint8), *codes])
-    coded = sp.csc_matrix((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
-    coded.eliminate_zeros()
-    return coded
 
 
 class MeanStdDiscretizer(Discretizer):
@@ -130,9 +116,11 @@ class MeanStdDiscretizer(Discretizer):
                     "X should be dense, as the table that this MeanStdDiscretizer was fitted on; "
                     "it is sparse. Fit on a sparse table, or pass `X.toarray()`."
                 )
-            return sparse_codes(
-                X, [columns.cut(self.cuts_[at]) for at, columns in column_blocks(X)]
-            )
+            stored = [columns.cut(self.cuts_[at]) for at, columns in column_blocks(X)]
+            data = np.concatenate([np.empty(0, dtype=np.uint8), *stored])
+            coded = sp.csc_matrix((data, X.indices.copy(), X.indptr.copy()), shape=X.shape)
+            coded.eliminate_zeros()
+            return coded
         codes = np.empty(X.shape, dtype=np.uint8)
         for at, columns in column_blocks(X):
             levels = columns.cut(self.cuts_[at])

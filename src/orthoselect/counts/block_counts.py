@@ -28,18 +28,11 @@ _LARGEST_TABLE = 50_000_000  # of logarithms: 400 MB
 class BlockCounts(Counts):
     """Counts of codes that come in blocks of rows, dense or sparse.
 
-    Parameters
-    ----------
+    Parameters are those of `Counts`, and:
+
     passes : Passes
-        Over the codes.
-    shape : tuple of int
-        Rows and features, (N, n).
-    levels : array of shape (n,)
-    y : array of shape (N,)
-        Classes.
-    n_classes : int
-    weights : array of shape (N,) or SpreadWeights, optional
-        Rows of weight 0 count for nothing. They are spread only where classes are.
+        Over the codes. Weights are spread only where classes are; rows of weight 0 count for
+        nothing.
     how : mapping, optional
         Arguments of the passes: columns, and how codes are made of blocks.
     memory : int, optional

@@ -63,25 +63,7 @@ def count(codes: Codes, y: ArrayLike, n_classes: int, weights: ArrayLike | None 
     >>> T.nats(XY - X - counts.classes(T) + T.of(4)).round(6)  # ln 2 and 0
     array([0.693147, 0.      ])
     """
-    y = np.asarray(y)
-    _check_classes(y, codes.shape[0], n_classes)
-    codes.check()
-    if weights is not None:
-        weights = np.asarray(weights, dtype=np.float64)
-        _check_weights(weights, len(y))
-        keep = weights > 0
-        if not keep.all():
-            codes, y, weights = codes.rows(keep), y[keep], weights[keep]
-        weights = weights if (weights != 1).any() else None
-    y = y.astype(np.int64, copy=False)
-    if not isinstance(codes, DenseCodes):
-        return SparseCounts(codes, y, n_classes, weights)
-    if weights is None and packing_pays(codes, y, n_classes):
-        return PackedCounts(codes, y, n_classes)
-    return CodeCounts(codes, y, n_classes, weights)
-
-
-def _check_classes(y: NDArray, N: int, n_classes: int) -> None:
+    y, N = np.asarray(y), codes.shape[0]
     if y.shape != (N,) or y.dtype.kind not in "iub":
         raise InputError(
             f"`y` should hold the class of each of the {N} rows as a whole number; "
@@ -92,6 +74,20 @@ def _check_classes(y: NDArray, N: int, n_classes: int) -> None:
             f"`y` should be from 0 to {n_classes - 1} for {n_classes} classes; "
             f"it goes from {y.min()} to {y.max()}."
         )
+    codes.check()
+    if weights is not None:
+        weights = np.asarray(weights, dtype=np.float64)
+        _check_weights(weights, N)
+        keep = weights > 0
+        if not keep.all():
+            codes, y, weights = codes.rows(keep), y[keep], weights[keep]
+        weights = weights if (weights != 1).any() else None
+    y = y.astype(np.int64, copy=False)
+    if not isinstance(codes, DenseCodes):
+        return SparseCounts(codes, y, n_classes, weights)
+    if weights is None and packing_pays(codes, y, n_classes):
+        return PackedCounts(codes, y, n_classes)
+    return CodeCounts(codes, y, n_classes, weights)
 
 
 def _check_weights(weights: NDArray, N: int) -> None:

@@ -27,7 +27,7 @@ from orthoselect.matrix.stacked import ProjectedMatrix
 _SAMPLE = 16  # rows that offsets are guessed from
 _CODED_AT_ONCE = 1 << 18  # rows of categorical columns that are set side by side together
 # Each step looks at the inner products within a feature's block, which grow with its square.
-_MAX_LEVELS = 4000
+MOST_LEVELS = 4000
 
 
 class NumberedNames(Sequence[str]):
@@ -401,9 +401,9 @@ def indicators(table: Table) -> sp.csc_array:
 
 def check_levels(what: str, n_levels: int, n_rows: int) -> None:
     """Raise for more levels than can be coded, warn of nearly as many as rows."""
-    if n_levels > _MAX_LEVELS:
+    if n_levels > MOST_LEVELS:
         raise InputError(
-            f"{what} should have at most {_MAX_LEVELS} levels; it has "
+            f"{what} should have at most {MOST_LEVELS} levels; it has "
             f"{n_levels}. Merge rare levels, or name it in `exclude`."
         )
     if has_many_levels(n_levels, n_rows):
