@@ -171,8 +171,8 @@ class StatisticsLayout:
             n_levels = self._seen(kind, owner).n_levels
             if n_levels > MOST_LEVELS:
                 raise InputError(
-                    f"{what} should have at most {MOST_LEVELS} levels; it has {n_levels} so far. If "
-                    f"it is a response of numbers pass `task='regression'`; else merge rare "
+                    f"{what} should have at most {MOST_LEVELS} levels; it has {n_levels} so far. "
+                    f"If it is a response of numbers pass `task='regression'`; else merge rare "
                     f"levels, or name it in `exclude`."
                 )
             wanted = [(kind, owner, k) for k in range(n_levels)]
