@@ -303,7 +303,7 @@ class PenalizedLeastSquares:
 
     def __init__(
         self,
-        X: CenteredMatrix,
+        X: ScaledMatrix,
         factors: Floats,
         Y: Floats,
         w: Floats,
