@@ -307,8 +307,9 @@ def _overall(
         table = Table(f"ranks_{kind}", title, ["data", *order], rows, note)
         told["tables"].append(files.table(table))
         grid = {s.dataset: s.ranks() for s in full}
-        drawing = draw_ranks(grid, {name: averages[name] for name in order}, paper.FIRST)
-        told["figures"].append(files.figure(Figure(f"ranks_{kind}", title, drawing)))
+        means = {name: averages[name] for name in order}
+        figure = draw_ranks(f"ranks_{kind}", title, grid, means, paper.FIRST)
+        told["figures"].append(files.figure(figure))
         counted = findings.data_sets(len(full))
         best = findings.listed([f"{name} {averages[name]:.1f}" for name in order[:3]])
         told["findings"].append(f"By {by}: best mean ranks over {counted}: {best}.")

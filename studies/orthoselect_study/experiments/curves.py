@@ -206,7 +206,7 @@ class Curves(Experiment):
         if not panels:
             return []
         title = f"{self.title}: {self.score} against the number of features"
-        return [Figure(self.name, title, draw_curves(panels, self.score))]
+        return [draw_curves(self.name, title, panels, self.score)]
 
     def findings(self, results: Results) -> list[str]:
         sentences = self._unlike(results)

@@ -205,7 +205,7 @@ class Mnist(Curves):
         if not orders:
             return []
         title = "MNIST: the selected pixels, the first ones deepest"
-        return [*super().figures(results), Figure("mnist_pixels", title, draw_maps(orders, _SHAPE))]
+        return [*super().figures(results), draw_maps("mnist_pixels", title, orders, _SHAPE)]
 
 
 def _place(scores: dict[str, float]) -> int:

@@ -153,9 +153,9 @@ class Simulated(Experiment):
             name: (100 * mean(solved), 100 * share_error(mean(solved), len(solved)))
             for name, solved in self.solved(results).items()
         }
-        batches = self.counts(results)
-        draw = draw_counts(ours, batches, paper.FOUND[self.name], "found in 100 tables")
-        return [Figure(self.name, f"{self.title}: how often", draw)]
+        title, printed = f"{self.title}: how often", paper.FOUND[self.name]
+        counts = ours, self.counts(results), printed
+        return [draw_counts(self.name, title, *counts, "found in 100 tables")]
 
     def standings(self, results: Results) -> list[Standing]:
         tables = {

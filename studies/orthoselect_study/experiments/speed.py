@@ -127,8 +127,7 @@ class Speed(Experiment):
         }
         if not any(groups.values()):
             return []
-        draw = draw_bars(groups, "milliseconds", best=min, logarithmic=True)
-        return [Figure("speed", self.title, draw)]
+        return [draw_bars("speed", self.title, groups, "milliseconds", best=min, logarithmic=True)]
 
     def findings(self, results: Results) -> list[str]:
         sentences = []
