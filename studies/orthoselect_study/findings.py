@@ -254,6 +254,6 @@ def _rank_sentence(by: str, standings: Sequence[Standing]) -> str:
 
 
 def mean_ranks(standings: Sequence[Standing]) -> dict[str, float]:
-    """Return the mean rank of each method over the data sets on which it has one."""
-    names = list(dict.fromkeys(name for s in standings for name in s.scores))
-    return {name: mean(s.ranks()[name] for s in standings if name in s.scores) for name in names}
+    """Return the mean rank of each method over the data sets; each has all methods."""
+    ranks = [standing.ranks() for standing in standings]
+    return {name: mean(each[name] for each in ranks) for name in ranks[0]}

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from orthoselect_study import learners, methods, paper
 from orthoselect_study.binarizer import RandomBinarizer
 from orthoselect_study.datasets import StudyData, title_of
-from orthoselect_study.experiments.base import Arguments
-from orthoselect_study.experiments.curves import HELD, Curves, Facts, score_rows
+from orthoselect_study.experiments.base import HELD, Arguments, Curves, Facts, score_rows
 from orthoselect_study.figures import Figure, draw_maps
 from orthoselect_study.findings import auc_error, listed, mean, printed_gap, share_error
 from orthoselect_study.pages import Cell, Table
