@@ -17,9 +17,9 @@ import io
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -205,7 +205,8 @@ class Store:
                 raise _Damaged("it is something else" if content.strip() else "it is empty")
         except _Damaged as reason:
             what = f"`{self.path}` should be results of the study; {reason}."
-            self._tell(what, lambda: f"It is kept as `{_set_aside(self.path)}`")
+            kept = f"It is kept as `{_set_aside(self.path)}`" if self._writing else ""
+            self._tell(what, kept)
             return _Contents([], [], {}, has_header=False)
         what = f"`{self.path}` should be as runs of the study write it;"
         if found.bad:
@@ -213,17 +214,16 @@ class Store:
             n_bad = len(found.bad)
             which = f"line {first} is" if n_bad == 1 else f"{n_bad} lines from line {first} on are"
             what = f"{what} {which} damaged, or of a task that is not complete."
-            self._tell(what, lambda: f"That is kept in `{_write(_free_name(self.path), bad)}`")
+            aside = _write(_free_name(self.path), bad) if self._writing else None
+            self._tell(what, f"That is kept in `{aside}`" if aside else "")
         elif not found.has_header:
             self.damage.append(f"{what} it lacks the names of its columns. A run puts them back.")
         return found
 
-    def _tell(self, what: str, put_aside: Callable[[], str]) -> None:
-        """Note what is damaged; a run puts it aside, and says where."""
-        if self._writing:
-            self.damage.append(f"{what} {put_aside()}, and what is missing is run again.")
-        else:
-            self.damage.append(f"{what} {_NEXT_RUN}")
+    def _tell(self, what: str, kept: str) -> None:
+        """Note what is damaged, and where a run has put it."""
+        after = f"{kept}, and what is missing is run again." if kept else _NEXT_RUN
+        self.damage.append(f"{what} {after}")
 
 
 def _encoded(
@@ -246,64 +246,53 @@ def _parsed(content: bytes) -> _Contents:
     """Return the tasks in a file, whatever else is in it."""
     lines = content.split(b"\n")
     ends = [b"\n"] * (len(lines) - 1) + [b""]
-    groups: list[_Group] = []
-    newest: dict[str, _Group] = {}
+    groups: list[dict[int, _Line]] = []  # the lines of a task, from its first one on
+    newest: dict[str, dict[int, _Line]] = {}
+    sizes: dict[str, int] = {}  # of the newest
     bad: dict[int, bytes] = {}
     has_header = lines[0].removesuffix(b"\r") == _HEADER and len(lines) > 1
     for number, (line, end) in enumerate(zip(lines, ends), start=1):
         if (number == 1 and has_header) or not line + end:
             continue
         read = _read_line(line) if end else None  # a line without its end may lack more
-        group = None if read is None else newest.get(read.name)
-        if read is not None and (told := _told(read)) is not None:
-            group = newest[read.name] = _Group(read.name, read.size, read.row.value, told)
-            groups.append(group)
-        if read is None or group is None or read.size != group.size:
-            bad[number] = line + end
+        if read is not None and read.told is not None:
+            newest[read.name], sizes[read.name] = {number: read}, read.size
+            groups.append(newest[read.name])
+        elif read is not None and read.size == sizes.get(read.name):
+            newest[read.name][number] = read
         else:
-            group.lines[number] = read
+            bad[number] = line + end
     tasks: dict[str, StoredTask] = {}
     good: list[bytes] = []
     for group in groups:
-        if group.is_good() and group.name not in tasks:
-            tasks[group.name] = group.task()
-            good += [f"{read.text}\n".encode() for read in group.lines.values()]
+        task = _stored(*group.values())
+        if task is not None and task.name not in tasks:
+            tasks[task.name] = task
+            good += [f"{read.text}\n".encode() for read in group.values()]
         else:
-            bad |= {number: lines[number - 1] + b"\n" for number in group.lines}
+            bad |= {number: lines[number - 1] + b"\n" for number in group}
     return _Contents(list(tasks.values()), good, dict(sorted(bad.items())), has_header)
 
 
 class _Line(NamedTuple):
-    """A line that can be read: its text, the task, the number of its lines, and the row."""
+    """A line that can be read."""
 
     text: str
-    name: str
-    size: int
+    name: str  # of the task
+    size: int  # the number of its lines
     row: Row
+    told: dict[str, Any] | None  # by a task's first line: key, versions and seal
 
 
-@dataclass(frozen=True)
-class _Group:
-    """The lines of a task, from its first one on, by their numbers."""
-
-    name: str
-    size: int
-    seconds: float
-    told: dict[str, Any]  # by the first line: key, versions and seal
-    lines: dict[int, _Line] = field(default_factory=dict)
-
-    def is_good(self) -> bool:
-        """Tell whether it is complete and, where there is a seal, as it was written."""
-        if len(self.lines) != self.size:
-            return False
-        told = {key: value for key, value in self.told.items() if key != SEAL}
-        texts = [read.text for read in self.lines.values()][1:]
-        return self.told.get(SEAL) in (None, _seal(told, self.seconds, texts))
-
-    def task(self) -> StoredTask:
-        rows = [read.row for read in self.lines.values()][1:]
-        versions = self.told.get(_VERSIONS, {})
-        return StoredTask(self.name, self.seconds, versions, SEAL in self.told, rows)
+def _stored(first: _Line, *others: _Line) -> StoredTask | None:
+    """Return a task, None if it is not complete or, where there is a seal, was changed."""
+    told = first.told or {}
+    content = {key: value for key, value in told.items() if key != SEAL}
+    seal = _seal(content, first.row.value, [line.text for line in others])
+    if first.size != 1 + len(others) or told.get(SEAL) not in (None, seal):
+        return None
+    rows = [line.row for line in others]
+    return StoredTask(first.name, first.row.value, told.get(_VERSIONS, {}), SEAL in told, rows)
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -332,23 +321,23 @@ def _read_line(line: bytes) -> _Line | None:
         named = dict(zip(Row._fields, cells, strict=True))
         whole = {k: None if named[k] == "" else int(named[k]) for k in _WHOLE_FIELDS}
         row = Row(**{**named, **whole, "value": float(named["value"])})  # type: ignore[arg-type]
-        return None if "\0" in text else _Line(text, name, int(size), row)
+        return None if "\0" in text else _Line(text, name, int(size), row, _told(name, row))
     except (ValueError, csv.Error):
         return None
 
 
-def _told(read: _Line) -> dict[str, Any] | None:
+def _told(name: str, row: Row) -> dict[str, Any] | None:
     """Return key, versions and seal of a task's first line, None of any other line."""
-    if read.row.measure != _FIRST:
+    if row.measure != _FIRST:
         return None
     try:
-        told = json.loads(read.row.note)
-        key = {name: told[name] for name in told if name not in (SEAL, _VERSIONS)}
+        told = json.loads(row.note)
+        key = {each: told[each] for each in told if each not in (SEAL, _VERSIONS)}
         versions = told.get(_VERSIONS, {}).items()
     except (ValueError, RecursionError, TypeError, AttributeError):
         return None
     is_text = all(isinstance(each, str) for pair in versions for each in pair)
-    return told if is_text and digest(key) == read.name else None
+    return told if is_text and digest(key) == name else None
 
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:

@@ -166,7 +166,8 @@ class Curves(Experiment):
             return Standing(facts["title"], measure, samples, errors, kind, weights)
 
         takes_all = count == facts["features"]
-        last = standing("all" if takes_all else "last", f"{'all ' * takes_all}{count}", _last)
+        kind, sizes = ("all", f"all {count}") if takes_all else ("last", f"{count}")
+        last = standing(kind, sizes, lambda fold: fold[-1])
         if count == 1:
             return [replace(last, kind="both")]
         average = standing("mean", f"1 to {count}", mean)
@@ -228,11 +229,18 @@ class Curves(Experiment):
         return columns, rows
 
     def _final(self, results: Results, measure: str) -> Table:
-        columns, rows = self.by_method(
-            results,
-            lambda facts: [f"{facts['title']} ({facts['selected']})"],
-            lambda facts, method: [self._cell(results, facts, method, measure)],
-        )
+        def cells(facts: Facts, method: str) -> list[Cell]:
+            curves, weights = self.folds(results, facts, method, measure)
+            scores = [fold[-1] for fold in curves.values()]
+            if not scores:
+                return [None]
+            found = mean(scores, weights)
+            error = self.error(scores, weights, facts)
+            return [found if measure == TRAIN else f"{found:.4f} ± {error:.4f}"]
+
+        def heads(facts: Facts) -> list[str]:
+            return [f"{facts['title']} ({facts['selected']})"]
+
         parts = sorted({_held(facts) for facts in results.data}) or ["validation"]
         part = "training" if measure == TRAIN else " and ".join(parts)
         title = f"{self.score[0].upper()}{self.score[1:]}, {part} rows"
@@ -241,14 +249,8 @@ class Curves(Experiment):
         notes += ["In brackets: the number of features asked for.", *self._unlike(results)]
         if self._fewer(results):
             notes += ["Some methods selected fewer, as the findings tell."]
+        columns, rows = self.by_method(results, heads, cells)
         return Table(f"{self.name}_{measure}", title, columns, rows, " ".join(notes))
-
-    def _cell(self, results: Results, facts: Facts, method: str, measure: str) -> Cell:
-        curves, weights = self.folds(results, facts, method, measure)
-        scores = [_last(fold) for fold in curves.values()]
-        if not scores or measure == TRAIN:
-            return mean(scores, weights) if scores else None
-        return f"{mean(scores, weights):.4f} ± {self.error(scores, weights, facts):.4f}"
 
     def figures(self, results: Results) -> list[Figure]:
         def curve(facts: Facts, method: str, measure: str) -> Curve:
@@ -273,10 +275,6 @@ class Curves(Experiment):
         sentences = self._unlike(results)
         sentences += [standing_sentence(standing) for standing in self.standings(results)]
         return [*sentences, *absence_sentences(results), *self._fewer(results)]
-
-
-def _last(scores: list[float]) -> float:
-    return scores[-1]
 
 
 def _held(facts: Facts) -> str:

@@ -9,8 +9,6 @@ where it suits OLS best: the tables say so, and the findings give the verdict of
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -52,7 +50,9 @@ class Challenge(Curves):
     def work(self, arguments: Arguments, data: StudyData) -> list[Row]:
         at, bins = Row(data.name, arguments["method"]), arguments["bins"]
         chosen = methods.apply(at.method, data.X, data.y, arguments["features"], bins=bins)
-        A, B = (_dense(X, chosen.features) / data.X.max() for X in (data.X, data.held_X))
+        tables = (X[:, chosen.features] for X in (data.X, data.held_X))
+        dense = ((X.toarray() if sp.issparse(X) else X).astype(float) for X in tables)
+        A, B = (X / data.X.max() for X in dense)
         assert data.held_y is not None
         judged = [(A, data.y), (B, data.held_y)]
         areas, caught = learners.svm_aucs(A, data.y, judged, range(1, A.shape[1] + 1))
@@ -222,11 +222,6 @@ def _other_svms(at: Row, A: Floats, y: NDArray, B: Floats, held_y: NDArray, seed
         at._replace(measure=_SVMS["standardized"], value=areas[0]),
         at._replace(measure=_SVMS["tuned"], value=tuned, note=f"C = {C:g}"),
     ]
-
-
-def _dense(X: Any, columns: list[int]) -> Floats:
-    A = X[:, columns]
-    return (A.toarray() if sp.issparse(A) else A).astype(float)
 
 
 def _probe_sentence(facts: Facts, counts: dict[str, int]) -> str:
