@@ -211,36 +211,26 @@ def draw_maps(
     n_wide, n_narrow = min(6, len(orders)), min(3, len(orders))
 
     def draw(canvas: Any, narrow: bool) -> None:
+        from matplotlib.colors import to_rgba
+
         columns = n_narrow if narrow else n_wide
         axes = canvas.subplots(-(-len(orders) // columns), columns, squeeze=False)
-        for place in axes.flat:
+        for place in axes.flat[len(orders) :]:
             place.set_axis_off()
         for place, (method, chosen) in zip(axes.flat, orders.items()):
-            place.set_axis_on()
-            _draw_pixels(place, chosen, shape)
+            corners = [(j % shape[1], j // shape[1]) for j in chosen]
+            depths = [1 - 0.75 * step / max(len(chosen) - 1, 1) for step in range(len(chosen))]
+            _fill(place, corners, (1, 1), [to_rgba(PALETTE["accent"], depth) for depth in depths])
+            place.set(xlim=(0, shape[1]), ylim=(shape[0], 0), aspect="equal", xticks=[], yticks=[])
+            place.set_facecolor("none")
+            for side in place.spines.values():
+                side.set_color(PALETTE["line"])
             head(place, method)
 
     def size(width: float, columns: int) -> Size:
         return width, -(-len(orders) // columns) * (width / columns + 22)
 
     return Figure(name, title, draw, size(WIDE, n_wide), size(NARROW, n_narrow))
-
-
-def _draw_pixels(axes: Any, chosen: Sequence[int], shape: tuple[int, int]) -> None:
-    from matplotlib.colors import to_rgba
-
-    corners = [(j % shape[1], j // shape[1]) for j in chosen]
-    depths = [1 - 0.75 * step / max(len(chosen) - 1, 1) for step in range(len(chosen))]
-    tints = [to_rgba(PALETTE["accent"], depth) for depth in depths]
-    _fill(axes, corners, (1, 1), tints)
-    axes.set_xlim(0, shape[1])
-    axes.set_ylim(shape[0], 0)
-    axes.set_aspect("equal")
-    axes.set_facecolor("none")
-    axes.set_xticks([])
-    axes.set_yticks([])
-    for side in axes.spines.values():
-        side.set_color(PALETTE["line"])
 
 
 def draw_bars(
