@@ -10,9 +10,9 @@ datasets/      tables and their classes           binarizer.py  grey levels as b
 experiments/   what is tried, and what it shows   learners.py   classifiers of selected features
 records.py     tasks, rows and chance             paper.py      what the paper printed
 runner.py      tasks -> results                   store.py      results on disk, and damage
-lines.py       tasks as lines of CSV              findings.py   errors, ranks, sentences
-reporting.py   results -> report                  pages.py      tables, Markdown, HTML
-figures.py     drawings                           command.py    `orthoselect study`
+reporting.py   results -> report                  findings.py   errors, ranks, sentences
+pages.py       tables, Markdown, HTML             figures.py    drawings
+command.py     `orthoselect study`
 
 It stands on the library's public functions (`select`, `encode`, `statistics`, `InputError`), on the
 base class of its discretizers, and on its support for reports and commands: the page that a

@@ -89,7 +89,8 @@ class RandomBinarizer(Discretizer):
         """
         check_is_fitted(self)
         X = self._read(X, reset=False)
-        keys = self._keys(X.shape[1])
+        seed = _mixed(np.array([self.seed_], dtype=np.uint64))
+        keys = _mixed(np.arange(X.shape[1], dtype=np.uint64) + seed)  # a random word a column
         rows = np.zeros(X.shape[0], dtype=np.uint64)
         if sp.issparse(X):
             own = np.repeat(keys, np.diff(X.indptr))
@@ -107,11 +108,6 @@ class RandomBinarizer(Discretizer):
         for at in blocks:
             bits[:, at] = self._bits(rows[:, None] + keys[at], X[:, at])
         return bits
-
-    def _keys(self, n_columns: int) -> _Words:
-        """Return a random word for each column."""
-        columns = np.arange(n_columns, dtype=np.uint64)
-        return _mixed(columns + _mixed(np.array([self.seed_], dtype=np.uint64)))
 
     def _bits(self, words: _Words, values: NDArray) -> NDArray[np.uint8]:
         """Return the bits of cells by their values, and by the words of their rows and columns."""

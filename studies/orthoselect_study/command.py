@@ -93,16 +93,14 @@ def list_command(format: o.Format = "table") -> None:
     from orthoselect_study import list_experiments
 
     rows = list_experiments()
+    lines = [("name", "about"), *((row["name"], row["about"]) for row in rows)]
     if format == "json":
         print(json.dumps(rows, indent=2))
-        return
-    lines = [("name", "about"), *((row["name"], row["about"]) for row in rows)]
-    if format == "csv":
+    elif format == "csv":
         csv.writer(sys.stdout, lineterminator="\n").writerows(lines)
-        return
-    width = max(len(name) for name, _ in lines)
-    for name, about in lines:
-        print(f"{name:<{width}}  {about}")
+    else:
+        width = max(len(name) for name, _ in lines)
+        print("\n".join(f"{name:<{width}}  {about}" for name, about in lines))
 
 
 @study_app.command("run")

@@ -49,15 +49,17 @@ _OTHER = (7, _DOTTED)
 
 
 @dataclass(frozen=True)
-class Drawing:
-    """What is drawn, and how large: in pixels, for wide screens and paper and for phones."""
+class Figure:
+    """A figure of a report: what is drawn, and how large, in pixels."""
 
+    name: str  # for file names, too
+    title: str
     draw: Callable[[Any, bool], None]  # on a `matplotlib.figure.Figure`, which may be narrow
-    wide: Size
-    narrow: Size
+    wide: Size  # for wide screens and paper
+    narrow: Size  # for phones
 
     def on_canvas(self, *, narrow: bool = False) -> Any:
-        """Return a new figure with the drawing, everything in its place."""
+        """Return a new figure of Matplotlib with the drawing, everything in its place."""
         with _default_settings():
             canvas: Any = new_figure(*(self.narrow if narrow else self.wide))
             self.draw(canvas, narrow)
@@ -65,41 +67,31 @@ class Drawing:
             canvas.set_layout_engine("none")  # places are found: files of all kinds keep them
         return canvas
 
-
-@dataclass(frozen=True)
-class Figure:
-    """A figure of a report."""
-
-    name: str  # for file names, too
-    title: str
-    drawing: Drawing
-
-    @property
-    def _label(self) -> str:
-        return f"{self.title}. The numbers are in the tables of this section."
+    @cached_property
+    def _wide_canvas(self) -> Any:
+        return self.on_canvas()
 
     @cached_property
-    def _canvas(self) -> Any:
-        return self.drawing.on_canvas()
+    def _wide_svg(self) -> str:
+        return self._svg(self._wide_canvas, "w")
 
-    @cached_property
-    def _wide(self) -> str:
-        return to_svg(self._canvas, self._label, prefix=f"{self.name}-w")
+    def _svg(self, canvas: Any, suffix: str) -> str:
+        label = f"{self.title}. The numbers are in the tables of this section."
+        return to_svg(canvas, label, prefix=f"{self.name}-{suffix}")
 
     def save(self, folder: Path) -> dict[str, str]:
         """Write NAME.png and NAME.svg; return name, title and the names of the files."""
         files = {kind: f"{self.name}.{kind}" for kind in ("png", "svg")}
-        canvas = self._canvas
+        canvas = self._wide_canvas
         with replacing(folder / files["png"]) as temporary, _default_settings():
             canvas.savefig(temporary, format="png", dpi=_DPI, metadata={"Software": None})
         with replacing(folder / files["svg"]) as temporary:
-            temporary.write_text(as_file(self._wide), encoding="utf-8")
+            temporary.write_text(as_file(self._wide_svg), encoding="utf-8")
         return {"name": self.name, "title": self.title, **files}
 
     def chart(self) -> Markup:
         """Return the figure for a page, wide and narrow."""
-        canvas = self.drawing.on_canvas(narrow=True)
-        return in_two_widths(self._wide, to_svg(canvas, self._label, prefix=f"{self.name}-n"))
+        return in_two_widths(self._wide_svg, self._svg(self.on_canvas(narrow=True), "n"))
 
 
 @contextmanager
@@ -134,7 +126,9 @@ def look(method: str) -> dict[str, Any]:
     }
 
 
-def draw_curves(panels: Mapping[str, Mapping[str, Mapping[str, Curve]]], score: str) -> Drawing:
+def draw_curves(
+    name: str, title: str, panels: Mapping[str, Mapping[str, Mapping[str, Curve]]], score: str
+) -> Figure:
     """Return scores against the number of features, methods named at the ends.
 
     `panels` has the curve of each method, for each part (training, validation) of each data set.
@@ -145,10 +139,10 @@ def draw_curves(panels: Mapping[str, Mapping[str, Mapping[str, Curve]]], score: 
     def draw(canvas: Any, narrow: bool) -> None:
         shape = (len(panels) * n_columns, 1) if narrow else (len(panels), n_columns)
         axes = canvas.subplots(*shape, squeeze=False).reshape(len(panels), n_columns)
-        for line, (title, parts) in zip(axes, panels.items()):
+        for line, (data, parts) in zip(axes, panels.items()):
             for place, (part, curves) in zip(line, parts.items()):
                 ends = _draw_panel(place, curves)
-                head(place, f"{title}, {part}")
+                head(place, f"{data}, {part}")
                 place.set_ylabel(score if narrow or place is line[0] else "")
             limits = [limit for place in line for limit in place.get_ylim()]
             for place in line:
@@ -156,7 +150,7 @@ def draw_curves(panels: Mapping[str, Mapping[str, Mapping[str, Curve]]], score: 
             style.name_ends(ends, line[len(parts) - 1], _PANEL)
 
     heights = 10 + row * len(panels), 10 + row * len(panels) * n_columns
-    return Drawing(draw, (WIDE, heights[0]), (NARROW, heights[1]))
+    return Figure(name, title, draw, (WIDE, heights[0]), (NARROW, heights[1]))
 
 
 def _draw_panel(axes: Any, curves: Mapping[str, Curve]) -> list[style.End]:
@@ -175,11 +169,13 @@ def _draw_panel(axes: Any, curves: Mapping[str, Curve]) -> list[style.End]:
 
 
 def draw_counts(
+    name: str,
+    title: str,
     ours: Mapping[str, tuple[float, float]],
     spread: Mapping[str, Sequence[float]],
     paper: Mapping[str, float],
     label: str,
-) -> Drawing:
+) -> Figure:
     """Return counts with their errors beside those of the paper, a line for each method.
 
     Methods are mapped to count and standard error, to the counts of batches, to the printed count.
@@ -205,55 +201,49 @@ def draw_counts(
         _name_lines(axes, list(ours), 0.6)
 
     height = 27 * len(ours)
-    return Drawing(draw, (WIDE, 90 + height), (NARROW, 125 + height))
+    return Figure(name, title, draw, (WIDE, 90 + height), (NARROW, 125 + height))
 
 
-def draw_maps(orders: Mapping[str, Sequence[int]], shape: tuple[int, int]) -> Drawing:
+def draw_maps(
+    name: str, title: str, orders: Mapping[str, Sequence[int]], shape: tuple[int, int]
+) -> Figure:
     """Return selected pixels as images, those selected first deepest."""
     n_wide, n_narrow = min(6, len(orders)), min(3, len(orders))
 
     def draw(canvas: Any, narrow: bool) -> None:
+        from matplotlib.colors import to_rgba
+
         columns = n_narrow if narrow else n_wide
         axes = canvas.subplots(-(-len(orders) // columns), columns, squeeze=False)
-        for place in axes.flat:
+        for place in axes.flat[len(orders) :]:
             place.set_axis_off()
         for place, (method, chosen) in zip(axes.flat, orders.items()):
-            place.set_axis_on()
-            _draw_pixels(place, chosen, shape)
+            corners = [(j % shape[1], j // shape[1]) for j in chosen]
+            depths = [1 - 0.75 * step / max(len(chosen) - 1, 1) for step in range(len(chosen))]
+            _fill(place, corners, (1, 1), [to_rgba(PALETTE["accent"], depth) for depth in depths])
+            place.set(xlim=(0, shape[1]), ylim=(shape[0], 0), aspect="equal", xticks=[], yticks=[])
+            place.set_facecolor("none")
+            for side in place.spines.values():
+                side.set_color(PALETTE["line"])
             head(place, method)
 
     def size(width: float, columns: int) -> Size:
         return width, -(-len(orders) // columns) * (width / columns + 22)
 
-    return Drawing(draw, size(WIDE, n_wide), size(NARROW, n_narrow))
-
-
-def _draw_pixels(axes: Any, chosen: Sequence[int], shape: tuple[int, int]) -> None:
-    from matplotlib.colors import to_rgba
-
-    corners = [(j % shape[1], j // shape[1]) for j in chosen]
-    depths = [1 - 0.75 * step / max(len(chosen) - 1, 1) for step in range(len(chosen))]
-    tints = [to_rgba(PALETTE["accent"], depth) for depth in depths]
-    _fill(axes, corners, (1, 1), tints)
-    axes.set_xlim(0, shape[1])
-    axes.set_ylim(shape[0], 0)
-    axes.set_aspect("equal")
-    axes.set_facecolor("none")
-    axes.set_xticks([])
-    axes.set_yticks([])
-    for side in axes.spines.values():
-        side.set_color(PALETTE["line"])
+    return Figure(name, title, draw, size(WIDE, n_wide), size(NARROW, n_narrow))
 
 
 def draw_bars(
+    name: str,
+    title: str,
     groups: Mapping[str, Mapping[str, float]],
     label: str,
     *,
     best: Callable[..., float],
     logarithmic: bool = False,
-) -> Drawing:
+) -> Figure:
     """Return a bar for each number of each group, the best of a group (`min`, `max`) stronger."""
-    groups = {title: group for title, group in groups.items() if group}
+    groups = {key: group for key, group in groups.items() if group}
     sizes = [len(group) for group in groups.values()]
 
     def draw(canvas: Any, narrow: bool) -> None:
@@ -277,7 +267,7 @@ def draw_bars(
         axes[-1].set_xlabel(label)
 
     height = 50 + 24 * sum(sizes) + 32 * len(groups)
-    return Drawing(draw, (WIDE, height), (NARROW, height))
+    return Figure(name, title, draw, (WIDE, height), (NARROW, height))
 
 
 def _draw_group(axes: Any, group: Mapping[str, float], best: float) -> None:
@@ -299,8 +289,12 @@ def _name_lines(axes: Any, names: Sequence[str], margin: float) -> None:
 
 
 def draw_ranks(
-    table: Mapping[str, Mapping[str, int]], averages: Mapping[str, float], first: int
-) -> Drawing:
+    name: str,
+    title: str,
+    table: Mapping[str, Mapping[str, int]],
+    averages: Mapping[str, float],
+    first: int,
+) -> Figure:
     """Return the rank of every method on every data set, and the mean.
 
     Methods are in the order of `averages`, their mean ranks. Ranks up to `first` are one color,
@@ -330,7 +324,7 @@ def draw_ranks(
         _name_cells(axes, *((rows, methods) if narrow else (methods, rows)))
 
     wide = (WIDE, 40 + 28 * len(rows))
-    return Drawing(draw, wide, (NARROW, 95 + 26 * len(methods)))
+    return Figure(name, title, draw, wide, (NARROW, 95 + 26 * len(methods)))
 
 
 def _tint(rank: int, first: int, last: int) -> tuple[float, float, float, float]:

@@ -231,7 +231,16 @@ def answer(ranked: Mapping[str, Sequence[Standing]], *, hangs: bool = False) -> 
     tested = {by: standings for by, standings in ranked.items() if standings}
     if not tested:
         return f"{claim} is not judged here: no data set has results of all {paper.OF}."
-    sentences = [_rank_sentence(by, standings) for by, standings in tested.items()]
+    sentences = []
+    for by, standings in tested.items():
+        averages, beyond = mean_ranks(standings), _beyond(standings)
+        place = 1 + sum(rank < averages[_OURS] - _TIE for rank in averages.values())
+        best = "the best" if place == 1 else f"number {place}"
+        exceptions = f"; it is not among the first {paper.FIRST} on {_numbered(beyond)}"
+        sentences.append(
+            f"By {by}, {_OURS} has a mean rank of {averages[_OURS]:.1f} over "
+            f"{data_sets(len(standings))}, {best} of {len(averages)}{exceptions if beyond else ''}."
+        )
     if any(map(_beyond, tested.values())):
         verdict = "does not hold here on every data set"
     elif hangs:
@@ -241,19 +250,7 @@ def answer(ranked: Mapping[str, Sequence[Standing]], *, hangs: bool = False) -> 
     return " ".join([f"{claim} {verdict}.", *sentences])
 
 
-def _rank_sentence(by: str, standings: Sequence[Standing]) -> str:
-    averages = mean_ranks(standings)
-    place = 1 + sum(rank < averages[_OURS] - _TIE for rank in averages.values())
-    best = f"the best of {len(averages)}" if place == 1 else f"number {place} of {len(averages)}"
-    beyond = _beyond(standings)
-    exceptions = f"; it is not among the first {paper.FIRST} on {_numbered(beyond)}"
-    return (
-        f"By {by}, {_OURS} has a mean rank of {averages[_OURS]:.1f} over "
-        f"{data_sets(len(standings))}, {best}{exceptions if beyond else ''}."
-    )
-
-
 def mean_ranks(standings: Sequence[Standing]) -> dict[str, float]:
-    """Return the mean rank of each method over the data sets on which it has one."""
-    names = list(dict.fromkeys(name for s in standings for name in s.scores))
-    return {name: mean(s.ranks()[name] for s in standings if name in s.scores) for name in names}
+    """Return the mean rank of each method over the data sets; each has all methods."""
+    ranks = [standing.ranks() for standing in standings]
+    return {name: mean(each[name] for each in ranks) for name in ranks[0]}

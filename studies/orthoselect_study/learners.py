@@ -61,16 +61,29 @@ def _inverse(S: Floats) -> Floats:
 
 
 def svm_aucs(
-    A: Floats, y: NDArray, judged: Sequence[tuple[Floats, NDArray]], sizes: Iterable[int]
+    A: Floats,
+    y: NDArray,
+    judged: Sequence[tuple[Floats, NDArray]],
+    sizes: Iterable[int],
+    model: Any = None,
 ) -> tuple[list[list[float]], list[str]]:
     """Return the areas under the ROC curve of a linear SVM, and what its solver warned of.
 
-    C is 1, the loss the squared hinge; columns are taken as they are, the first so many for each
-    size. The rest is as in `lda_accuracies`.
+    C is 1, the loss the squared hinge, unless there is another `model`; columns are taken as they
+    are, the first so many for each size. The rest is as in `lda_accuracies`.
     """
+    from sklearn.metrics import roc_auc_score
     from sklearn.svm import LinearSVC
 
-    return _areas(LinearSVC(C=1.0, dual=False), A, y, judged, sizes)
+    model = LinearSVC(C=1.0, dual=False) if model is None else model
+    areas: list[list[float]] = [[] for _ in judged]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for size in sizes:
+            model.fit(A[:, :size], y)
+            for found, (B, labels) in zip(areas, judged):
+                found.append(float(roc_auc_score(labels, model.decision_function(B[:, :size]))))
+    return areas, list(dict.fromkeys(str(w.message) for w in caught))
 
 
 def tuned_svm_auc(
@@ -83,24 +96,5 @@ def tuned_svm_auc(
     folds = StratifiedKFold(5, shuffle=True, random_state=chance)
     grid = {"C": [0.01, 0.1, 1.0, 10.0, 100.0]}
     model = GridSearchCV(LinearSVC(dual=False), grid, scoring="roc_auc", cv=folds)
-    areas, _ = _areas(model, A, y, [judged], [A.shape[1]])
+    areas, _ = svm_aucs(A, y, [judged], [A.shape[1]], model)
     return areas[0][0], float(model.best_params_["C"])
-
-
-def _areas(
-    model: Any,
-    A: Floats,
-    y: NDArray,
-    judged: Sequence[tuple[Floats, NDArray]],
-    sizes: Iterable[int],
-) -> tuple[list[list[float]], list[str]]:
-    from sklearn.metrics import roc_auc_score
-
-    areas: list[list[float]] = [[] for _ in judged]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for size in sizes:
-            model.fit(A[:, :size], y)
-            for found, (B, labels) in zip(areas, judged):
-                found.append(float(roc_auc_score(labels, model.decision_function(B[:, :size]))))
-    return areas, list(dict.fromkeys(str(w.message) for w in caught))

@@ -18,7 +18,7 @@ Told = Mapping[str, Any]
 
 # A number as tables have it, with its error or the other end of a range.
 _NUMBER = re.compile(r"[+-]?[\d.,]+(e[+-]?\d+)?( (\N{PLUS-MINUS SIGN}|to) [\d.,na]+)?")
-_NO_NUMBER = (None, "missing", "damaged", "-")
+_NO_NUMBER = ("missing", "damaged", "-")
 _MANY_ROWS = 15
 _DATA = "_data"
 _NOT_SHOWN = ("data", "output", "seed", "jobs")
@@ -36,7 +36,10 @@ class Table:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as plain values; nan is None."""
-        rows = [[None if _is_nan(cell) else cell for cell in row] for row in self.rows]
+        rows = [
+            [None if isinstance(cell, float) and not math.isfinite(cell) else cell for cell in row]
+            for row in self.rows
+        ]
         return {**asdict(self), "columns": list(self.columns), "rows": rows}
 
     def markdown(self) -> str:
@@ -46,10 +49,6 @@ class Table:
         lines = [f"**{self.title}**", "", _line(self.columns), f"|{'|'.join(sides)}|"]
         lines += [_line(map(_shown, row)) for row in self.rows]
         return "\n".join([*lines, "", self.note] if self.note else lines)
-
-
-def _is_nan(cell: Cell) -> bool:
-    return isinstance(cell, float) and not math.isfinite(cell)
 
 
 def _shown(cell: Cell) -> str:
@@ -147,22 +146,13 @@ def _part(part: Told) -> dict[str, Any]:
 
 
 def _readable(table: Told) -> dict[str, Any]:
-    """Return a table with what its columns hold: numbers, names, or notes."""
-    columns = [
-        {"name": name, "numeric": _is_numeric(column), "length": _length(column)}
-        for name, *column in zip(table["columns"], *table["rows"])
-    ]
+    """Return a table with what its columns hold: numbers, some of which may lack, or words."""
+    columns = []
+    for name, *column in zip(table["columns"], *table["rows"]):
+        texts = [cell for cell in column if isinstance(cell, str)]
+        numeric = all(_NUMBER.fullmatch(text) for text in texts if text not in _NO_NUMBER)
+        longest = max(map(len, texts), default=0)  # for the least width of the column on a phone
+        length = "words" if longest > 60 else "phrase" if longest > 12 else "word"
+        columns.append({"name": name, "numeric": numeric, "length": length})
     tall, sortable = len(table["rows"]) > _MANY_ROWS, table["columns"][0] == "method"
     return {**table, "columns": columns, "tall": tall, "sortable": sortable}
-
-
-def _is_numeric(column: Sequence[Any]) -> bool:
-    """Tell whether a column holds numbers, some of which may be lacking."""
-    texts = [cell for cell in column if isinstance(cell, str) and cell not in _NO_NUMBER]
-    return all(_NUMBER.fullmatch(text) for text in texts)
-
-
-def _length(column: Sequence[Any]) -> str:
-    """Return what a column of words holds at most, for its least width on a phone."""
-    longest = max((len(cell) for cell in column if isinstance(cell, str)), default=0)
-    return "words" if longest > 60 else "phrase" if longest > 12 else "word"

@@ -92,7 +92,6 @@ class Results:
     data: list[dict[str, Any]]
     missing: dict[str, str]
     damaged: dict[str, str]
-    settings: dict[str, Any]  # what the run was asked for
     expected: int  # tasks of the plan
     found: int  # those that have results
 

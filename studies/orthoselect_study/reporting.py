@@ -30,8 +30,8 @@ Part = Mapping[str, Any]
 
 _PAGE, _MARKDOWN = "study.html", "study.md"
 # What a report has from the manifest of a run.
-_PLAN = ("facts", "data", "missing", "damaged", "settings")
-_RUN = ("versions", "seconds", "written", "failed")
+_PLAN = ("facts", "data", "missing", "damaged")
+_RUN = ("settings", "versions", "seconds", "written", "failed")
 _RANKED = {
     "last": "the score with all features of the experiment",
     "mean": "the mean score over 1, 2, ... features",
@@ -71,28 +71,20 @@ def report(output: str | Path) -> dict[str, Any]:
     caveats: list[str] = []
     problems: list[str] = []
     for experiment in EXPERIMENTS.values():
-        told = _read(folder, experiment, problems)
-        if told is None:
-            continue
-        results, manifest, is_sealed = told
-        try:
-            part = _part(experiment, results, manifest, files)
-            found = experiment.standings(results), experiment.caveats(results)
-        except Exception as error:
-            if is_sealed:  # nothing was changed, so the mistake is ours
-                raise
-            problems.append(_unfit(folder, experiment, error))
-            continue
-        parts.append(part)
-        standings += found[0]
-        caveats += found[1]
+        made = _made(experiment, files, problems)
+        if made is not None:
+            part, found, hangs_on = made
+            parts.append(part)
+            standings += found
+            caveats += hangs_on
     tell(problems)
     if not parts:
         what = "no results that can be read" if problems else "no results"
         raise InputError(f"`output` should be the folder of a run; `{folder}` has {what}.")
     ranked = {by: _ranked(standings, kind) for kind, by in _RANKED.items()}
-    overall = _overall(ranked, _left_out(standings), _unranked(parts), files)
-    unlike = _unlike_settings(parts)
+    comparable = [p for p in parts if set(TWELVE) <= set(p["facts"].get("methods", []))]
+    overall = _overall(ranked, standings, comparable, files)
+    unlike = _unlike_settings([part for part in comparable if part["complete"]])
     if overall["findings"]:
         overall["findings"] += [*caveats, *unlike]
     sentence = " ".join([findings.answer(ranked, hangs=bool(caveats)), *unlike])
@@ -117,7 +109,7 @@ class _Files:
     """Where tables and figures are written, and the charts of the page."""
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self.charts: dict[str, Markup] = {}  # by the name of the figure
 
     def table(self, table: Table) -> dict[str, Any]:
@@ -128,22 +120,26 @@ class _Files:
     def figure(self, figure: Figure) -> dict[str, str]:
         """Write a figure; return what it is called."""
         self.charts[figure.name] = figure.chart()
-        return figure.save(self._folder)
+        return figure.save(self.folder)
 
     def write(self, name: str, text: str) -> None:
         """Write a file; one that is there is replaced once the new one is complete."""
-        with replacing(self._folder / name) as temporary:
+        with replacing(self.folder / name) as temporary:
             temporary.write_text(text, encoding="utf-8")
 
 
-def _read(
-    folder: Path, experiment: Experiment, problems: list[str]
-) -> tuple[Results, dict[str, Any], bool] | None:
-    """Return results, manifest, and whether seals say that nothing was changed; None of no run."""
-    if not os.path.lexists(folder / f"{experiment.name}.json"):
+def _made(
+    experiment: Experiment, files: _Files, problems: list[str]
+) -> tuple[dict[str, Any], Sequence[Standing], list[str]] | None:
+    """Return the part of an experiment, standings and caveats; None if it was not run.
+
+    So it is, too, if its results are of no use: that is told among the problems.
+    """
+    csv, json = (files.folder / f"{experiment.name}.{kind}" for kind in ("csv", "json"))
+    if not os.path.lexists(json):
         return None  # nor is a table of that name ours
-    store = Store(folder, experiment.name)
-    if not is_locked(folder):  # a run that is at work has told, and may just be writing
+    store = Store(files.folder, experiment.name)
+    if not is_locked(files.folder):  # a run that is at work has told, and may just be writing
         problems += store.damage
     try:
         manifest = store.manifest()
@@ -153,17 +149,18 @@ def _read(
     if manifest is None:
         return None
     results = _results(store, manifest)
-    is_sealed = all(task.is_sealed for task in store.tasks(manifest["tasks"]))
-    return results, manifest, is_sealed and SEAL in manifest
-
-
-def _unfit(folder: Path, experiment: Experiment, error: Exception) -> str:
-    csv, json = (folder / f"{experiment.name}.{kind}" for kind in ("csv", "json"))
-    return (
-        f"`{csv}` and `{json}` should be as runs of the study write them; they are of an older "
-        f"version, and damaged: no report can be made of them ({type(error).__name__}: {error}). "
-        f"They are left out here. Run the experiment again."
-    )
+    try:
+        part = _part(experiment, results, manifest, files)
+        return part, experiment.standings(results), experiment.caveats(results)
+    except Exception as error:
+        if SEAL in manifest and all(task.is_sealed for task in store.tasks(manifest["tasks"])):
+            raise  # nothing was changed, so the mistake is ours
+        problems.append(
+            f"`{csv}` and `{json}` should be as runs of the study write them; they are of an older "
+            f"version, and damaged: no report can be made of them ({type(error).__name__}: "
+            f"{error}). They are left out here. Run the experiment again."
+        )
+        return None
 
 
 def _results(store: Store, manifest: dict[str, Any]) -> Results:
@@ -241,36 +238,13 @@ def _ranked(standings: Sequence[Standing], kind: str) -> list[Standing]:
     return [s.among(TWELVE) for s in ranked if set(TWELVE) <= set(s.scores)]
 
 
-def _left_out(standings: Sequence[Standing]) -> str:
-    """Say which sets have no rank by the last size, and with what scores."""
-    full = [s for s in standings if s.kind == "all" and set(TWELVE) <= set(s.scores)]
-    return " ".join(
-        f"{s.dataset} is left out, since all its features are asked for: "
-        f"{findings.score_words(s.among(TWELVE))}."
-        for s in full
-    )
-
-
-def _unranked(parts: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return the data sets that would be ranked if they were to be had, and their state."""
-    states: dict[str, str] = {}
-    for part in parts:
-        if set(TWELVE) <= set(part["facts"].get("methods", [])):
-            for state in ("missing", "damaged"):
-                states |= {title_of(name): state for name in part[state]}
-    return states
-
-
 def _unlike_settings(parts: Sequence[dict[str, Any]]) -> list[str]:
-    """Say so if the experiments with ranks were not run with the same settings."""
-    ranked = [
-        p for p in parts if p["complete"] and set(TWELVE) <= set(p["facts"].get("methods", []))
-    ]
+    """Say so if these experiments were not run with the same settings."""
     told = []
     for option in ("seed", "quick", *OVERRIDES):
         given = {
             part["name"]: str(part["settings"][option])
-            for part in ranked
+            for part in parts
             if option not in OVERRIDES or option in EXPERIMENTS[part["name"]].uses
         }
         values = grouped((_SAID.get(value, value), name) for name, value in given.items())
@@ -284,11 +258,23 @@ def _unlike_settings(parts: Sequence[dict[str, Any]]) -> list[str]:
 
 def _overall(
     ranked: Mapping[str, Sequence[Standing]],
-    left_out: str,
-    unranked: Mapping[str, str],
+    standings: Sequence[Standing],
+    parts: Sequence[Part],
     files: _Files,
 ) -> dict[str, Any]:
-    """Return ranks over all data sets, by the last size and by the mean over sizes."""
+    """Return ranks over all data sets of these parts, by the last size and by the mean."""
+    absent = [
+        (title_of(name), state)
+        for part in parts
+        for state in ("missing", "damaged")
+        for name in part[state]
+    ]
+    left_out = [
+        f" {s.dataset} is left out, since all its features are asked for: "
+        f"{findings.score_words(s.among(TWELVE))}."
+        for s in standings
+        if s.kind == "all" and set(TWELVE) <= set(s.scores)
+    ]
     told: dict[str, Any] = {"tables": [], "figures": [], "findings": []}
     for kind, by in _RANKED.items():
         full = ranked[by]
@@ -298,17 +284,18 @@ def _overall(
         averages = findings.mean_ranks(full)
         order = sorted(TWELVE, key=lambda name: averages[name])
         rows: list[list[Any]] = [[s.dataset, *(s.ranks()[m] for m in order)] for s in full]
-        rows += [[title, *[state] * len(order)] for title, state in unranked.items()]
+        rows += [[title, *[state] * len(order)] for title, state in dict(absent).items()]
         rows.append(["mean rank", *(f"{averages[m]:.1f}" for m in order)])
         title = f"Rank of every method on every data set, by {by}"
         note = "Rows that were not trained on. Equals share the better rank."
-        if kind == "last" and left_out:
-            note += f" {left_out}"
+        if kind == "last":
+            note += "".join(left_out)
         table = Table(f"ranks_{kind}", title, ["data", *order], rows, note)
         told["tables"].append(files.table(table))
         grid = {s.dataset: s.ranks() for s in full}
-        drawing = draw_ranks(grid, {name: averages[name] for name in order}, paper.FIRST)
-        told["figures"].append(files.figure(Figure(f"ranks_{kind}", title, drawing)))
+        means = {name: averages[name] for name in order}
+        figure = draw_ranks(f"ranks_{kind}", title, grid, means, paper.FIRST)
+        told["figures"].append(files.figure(figure))
         counted = findings.data_sets(len(full))
         best = findings.listed([f"{name} {averages[name]:.1f}" for name in order[:3]])
         told["findings"].append(f"By {by}: best mean ranks over {counted}: {best}.")

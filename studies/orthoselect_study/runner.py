@@ -36,7 +36,6 @@ class Step:
 
 
 Progress = Callable[[Step], None]
-_Call = tuple[Experiment, Task]
 
 
 class StudyFailed(InputError):  # noqa: N818 - what happened, in the user's words
@@ -98,9 +97,8 @@ def run(
         If results of an earlier run are damaged: they are kept under another name, and what is
         missing is run again.
     """
-    chosen = _chosen(names, settings)
     source = DataSource(settings.data)
-    _check_limits(chosen, settings, source)
+    chosen = _chosen(names, settings, source)
     folder = Path(settings.output)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -112,27 +110,25 @@ def run(
         return made.go()
 
 
-def _chosen(names: Sequence[str] | None, settings: Settings) -> list[Experiment]:
+def _chosen(
+    names: Sequence[str] | None, settings: Settings, source: DataSource
+) -> list[Experiment]:
+    """Return the experiments; refuse options that none uses or a data set is too small for."""
     found = [find(name, EXPERIMENTS, "names") for name in (names or EXPERIMENTS)]
     chosen = [EXPERIMENTS[name] for name in dict.fromkeys(found)]
     chosen_methods(settings)  # an unknown name is told first, whoever would use it
-    for option in settings.given():
-        if not any(option in experiment.uses for experiment in chosen):
+    users = {option: [e for e in chosen if option in e.uses] for option in settings.given()}
+    for option, experiments in users.items():
+        if not experiments:
             titles = ", ".join(experiment.name for experiment in chosen)
             raise InputError(
                 f"`{option}` should go with an experiment that uses it; {titles} does not. "
                 f"Leave it out."
             )
-    return chosen
-
-
-def _check_limits(chosen: list[Experiment], settings: Settings, source: DataSource) -> None:
-    """Refuse numbers that a data set is too small for, once and before there are any tasks."""
-    for option in settings.given():
+    for option, experiments in users.items():
         limits: dict[str, int] = {}
-        for experiment in chosen:
-            if option in experiment.uses:
-                limits |= experiment.limits(option, settings, source)
+        for experiment in experiments:
+            limits |= experiment.limits(option, settings, source)
         asked = getattr(settings, option)
         if limits and asked > min(limits.values()):
             shown = ", ".join(f"{title} {limit}" for title, limit in limits.items())
@@ -140,6 +136,7 @@ def _check_limits(chosen: list[Experiment], settings: Settings, source: DataSour
                 f"`{option}` should be at most {min(limits.values())} here; got {asked}. The most "
                 f"that is possible: {shown}."
             )
+    return chosen
 
 
 class _Run:
@@ -172,16 +169,15 @@ class _Run:
         for name in self._plans:
             self._write(name)
         self._tell("")
-        parts: dict[bool, list[_Call]] = {False: [], True: []}
-        for task in self._open.values():
-            experiment = self._experiments[task.experiment]
-            parts[experiment.alone].append((experiment, task))
+        calls = [(self._experiments[task.experiment], task) for task in self._open.values()]
         try:
-            with closing(self._outcomes(parts[False])) as outcomes:
+            beside = [call for call in calls if not call[0].alone]
+            with closing(self._outcomes(beside)) as outcomes:
                 for outcome in outcomes:
                     self._keep(outcome)
-            for call in parts[True]:  # times are measured: nothing runs beside them
-                self._keep(_attempt(*call))
+            for experiment, task in calls:
+                if experiment.alone:  # times are measured: nothing runs beside them
+                    self._keep(_attempt(experiment, task))
         finally:  # after Ctrl-C, too, the manifests tell what was done
             manifests = {name: self._write(name) for name in self._plans}
         damaged = {name: why for plan in self._plans.values() for name, why in plan.damaged.items()}
@@ -189,7 +185,7 @@ class _Run:
             raise StudyFailed(self._failures, damaged)
         return manifests
 
-    def _outcomes(self, calls: list[_Call]) -> Generator[Outcome, None, None]:
+    def _outcomes(self, calls: list[tuple[Experiment, Task]]) -> Generator[Outcome, None, None]:
         if self._settings.jobs == 1 or len(calls) < 2:
             for call in calls:
                 yield _attempt(*call)

@@ -1,5 +1,10 @@
 """Results on disk: one CSV for each experiment, a task's rows added in one piece, and a manifest.
 
+Every line of the CSV names its task, and how many lines that task has. The first line of a task has
+the measure "task": its note is the whole key, of which the name is a digest, and its value the
+seconds that it took. The note has a seal as well, a digest of all lines of the task; results of
+older versions lack it.
+
 A task that is not complete, or not as it was written, does not count. A run that opens the file
 moves its lines, and all others that are damaged, to a file of their own, says so, and does the task
 again. The manifest, a JSON file, says what the last run was asked for; a seal in it tells changes.
@@ -7,19 +12,19 @@ again. The manifest, a JSON file, says what the last run was asked for; a seal i
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from orthoselect.errors import InputError
 from orthoselect.output import replacing
-from orthoselect_study import lines
-from orthoselect_study.lines import Contents, StoredTask
 from orthoselect_study.records import Row, Task, digest
 from orthoselect_study.settings import Settings
 
@@ -28,9 +33,12 @@ try:
 except ImportError:  # Windows has no such locks
     fcntl = None  # type: ignore[assignment]
 
-SEAL = "seal"
+COLUMNS = ["task", "rows", *Row._fields]
+_HEADER = ",".join(COLUMNS).encode()
+_WHOLE_FIELDS = ("batch", "repeat", "fold", "n_features")
+_FIRST = "task"
+SEAL, _VERSIONS = "seal", "versions"  # in the note, but no part of the key
 _LOCK = ".study.lock"
-_NOTHING = Contents([], [], {}, has_header=False)
 _NEXT_RUN = "That is left out here; the next run sets it aside, and runs what is missing."
 _WHOLE, _NUMBER, _MAYBE_TEXT = (int, type(None)), (int, float), (str, type(None))
 # What reports need, as a pattern: a type, or several; a list of what each entry is; a mapping of
@@ -76,6 +84,27 @@ def tell(damage: Iterable[str]) -> None:
         warnings.warn(line, DamagedResultsWarning, stacklevel=3)
 
 
+@dataclass(frozen=True)
+class StoredTask:
+    """A task with results."""
+
+    name: str
+    seconds: float  # how long it took
+    versions: Mapping[str, str]  # of the packages that made the results
+    is_sealed: bool  # whether a seal says that nothing was changed
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class _Contents:
+    """What is in a file."""
+
+    tasks: list[StoredTask]  # those that are complete and as they were written
+    good: list[bytes]  # their lines
+    bad: dict[int, bytes]  # all other lines by their number, from 1, as they are
+    has_header: bool
+
+
 class Store:
     """The results of one experiment in a folder.
 
@@ -92,7 +121,7 @@ class Store:
         found = self._read()
         self._tasks = {task.name: task for task in found.tasks}
         if writing and (found.bad or not found.has_header):
-            _write(self.path, b"".join([lines.HEADER + b"\n", *found.good]))
+            _write(self.path, b"".join([_HEADER + b"\n", *found.good]))
         if writing:
             try:
                 _read_manifest(self.manifest_path)
@@ -114,7 +143,7 @@ class Store:
 
         The versions of packages that made them are kept with the key; they are no part of it.
         """
-        stored, text = lines.write(task, rows, seconds, versions or {})
+        stored, text = _encoded(task, rows, seconds, versions or {})
         with self.path.open("ab") as file:
             file.write(text)
             file.flush()
@@ -159,42 +188,156 @@ class Store:
             f"another version ({reason})."
         )
 
-    def _read(self) -> Contents:
+    def _read(self) -> _Contents:
         """Return what is good in the file; what is damaged is told, and set aside by a run."""
         try:
             content = _read(self.path)
             if content is None:
-                return _NOTHING
-            found = lines.parse(content)
+                return _Contents([], [], {}, has_header=False)
+            found = _parsed(content)
             if not found.has_header and not found.tasks:
                 # Somebody's table may have the name of an experiment: was a run ever here?
                 if content.strip() and not os.path.lexists(self.manifest_path):
                     raise InputError(
                         f"`{self.path}` should be results of the study, with the columns "
-                        f"{', '.join(lines.COLUMNS)}; it has others. Choose another output folder."
+                        f"{', '.join(COLUMNS)}; it has others. Choose another output folder."
                     )
                 raise _Damaged("it is something else" if content.strip() else "it is empty")
         except _Damaged as reason:
             what = f"`{self.path}` should be results of the study; {reason}."
-            self._tell(what, lambda: f"It is kept as `{_set_aside(self.path)}`")
-            return _NOTHING
+            kept = f"It is kept as `{_set_aside(self.path)}`" if self._writing else ""
+            self._tell(what, kept)
+            return _Contents([], [], {}, has_header=False)
         what = f"`{self.path}` should be as runs of the study write it;"
         if found.bad:
             first, bad = min(found.bad), b"".join(found.bad.values())
             n_bad = len(found.bad)
             which = f"line {first} is" if n_bad == 1 else f"{n_bad} lines from line {first} on are"
             what = f"{what} {which} damaged, or of a task that is not complete."
-            self._tell(what, lambda: f"That is kept in `{_write(_free_name(self.path), bad)}`")
+            aside = _write(_free_name(self.path), bad) if self._writing else None
+            self._tell(what, f"That is kept in `{aside}`" if aside else "")
         elif not found.has_header:
             self.damage.append(f"{what} it lacks the names of its columns. A run puts them back.")
         return found
 
-    def _tell(self, what: str, put_aside: Callable[[], str]) -> None:
-        """Note what is damaged; a run puts it aside, and says where."""
-        if self._writing:
-            self.damage.append(f"{what} {put_aside()}, and what is missing is run again.")
+    def _tell(self, what: str, kept: str) -> None:
+        """Note what is damaged, and where a run has put it."""
+        after = f"{kept}, and what is missing is run again." if kept else _NEXT_RUN
+        self.damage.append(f"{what} {after}")
+
+
+def _encoded(
+    task: Task, rows: Iterable[Row], seconds: float, versions: Mapping[str, str]
+) -> tuple[StoredTask, bytes]:
+    """Return a task with its results, and its lines."""
+    rows = list(rows)
+    start = [task.name, str(1 + len(rows))]
+    lines = [_line([*start, *map(_cell, row)]) for row in rows]
+    told = {**task.key, _VERSIONS: dict(versions)} if versions else task.key
+    note = json.dumps({**told, SEAL: _seal(told, seconds, lines)}, sort_keys=True)
+    first = Row(measure=_FIRST, value=seconds)
+    # JSON is one line as it is; another number of spaces would be another key.
+    head = _line([*start, *map(_cell, first[:-1]), note])
+    stored = StoredTask(task.name, seconds, dict(sorted(versions.items())), True, rows)
+    return stored, "".join(f"{line}\n" for line in [head, *lines]).encode()
+
+
+def _parsed(content: bytes) -> _Contents:
+    """Return the tasks in a file, whatever else is in it."""
+    lines = content.split(b"\n")
+    ends = [b"\n"] * (len(lines) - 1) + [b""]
+    groups: list[dict[int, _Line]] = []  # the lines of a task, from its first one on
+    newest: dict[str, dict[int, _Line]] = {}
+    sizes: dict[str, int] = {}  # of the newest
+    bad: dict[int, bytes] = {}
+    has_header = lines[0].removesuffix(b"\r") == _HEADER and len(lines) > 1
+    for number, (line, end) in enumerate(zip(lines, ends), start=1):
+        if (number == 1 and has_header) or not line + end:
+            continue
+        read = _read_line(line) if end else None  # a line without its end may lack more
+        if read is not None and read.told is not None:
+            newest[read.name], sizes[read.name] = {number: read}, read.size
+            groups.append(newest[read.name])
+        elif read is not None and read.size == sizes.get(read.name):
+            newest[read.name][number] = read
         else:
-            self.damage.append(f"{what} {_NEXT_RUN}")
+            bad[number] = line + end
+    tasks: dict[str, StoredTask] = {}
+    good: list[bytes] = []
+    for group in groups:
+        task = _stored(*group.values())
+        if task is not None and task.name not in tasks:
+            tasks[task.name] = task
+            good += [f"{read.text}\n".encode() for read in group.values()]
+        else:
+            bad |= {number: lines[number - 1] + b"\n" for number in group}
+    return _Contents(list(tasks.values()), good, dict(sorted(bad.items())), has_header)
+
+
+class _Line(NamedTuple):
+    """A line that can be read."""
+
+    text: str
+    name: str  # of the task
+    size: int  # the number of its lines
+    row: Row
+    told: dict[str, Any] | None  # by a task's first line: key, versions and seal
+
+
+def _stored(first: _Line, *others: _Line) -> StoredTask | None:
+    """Return a task, None if it is not complete or, where there is a seal, was changed."""
+    told = first.told or {}
+    content = {key: value for key, value in told.items() if key != SEAL}
+    seal = _seal(content, first.row.value, [line.text for line in others])
+    if first.size != 1 + len(others) or told.get(SEAL) not in (None, seal):
+        return None
+    rows = [line.row for line in others]
+    return StoredTask(first.name, first.row.value, told.get(_VERSIONS, {}), SEAL in told, rows)
+
+
+def _line(cells: Sequence[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(cells)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> str:
+    """Return a value as one line of text that reads back as the same value."""
+    if value is None:
+        return ""
+    return repr(float(value)) if isinstance(value, float) else " ".join(str(value).split())
+
+
+def _seal(told: Mapping[str, Any], seconds: float, lines: Sequence[str]) -> str:
+    return digest([told, float(seconds), list(lines)])
+
+
+def _read_line(line: bytes) -> _Line | None:
+    """Return what a line says, None of one that is damaged."""
+    try:
+        text = line.removesuffix(b"\r").decode()
+        # Each line by itself: a quote that is not closed is not the others' concern.
+        ((name, size, *cells),) = csv.reader([text], strict=True)
+        named = dict(zip(Row._fields, cells, strict=True))
+        whole = {k: None if named[k] == "" else int(named[k]) for k in _WHOLE_FIELDS}
+        row = Row(**{**named, **whole, "value": float(named["value"])})  # type: ignore[arg-type]
+        return None if "\0" in text else _Line(text, name, int(size), row, _told(name, row))
+    except (ValueError, csv.Error):
+        return None
+
+
+def _told(name: str, row: Row) -> dict[str, Any] | None:
+    """Return key, versions and seal of a task's first line, None of any other line."""
+    if row.measure != _FIRST:
+        return None
+    try:
+        told = json.loads(row.note)
+        key = {each: told[each] for each in told if each not in (SEAL, _VERSIONS)}
+        versions = told.get(_VERSIONS, {}).items()
+    except (ValueError, RecursionError, TypeError, AttributeError):
+        return None
+    is_text = all(isinstance(each, str) for pair in versions for each in pair)
+    return told if is_text and digest(key) == name else None
 
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:

@@ -13,8 +13,7 @@ import pytest
 import studies
 from orthoselect.errors import InputError
 from orthoselect_study import EXPERIMENTS, DamagedResultsWarning, Settings, Store, report, run
-from orthoselect_study.lines import COLUMNS
-from orthoselect_study.store import locked
+from orthoselect_study.store import COLUMNS, locked
 
 METHODS = ("OLS", "MIM")
 

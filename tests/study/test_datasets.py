@@ -10,7 +10,7 @@ import sklearn.datasets
 from sklearn.utils import Bunch
 
 from orthoselect_study import DATASETS
-from orthoselect_study.datasets import DataSource, Missing, gisette, load, sets
+from orthoselect_study.datasets import DataSource, Missing, load, sets
 
 
 def what_is_wrong(name, folder):
@@ -96,10 +96,10 @@ def small_gisette(monkeypatch):
     """The sums and shapes of a small set in the place of the real ones."""
     rng = np.random.default_rng(0)
     tables = {part: rng.integers(0, 999, (rows, 10)) for part, rows in (("train", 8), ("valid", 4))}
-    monkeypatch.setattr(gisette, "_ROWS", {part: len(X) for part, X in tables.items()})
-    monkeypatch.setattr(gisette, "_N_REAL", 5)
-    monkeypatch.setattr(gisette, "_N_PROBES", 5)
-    monkeypatch.setattr(gisette, "SUMS", {part: int(X.sum()) for part, X in tables.items()})
+    monkeypatch.setattr(sets, "_GISETTE_ROWS", {part: len(X) for part, X in tables.items()})
+    monkeypatch.setattr(sets, "_N_REAL", 5)
+    monkeypatch.setattr(sets, "_N_PROBES", 5)
+    monkeypatch.setattr(sets, "GISETTE_SUMS", {part: int(X.sum()) for part, X in tables.items()})
     labels = {part: np.arange(len(X)) % 2 * 2 - 1 for part, X in tables.items()}
     return tables, labels
 
@@ -132,7 +132,7 @@ def test_ucis_files_of_gisette_are_checked_by_their_hash(small_gisette, tmp_path
             file.write_text("\n".join(" ".join(map(str, row)) for row in values.tolist()) + "\n")
             sums[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
     order = [f"gisette_{p}.{k}" for p in ("train", "valid") for k in ("data", "labels")]
-    monkeypatch.setattr(gisette, "SHA256", {name: sums[name] for name in order})
+    monkeypatch.setattr(sets, "GISETTE_SHA256", {name: sums[name] for name in order})
     data = load(["gisette"], DataSource(tmp_path)).sets["gisette"]
     assert (data.held_X == tables["valid"]).all()
     (tmp_path / "gisette_train.labels").write_text("1\n")
@@ -146,15 +146,15 @@ def test_gisette_that_is_not_there_says_what_would_do(tmp_path):
 
 
 def test_the_stand_in_follows_the_recipe(monkeypatch):
-    monkeypatch.setattr(gisette, "_ROWS", {"train": 60, "valid": 20})
-    monkeypatch.setattr(gisette, "_N_REAL", 900)
-    monkeypatch.setattr(gisette, "_N_PROBES", 900)
+    monkeypatch.setattr(sets, "_GISETTE_ROWS", {"train": 60, "valid": 20})
+    monkeypatch.setattr(sets, "_N_REAL", 900)
+    monkeypatch.setattr(sets, "_N_PROBES", 900)
     rng = np.random.default_rng(0)
     labels = np.repeat([4, 9, 1], 50)
     is_used = rng.uniform(size=784) < 0.9
     images = (rng.uniform(size=(150, 784)) * 256 * is_used).astype(np.uint8)
-    X, y, is_real = gisette._make(images, labels)
-    again, *_ = gisette._make(images, labels)
+    X, y, is_real = sets._make_gisette(images, labels)
+    again, *_ = sets._make_gisette(images, labels)
     assert (again == X).all()
     assert X.shape == (80, 1800)
     assert is_real.sum() == 900

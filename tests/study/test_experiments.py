@@ -132,7 +132,7 @@ def simulated(name="binomial", **tables):
         for repeat, value in enumerate(values)
     ]
     facts = {"methods": list(tables), "repeats": 4, "batches": 2}
-    return Results(rows, facts, [], {}, {}, {}, 2, 1)
+    return Results(rows, facts, [], {}, {}, 2, 1)
 
 
 def test_a_batch_that_was_cut_off_counts_by_its_tables():
@@ -178,7 +178,7 @@ def folded(**accuracies):
             if len(scores) < 2:
                 rows.append(at._replace(measure="warning", value=1.0, note="selected 1 of the 2"))
     more = {"methods": list(accuracies), "folds": 2}
-    return Results(rows, more, [facts], {}, {}, {}, 2, 1)
+    return Results(rows, more, [facts], {}, {}, 2, 1)
 
 
 PARTS = ("train", "held")
@@ -338,7 +338,7 @@ def test_an_svm_by_which_the_claim_fails_is_a_caveat():
             ("held, tuned", 0.9 - at / 100),
         )
     ]
-    found = Results(rows, {"methods": list(TWELVE)}, [facts], {}, {}, {}, 1, 1)
+    found = Results(rows, {"methods": list(TWELVE)}, [facts], {}, {}, 1, 1)
     (caveat,) = EXPERIMENTS["challenge"].caveats(found)
     assert "standardized OLS is number 12 of 12" in caveat
 

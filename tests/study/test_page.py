@@ -82,8 +82,8 @@ def test_page_of_a_study_is_small(made):
 
 def test_every_text_is_escaped(made):
     attack = "<script>alert(1)</script>"
-    drawing = figures.draw_bars({attack: {attack: 1.0}}, attack, best=max)
-    drawn = {**made[1], "bars": figures.Figure("bars", attack, drawing).chart()}
+    bars = figures.draw_bars("bars", attack, {attack: {attack: 1.0}}, attack, best=max)
+    drawn = {**made[1], "bars": bars.chart()}
     page = render(studies.told(f"{attack} \x07\u202e"), drawn)
     assert page.count("<script>") == 1
     assert page.count("</script>") == 1
@@ -113,7 +113,7 @@ def test_every_method_has_a_look_of_its_own():
 def test_pixels_lie_where_they_were_selected():
     from matplotlib.collections import PatchCollection
 
-    canvas = figures.draw_maps({"OLS": [0, 30, 783]}, (28, 28)).on_canvas()
+    canvas = figures.draw_maps("maps", "Maps", {"OLS": [0, 30, 783]}, (28, 28)).on_canvas()
     (squares,) = [c for c in canvas.axes[0].collections if isinstance(c, PatchCollection)]
     corners = [path.vertices.min(axis=0).tolist() for path in squares.get_paths()]
     assert corners == [[0, 0], [2, 1], [27, 27]]
@@ -121,9 +121,13 @@ def test_pixels_lie_where_they_were_selected():
     assert np.all(np.diff(depths) < 0)
 
 
+def gains():
+    steps = {"a step": {"one": 1.0, "two": 0.5}}
+    return figures.draw_bars("gains", "Gains", steps, "gain", best=max)
+
+
 def test_files_are_on_white_in_plain_colors(made, tmp_path):
-    drawing = figures.draw_bars({"a step": {"one": 1.0, "two": 0.5}}, "gain", best=max)
-    saved = figures.Figure("gains", "Gains", drawing).save(tmp_path)
+    saved = gains().save(tmp_path)
     assert saved == {"name": "gains", "title": "Gains", "png": "gains.png", "svg": "gains.svg"}
     svg = (tmp_path / "gains.svg").read_text()
     assert svg.startswith("<svg")
@@ -135,10 +139,9 @@ def test_files_are_on_white_in_plain_colors(made, tmp_path):
 def test_settings_of_the_user_change_no_figure():
     import matplotlib as mpl
 
-    drawing = figures.draw_bars({"a step": {"one": 1.0, "two": 0.5}}, "gain", best=max)
-    before = figures.Figure("gains", "Gains", drawing).chart()
+    before = gains().chart()
     with mpl.rc_context({"font.size": 30, "axes.grid": True, "lines.linewidth": 9}):
-        assert figures.Figure("gains", "Gains", drawing).chart() == before
+        assert gains().chart() == before
 
 
 def test_experiments_with_the_same_settings_share_a_command():

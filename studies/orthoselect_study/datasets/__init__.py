@@ -3,9 +3,8 @@
 In: a `DataSource`, a folder of copies or OpenML. Out: `StudyData`, a table with its classes, kinds
 of columns, notes and a fingerprint. A new set is a loader, and a line in `DATASETS` here.
 
-base.py     the record that loaders fill, and where they look
-sets.py     a loader for each set, and its copy: .npz files and OpenML, read and checked
-gisette.py  Gisette, and a stand-in made from MNIST
+base.py  the record that loaders fill, and where they look
+sets.py  a loader for each set, and its copy: .npz files and OpenML, read and checked
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from orthoselect.errors import InputError
-from orthoselect_study.datasets import gisette, sets
+from orthoselect_study.datasets import sets
 from orthoselect_study.datasets.base import DataSource, Loaded, Loader, Missing, StudyData
 
 __all__ = ["DATASETS", "DataSource", "Loader", "Missing", "StudyData", "load", "title_of"]
@@ -23,8 +22,8 @@ DATASETS = {
     for loader in (
         Loader("iris", "Iris", sets.iris),
         Loader("dexter", "Dexter", sets.dexter),
-        Loader("gisette", "Gisette", gisette.gisette),
-        Loader("gisette-like", "gisette-like", gisette.gisette_like),
+        Loader("gisette", "Gisette", sets.gisette),
+        Loader("gisette-like", "gisette-like", sets.gisette_like),
         Loader("mnist", "MNIST", sets.mnist),
         Loader("mfeat", "Mfeat", sets.mfeat),
         Loader("breast", "Breast", sets.breast),

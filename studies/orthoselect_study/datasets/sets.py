@@ -1,13 +1,17 @@
-"""The data sets but for Gisette: each as it is to be used, from its copy or from the program.
+"""The data sets: each as it is to be used, from its copy or from the program.
 
 Copies are the .npz files of a folder or, without a folder, what OpenML has. Whatever is wrong with
 a copy is said with its name. OpenML is asked by scikit-learn's `fetch_openml`, which keeps what it
 fetched. Sets come from there as plain arrays, so no dataframe library is needed; categories are
 numbered in the order in which the file declares them.
+
+gisette-like is a stand-in for Gisette made from MNIST. It follows the organizers' recipe, not their
+draws: it is not Gisette, nor called so.
 """
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 import zipfile
 import zlib
@@ -22,6 +26,7 @@ from numpy.typing import NDArray
 
 from orthoselect.errors import InputError
 from orthoselect_study.datasets.base import DataSource, Missing, StudyData
+from orthoselect_study.records import generator
 
 UCI = "UCI Machine Learning Repository, CC BY 4.0"
 CHALLENGE = f"Guyon, Gunn, Ben-Hur and Dror, NIPS 2003 feature selection challenge; {UCI}"
@@ -31,6 +36,22 @@ _MNIST_COUNTS = {
     "train": [5923, 6742, 5958, 6131, 5842, 5421, 5918, 6265, 5851, 5949],
     "test": [980, 1135, 1032, 1010, 982, 892, 958, 1028, 974, 1009],
 }
+GISETTE_SUMS = {"train": 3197297133, "valid": 529310977}
+GISETTE_SHA256 = {
+    "gisette_train.data": "6d4c5e998afe67937b9e77a3334e03c85e545ebc65a6eb1333ffc14125cfc389",
+    "gisette_train.labels": "42bd681fe51b161f033df773df14a0116e492676555ab14616c1b72edc054075",
+    "gisette_valid.data": "5cea897956dd172a006132738254a27a8f61ecc1ceb6f5b20639c281d2942254",
+    "gisette_valid.labels": "a6b857a0448023f033c4dda2ef848714b4be2ae45ce598d088fb3efb406e08c5",
+}
+_GISETTE_ROWS = {"train": 6000, "valid": 1000}
+_GISETTE_ARRAYS = ("X_train", "y_train", "X_valid", "y_valid")
+_N_REAL = _N_PROBES = 2500
+_FOUR, _NINE = 4, 9
+_SIDE = 28
+_LEVELS = 999
+# Where products take their pixels from: the upper middle, where fours and nines differ.
+_TOP, _BOTTOM, _LEFT, _RIGHT = 6, 18, 7, 21
+_DRAWS = 2003  # the seed of the stand-in: it is one set, whatever the seed of a run
 _MFEAT = (14, 12, 16, 20, 22, 18)  # its six views at OpenML, in UCI's order of columns
 _LYMPH_CLASSES = {"normal": 1, "metastases": 2, "malign_lymph": 3, "fibrosis": 4}
 _FLAGS_NOMINAL = ("landmass", "zone", "language", "mainhue", "topleft", "botright")
@@ -111,6 +132,125 @@ def _sparse_part(file: str, arrays: dict[str, NDArray], part: str) -> Any:
     return X
 
 
+def gisette(source: DataSource) -> StudyData:
+    """Gisette: fours and nines; half of the 5000 features are probes, which ones is not known."""
+    X, y, held_X, held_y = _gisette_copy(source)
+    for part, table, labels in (("train", X, y), ("valid", held_X, held_y)):
+        what = f"gisette ({part})"
+        check(what, "the shape", list(table.shape), [_GISETTE_ROWS[part], _N_REAL + _N_PROBES])
+        counts = np.unique(labels, return_counts=True)[1].tolist()
+        check(what, "the class counts", counts, [_GISETTE_ROWS[part] // 2] * 2)
+        check(what, "the sum of values", int(table.sum(dtype=np.int64)), GISETTE_SUMS[part])
+    X, held_X, kinds = X.astype(np.int16), held_X.astype(np.int16), ("numeric",) * X.shape[1]
+    notes = (NO_TEST_LABELS,)
+    return StudyData("gisette", "Gisette", X, y, kinds, CHALLENGE, held_X, held_y, notes=notes)
+
+
+def _gisette_copy(source: DataSource) -> tuple[NDArray, ...]:
+    """Return a copy: gisette.npz, or UCI's four files, of the folder; or OpenML's."""
+    if source.folder and all((Path(source.folder) / file).exists() for file in GISETTE_SHA256):
+        return _gisette_files(Path(source.folder))
+    try:
+        fetched = partial(fetch_parts, 41026, dense, 6000)
+        return arrays_of(source, "gisette.npz", _GISETTE_ARRAYS, fetched)
+    except Missing:
+        if source.folder is None:
+            raise
+        raise Missing(
+            f"there is neither `gisette.npz` (arrays {', '.join(_GISETTE_ARRAYS)}) nor UCI's four "
+            f"files ({', '.join(GISETTE_SHA256)}) in the folder of data"
+        ) from None
+
+
+def _gisette_files(folder: Path) -> tuple[NDArray, NDArray, NDArray, NDArray]:
+    read = []
+    for file, expected in GISETTE_SHA256.items():
+        content = (folder / file).read_bytes()
+        check(str(folder / file), "the SHA-256", hashlib.sha256(content).hexdigest(), expected)
+        read.append(np.array(content.split(), dtype=np.int64))
+    X, y, held_X, held_y = read
+    columns = _N_REAL + _N_PROBES
+    return X.reshape(-1, columns), y, held_X.reshape(-1, columns), held_y
+
+
+def gisette_like(source: DataSource) -> StudyData:
+    """Fours and nines of MNIST by the organizers' recipe: a stand-in that is not Gisette.
+
+    Pixels are scaled to [0, 1], and values below 0.5 set to 0. Features are all pixels that are
+    not always zero, and products of random pairs of pixels, drawn more often from the upper part
+    of the image, where fours and nines differ; 2500 together. The probes are 2500 more products,
+    each permuted over the rows. Columns are shuffled, values rounded to 0, 1, ..., 999.
+    """
+    digits = mnist(source)
+    X, y, is_real = _make_gisette(digits.X, np.asarray(digits.y))
+    train, held = slice(_GISETTE_ROWS["train"]), slice(_GISETTE_ROWS["train"], None)
+    return StudyData(
+        name="gisette-like",
+        title="gisette-like",
+        X=X[train],
+        y=y[train],
+        kinds=("numeric",) * X.shape[1],
+        citation=f"made from MNIST ({digits.citation}) by the recipe of the NIPS 2003 challenge",
+        held_X=X[held],
+        held_y=y[held],
+        is_real=is_real,
+        notes=("a stand-in, not Gisette: same recipe and size, other draws, other probes",),
+    )
+
+
+def _make_gisette(images: NDArray, labels: NDArray) -> tuple[NDArray, NDArray, NDArray]:
+    """Return X (7000, 5000) as whole numbers, y of -1 and 1, and which columns are real."""
+    rng = generator(_DRAWS, "gisette-like")
+    rows, y = _drawn_rows(labels, rng)
+    pixels = images[rows].astype(np.float32) / 255.0
+    pixels[pixels < 0.5] = 0.0
+    used = np.flatnonzero(pixels.any(axis=0))
+    n_products = _N_REAL - len(used)
+    pairs = _drawn_pairs(pixels, used, n_products + _N_PROBES, rng)
+    X = np.empty((len(rows), _N_REAL + _N_PROBES), dtype=np.int16)
+    places = rng.permutation(X.shape[1])
+    for at, pixel in zip(places, used):
+        X[:, at] = np.rint(pixels[:, pixel] * _LEVELS)
+    for number, (at, (a, b)) in enumerate(zip(places[len(used) :], pairs)):
+        product = np.rint(pixels[:, a] * pixels[:, b] * _LEVELS)
+        X[:, at] = product if number < n_products else rng.permutation(product)
+    is_real = np.zeros(X.shape[1], dtype=bool)
+    is_real[places[:_N_REAL]] = True
+    return X, y, is_real
+
+
+def _drawn_rows(labels: NDArray, rng: np.random.Generator) -> tuple[NDArray, NDArray]:
+    """Draw rows, training ones first, both digits equally often, in random order."""
+    fours = rng.permutation(np.flatnonzero(labels == _FOUR))
+    nines = rng.permutation(np.flatnonzero(labels == _NINE))
+    parts, start = [], 0
+    for size in _GISETTE_ROWS.values():
+        stop = start + size // 2
+        parts.append(rng.permutation(np.concatenate([fours[start:stop], nines[start:stop]])))
+        start = stop
+    rows = np.concatenate(parts)
+    return rows, np.where(labels[rows] == _FOUR, 1, -1).astype(np.int8)
+
+
+def _drawn_pairs(
+    pixels: NDArray, used: NDArray, count: int, rng: np.random.Generator
+) -> list[tuple[int, int]]:
+    """Draw pairs of pixels whose product is not always zero, upper ones more often."""
+    row, column = used // _SIDE, used % _SIDE
+    inside = (row >= _TOP) & (row < _BOTTOM) & (column >= _LEFT) & (column < _RIGHT)
+    weights = np.where(inside, _BOTTOM - row, 0.0)
+    weights /= weights.sum()
+    lit = (pixels > 0).astype(np.float32)
+    together = lit.T @ lit  # rows in which two pixels are both lit
+    found: dict[tuple[int, int], None] = {}
+    while len(found) < count:
+        drawn = rng.choice(used, size=(count, 2), p=weights)
+        for a, b in np.sort(drawn, axis=1).tolist():
+            if a != b and together[a, b] > 0 and len(found) < count:
+                found[a, b] = None
+    return list(found)
+
+
 def mnist(source: DataSource) -> StudyData:
     """MNIST: 784 pixels of handwritten digits."""
     names = ("X_train", "y_train", "X_test", "y_test")
@@ -129,8 +269,7 @@ def mnist(source: DataSource) -> StudyData:
 
 def mfeat(source: DataSource) -> StudyData:
     """Mfeat: six views of handwritten digits."""
-    X, y = arrays_of(source, "mfeat.npz", ("X", "y"), _fetch_mfeat)
-    check_shape("mfeat.npz", X, y, 649)
+    X, y = table_of(source, "mfeat.npz", 649, _fetch_mfeat)
     citation = f"Duin, Multiple Features, 1998, doi 10.24432/C5HC70; {UCI}"
     return StudyData("mfeat", "Mfeat", X, y, ("numeric",) * 649, citation)
 
@@ -145,8 +284,7 @@ def _fetch_mfeat() -> tuple[NDArray, NDArray]:
 
 def cnae9(source: DataSource) -> StudyData:
     """CNAE-9: word counts of descriptions of companies."""
-    X, y = arrays_of(source, "cnae9.npz", ("X", "y"), lambda: fetch_plain(1468))
-    check_shape("cnae9.npz", X, y, 856)
+    X, y = table_of(source, "cnae9.npz", 856, partial(fetch_plain, 1468))
     citation = f"Ciarelli and Oliveira, CNAE-9, 2009, doi 10.24432/C51G7P; {UCI}"
     notes = ("word counts 0 to 4 are levels as they are; they are not cut",)
     kinds = ("count",) * 856
@@ -155,8 +293,7 @@ def cnae9(source: DataSource) -> StudyData:
 
 def lymphography(source: DataSource) -> StudyData:
     """Lymphography: its two large classes, metastases and malign lymph."""
-    X, y = arrays_of(source, "lymphography.npz", ("X", "y"), _fetch_lymphography)
-    check_shape("lymphography.npz", X, y, 18)
+    X, y = table_of(source, "lymphography.npz", 18, _fetch_lymphography)
     kept = np.isin(y, [_LYMPH_CLASSES[name] for name in ("metastases", "malign_lymph")])
     check("lymphography.npz", "so many rows of metastases and malign lymph", int(kept.sum()), 142)
     citation = (
@@ -207,8 +344,7 @@ def _fetch_flags() -> tuple[NDArray, NDArray, NDArray]:
 
 def parkinsons(source: DataSource) -> StudyData:
     """Voices of people with and without Parkinson's disease."""
-    X, y = arrays_of(source, "parkinsons.npz", ("X", "y"), _fetch_parkinsons)
-    check_shape("parkinsons.npz", X, y, 22)
+    X, y = table_of(source, "parkinsons.npz", 22, _fetch_parkinsons)
     citation = (
         f"Little, McSharry, Roberts, Costello and Moroz, BioMedical Engineering OnLine 6:23, 2007, "
         f"doi 10.24432/C59C74; {UCI}"
@@ -221,6 +357,15 @@ def parkinsons(source: DataSource) -> StudyData:
 def _fetch_parkinsons() -> tuple[NDArray, NDArray]:
     X, y = fetch_plain(1488)
     return X, y - 1  # OpenML's classes 1 and 2 are 0 and 1 here
+
+
+def table_of(
+    source: DataSource, file: str, n_columns: int, fetched: Callable[[], tuple[Any, ...]]
+) -> tuple[NDArray, NDArray]:
+    """Return the arrays X and y of a file, or what is fetched; X has so many columns."""
+    X, y = arrays_of(source, file, ("X", "y"), fetched)
+    check_shape(file, X, y, n_columns)
+    return X, y
 
 
 def arrays_of(

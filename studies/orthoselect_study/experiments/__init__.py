@@ -4,10 +4,9 @@ In: `Settings` and the data sets. Out: a `Plan` of tasks; then, from the rows th
 tables, figures, sentences, and how the methods stand. A new experiment is a subclass of
 `Experiment`, and a line in `EXPERIMENTS` here.
 
-base.py       what every experiment can be asked
+base.py       what every experiment can be asked, and what those on data sets share
 iris.py       the paper's worked example
 simulated.py  tables made at random, of two and three classes
-curves.py     scores against the number of features, for data sets of all kinds
 folds.py      data sets by cross-validation
 held_out.py   data sets with rows to judge by: sets with probes, MNIST
 speed.py      the time of a selection

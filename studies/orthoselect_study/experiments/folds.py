@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from orthoselect_study import learners, methods
 from orthoselect_study.datasets import DataSource, StudyData, load
-from orthoselect_study.experiments.base import Arguments
-from orthoselect_study.experiments.curves import HELD, TRAIN, Curves, score_rows
+from orthoselect_study.experiments.base import HELD, TRAIN, Arguments, Curves, score_rows
 from orthoselect_study.findings import mean_error
 from orthoselect_study.records import Plan, Row, Task, seed_for
 from orthoselect_study.settings import Settings

@@ -9,8 +9,6 @@ where it suits OLS best: the tables say so, and the findings give the verdict of
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -18,8 +16,7 @@ from numpy.typing import NDArray
 from orthoselect_study import learners, methods, paper
 from orthoselect_study.binarizer import RandomBinarizer
 from orthoselect_study.datasets import StudyData, title_of
-from orthoselect_study.experiments.base import Arguments
-from orthoselect_study.experiments.curves import HELD, Curves, Facts, score_rows
+from orthoselect_study.experiments.base import HELD, Arguments, Curves, Facts, score_rows
 from orthoselect_study.figures import Figure, draw_maps
 from orthoselect_study.findings import auc_error, listed, mean, printed_gap, share_error
 from orthoselect_study.pages import Cell, Table
@@ -53,7 +50,9 @@ class Challenge(Curves):
     def work(self, arguments: Arguments, data: StudyData) -> list[Row]:
         at, bins = Row(data.name, arguments["method"]), arguments["bins"]
         chosen = methods.apply(at.method, data.X, data.y, arguments["features"], bins=bins)
-        A, B = (_dense(X, chosen.features) / data.X.max() for X in (data.X, data.held_X))
+        tables = (X[:, chosen.features] for X in (data.X, data.held_X))
+        dense = ((X.toarray() if sp.issparse(X) else X).astype(float) for X in tables)
+        A, B = (X / data.X.max() for X in dense)
         assert data.held_y is not None
         judged = [(A, data.y), (B, data.held_y)]
         areas, caught = learners.svm_aucs(A, data.y, judged, range(1, A.shape[1] + 1))
@@ -205,7 +204,7 @@ class Mnist(Curves):
         if not orders:
             return []
         title = "MNIST: the selected pixels, the first ones deepest"
-        return [*super().figures(results), Figure("mnist_pixels", title, draw_maps(orders, _SHAPE))]
+        return [*super().figures(results), draw_maps("mnist_pixels", title, orders, _SHAPE)]
 
 
 def _place(scores: dict[str, float]) -> int:
@@ -223,11 +222,6 @@ def _other_svms(at: Row, A: Floats, y: NDArray, B: Floats, held_y: NDArray, seed
         at._replace(measure=_SVMS["standardized"], value=areas[0]),
         at._replace(measure=_SVMS["tuned"], value=tuned, note=f"C = {C:g}"),
     ]
-
-
-def _dense(X: Any, columns: list[int]) -> Floats:
-    A = X[:, columns]
-    return (A.toarray() if sp.issparse(A) else A).astype(float)
 
 
 def _probe_sentence(facts: Facts, counts: dict[str, int]) -> str:

@@ -58,7 +58,7 @@ class Iris(Experiment):
                 step, feature = row.measure.split(", gain of ")
                 gains.setdefault(step, {})[feature] = row.value
         title = "Gain of every candidate at every step"
-        return [Figure("iris", title, draw_bars(gains, "gain", best=max))]
+        return [draw_bars("iris", title, gains, "gain", best=max)]
 
     def findings(self, results: Results) -> list[str]:
         ours = {row.measure: row.value for row in results.rows}

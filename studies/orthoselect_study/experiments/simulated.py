@@ -133,11 +133,18 @@ class Simulated(Experiment):
         printed, batches = paper.FOUND[self.name], self.counts(results)
         rows: list[list[Any]] = []
         for name, solved in self.solved(results).items():
-            rows.append(_line(name, mean(solved), len(solved), batches[name], printed.get(name)))
-            fixed = self.one_penalty(results, name) if name in _ONE_PENALTY else None
+            count, theirs = len(solved), printed.get(name)
+            shares = {name: mean(solved)}
+            fixed = self.one_penalty(results, name)
             if fixed is not None:
-                label = f"{name}, one penalty ({fixed[0]:.3g}) for all, exact support"
-                rows.append(_line(label, fixed[1], len(solved), [], printed.get(name)))
+                shares[f"{name}, one penalty ({fixed[0]:.3g}) for all, exact support"] = fixed[1]
+            for label, share in shares.items():
+                ours = [f"{100 * share:.1f}", f"{100 * share_error(share, count):.1f}"]
+                several = label == name and len(batches[name]) > 1
+                spread = _spread(batches[name]) if several else None
+                apart = _apart(share, count, theirs)
+                shown = None if apart is None else f"{apart:+.1f}"
+                rows.append([label, count, *ours, spread, theirs, shown])
         title = f"Tables out of 100 in which the three features were found ({_how_many(results)})"
         columns = ["method", "tables", "ours", "error", "batches", "paper", "apart"]
         note = (
@@ -153,9 +160,9 @@ class Simulated(Experiment):
             name: (100 * mean(solved), 100 * share_error(mean(solved), len(solved)))
             for name, solved in self.solved(results).items()
         }
-        batches = self.counts(results)
-        draw = draw_counts(ours, batches, paper.FOUND[self.name], "found in 100 tables")
-        return [Figure(self.name, f"{self.title}: how often", draw)]
+        title, printed = f"{self.title}: how often", paper.FOUND[self.name]
+        counts = ours, self.counts(results), printed
+        return [draw_counts(self.name, title, *counts, "found in 100 tables")]
 
     def standings(self, results: Results) -> list[Standing]:
         tables = {
@@ -257,21 +264,6 @@ class Multinomial(Simulated):
         chances = np.column_stack([ratios, np.ones(len(x))]) / total[:, None]
         drawn = rng.uniform(size=len(x))
         return (drawn[:, None] >= chances.cumsum(axis=1)[:, :2]).sum(axis=1)
-
-
-def _line(
-    label: str, share: float, n_tables: int, batches: Sequence[float], printed: float | None
-) -> list[Any]:
-    apart = _apart(share, n_tables, printed)
-    return [
-        label,
-        n_tables,
-        f"{100 * share:.1f}",
-        f"{100 * share_error(share, n_tables):.1f}",
-        _spread(batches) if len(batches) > 1 else None,
-        printed,
-        None if apart is None else f"{apart:+.1f}",
-    ]
 
 
 def _apart(share: float, n_tables: int, printed: float | None) -> float | None:

@@ -80,8 +80,11 @@ class Speed(Experiment):
     def work(self, arguments: Arguments, data: StudyData) -> list[Row]:
         way, t = arguments["way"], arguments["features"]
         at = Row(data.name, method=way)
-        y, X = np.asarray(data.y), _as_needed(data, way)
+        y, X = np.asarray(data.y), data.X
+        if way != "ours":  # the others need the table written out; that is not measured
+            X = (X.toarray() if sp.issparse(X) else X).astype(np.float64)
         if way == "definition":
+            X = np.asfortranarray(X)  # columns are taken one by one
             rng = generator(arguments["seed"], "speed", data.name)
             order = select(X, y, t).features
             seconds, agrees = by_definition(X, y, order, arguments["sample"], rng)
@@ -127,8 +130,7 @@ class Speed(Experiment):
         }
         if not any(groups.values()):
             return []
-        draw = draw_bars(groups, "milliseconds", best=min, logarithmic=True)
-        return [Figure("speed", self.title, draw)]
+        return [draw_bars("speed", self.title, groups, "milliseconds", best=min, logarithmic=True)]
 
     def findings(self, results: Results) -> list[str]:
         sentences = []
@@ -163,14 +165,6 @@ class Speed(Experiment):
     def _times(self, results: Results, dataset: str) -> dict[str, float]:
         found = {r.method: r.value for r in results.where(dataset=dataset, measure="seconds")}
         return {way: found[way] for way in _WAYS if way in found}
-
-
-def _as_needed(data: StudyData, way: str) -> Any:
-    """Return the table as stored, or written out as the other ways need it; not measured."""
-    if way == "ours":
-        return data.X
-    X = (data.X.toarray() if sp.issparse(data.X) else data.X).astype(np.float64)
-    return np.asfortranarray(X) if way == "definition" else X  # which takes columns one by one
 
 
 def _best_of(call: Callable[[], list[int]]) -> tuple[float, list[int]]:
