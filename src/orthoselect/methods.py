@@ -18,12 +18,13 @@ import difflib
 import html
 import importlib
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from orthoselect.criteria import Criterion
 from orthoselect.errors import InputError, did_you_mean, listing
+from orthoselect.lazy import lazy
 
 # The options of `select` that a method may not take, and what they are if nobody gives them.
 GENERAL: Mapping[str, Any] = {
@@ -66,21 +67,27 @@ class Method:
     @property
     def options(self) -> dict[str, Any]:
         """Options of its own and their defaults."""
-        parameters = inspect.signature(self._class()).parameters
+        parameters = inspect.signature(self.criterion).parameters
         return {k: p.default for k, p in parameters.items() if k not in self.preset}
 
     @property
     def takes_blocks(self) -> bool:
         """Whether it selects from tables in blocks of rows too."""
-        return bool(self._class().takes_blocks)
+        return bool(self.criterion.takes_blocks)
 
     @property
     def needs_rows(self) -> bool:
         """Whether it needs more of a table than means and inner products of its columns."""
-        return bool(self._class().needs_rows)
+        return bool(self.criterion.needs_rows)
 
-    def make(self, **options: Any) -> Criterion:
-        """Return the criterion with these options.
+    @lazy
+    def criterion(self) -> Any:
+        """The class of its criterion."""
+        module, name = self.home.split(":")
+        return getattr(importlib.import_module(module), name)
+
+    def make(self, general: Mapping[str, Any] = {}, /, **options: Any) -> Criterion:
+        """Return the criterion with these options of its own; `general` are those of `GENERAL`.
 
         Examples
         --------
@@ -101,12 +108,8 @@ class Method:
                 f"method {self.name!r} has no option {listing(unknown)}"
                 f"{f': {near}' if near else '.'} It takes {_all(taken)}."
             )
-        return self._class()(**self.preset, **options)
-
-    def check_general(self, given: Mapping[str, Any]) -> None:
-        """Raise if an option of `GENERAL` was given that this method does not take."""
         refused = []
-        for name, value in given.items():
+        for name, value in general.items():
             default = GENERAL[name]
             is_default = value is default or (isinstance(value, str) and value == default)
             no_column = name == "categorical_features" and value is None  # all methods take that
@@ -117,10 +120,7 @@ class Method:
                 f"method {self.name!r} does not take {listing(refused)}; leave that out, or choose "
                 f"another method. It takes {_all([*self._general(), *self.options])}."
             )
-
-    def _class(self) -> Any:
-        module, name = self.home.split(":")
-        return getattr(importlib.import_module(module), name)
+        return self.criterion(**self.preset, **options)
 
     def _general(self) -> list[str]:
         return [name for name in GENERAL if name in self.takes]
@@ -141,30 +141,8 @@ def _all(names: Iterable[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
-class Methods(Mapping[str, Method]):
+class Methods(dict[str, Method]):
     """Methods by name; prints as a table."""
-
-    def __init__(self, methods: Iterable[Method]) -> None:
-        self._methods = {method.name: method for method in methods}
-
-    def __getitem__(self, name: str) -> Method:
-        return self._methods[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._methods)
-
-    def __len__(self) -> int:
-        return len(self._methods)
-
-    def find(self, name: Any) -> Method:
-        """Return the method of this name; an unknown one raises, the nearest names first."""
-        if isinstance(name, str) and name in self._methods:
-            return self._methods[name]
-        wanted = str(name).lower()
-        near = [known for known in self._methods if known.startswith(wanted)] if wanted else []
-        near += difflib.get_close_matches(wanted, self._methods, n=len(self), cutoff=0.4)
-        names = ", ".join(repr(known) for known in dict.fromkeys([*near, *self._methods]))
-        raise InputError(f"`method` should be one of {names}; got {name!r}.")
 
     def __repr__(self) -> str:
         wide = max(map(len, self), default=0)
@@ -178,6 +156,17 @@ class Methods(Mapping[str, Method]):
         )
         head = "<tr><th>method</th><th>what it is</th><th>source</th></tr>"
         return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+
+
+def find_method(name: Any) -> Method:
+    """Return the method of this name; an unknown one raises, the nearest names first."""
+    if isinstance(name, str) and name in METHODS:
+        return METHODS[name]
+    wanted = str(name).lower()
+    near = [known for known in METHODS if known.startswith(wanted)] if wanted else []
+    near += difflib.get_close_matches(wanted, METHODS, n=len(METHODS), cutoff=0.4)
+    names = ", ".join(repr(known) for known in dict.fromkeys([*near, *METHODS]))
+    raise InputError(f"`method` should be one of {names}; got {name!r}.")
 
 
 _WEIGHTED = frozenset({"task", "sample_weight"})
@@ -306,4 +295,4 @@ _EMBEDDED = [
     ),
 ]
 
-METHODS = Methods([*_ORTHOGONAL, *_INFORMATION, *_EMBEDDED])
+METHODS = Methods({m.name: m for m in (*_ORTHOGONAL, *_INFORMATION, *_EMBEDDED)})

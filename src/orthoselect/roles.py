@@ -1,26 +1,29 @@
 """What each column of a table is for, settled once; and the table and response, read.
 
 `select`, the selectors, `compare`, `GramStatistics`, reports and the command all come through here.
+What users say of columns, groups and sizes is checked at the end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import numbers
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
-from orthoselect.arguments import (
-    ColumnSpec,
-    check_one_role,
-    check_some_left,
-    find_columns,
-    find_groups,
-)
 from orthoselect.encode import NumberedNames, Response, Table
-from orthoselect.errors import InputError, listing
+from orthoselect.errors import (
+    InputError,
+    ShapeError,
+    TooManyRequestedWarning,
+    UnknownColumnError,
+    listing,
+    warn,
+)
 from orthoselect.matrix.rows import Rows
 from orthoselect.read import (
     Dataset,
@@ -33,6 +36,8 @@ from orthoselect.read import (
     sift,
     why_not_whole,
 )
+
+ColumnSpec = Any  # names, indices or a boolean mask; one of them may stand alone
 
 
 @dataclass(frozen=True)
@@ -48,10 +53,6 @@ class Problem:
     skip: set[int]  # those, and the columns of the response and of the weights
     # Options that were settled before anything was asked; a path reports them as its own.
     settled: Mapping[str, Any] = field(default_factory=dict)
-
-    def names_of(self, columns: Sequence[int]) -> list[str]:
-        """Return the names of columns of the table."""
-        return [self.table.names[column] for column in columns]
 
 
 @dataclass(frozen=True)
@@ -224,53 +225,41 @@ def open_problem(
     return Problem(table, response, weights, roles.groups, roles.include, roles.exclude, roles.skip)
 
 
-@dataclass(frozen=True)
-class Fitted:
-    """A table whose columns have names, with those of the response and the weights last.
+def set_apart(
+    X: Any, y: Any, sample_weight: Any, said: Mapping[str, Any]
+) -> tuple[Any, Any, Sequence[str], dict[str, Any]]:
+    """Look at a table whose columns have names, once, and put the response and the weights last.
 
-    The place of a feature is then that among the features alone, as `fit` counts them.
+    The place of a feature is then that among the features alone, as `fit` counts them. Returned
+    are the table, the response (as for `select`: names of columns, or values), the names of the
+    features, and what was said of columns, by their places.
     """
-
-    X: Any  # Dataset, Source or DaskTable
-    y: Any  # as for `select`: names of columns of X, or values
-    sample_weight: Any  # likewise
-    names: Sequence[str]  # the features; columns of X after these are the response and the weights
-    # What the features are called where columns are named; not x0, x1, ... if some are taken out.
-    called: Sequence[str]
-
-    @staticmethod
-    def of(X: Any, y: Any, sample_weight: Any) -> Fitted:
-        """Look at a table, once, and set the response and the weights apart if it has them."""
-        X = open_named(X)
-        y = X.find_target(y) if isinstance(X, Dataset) else y
-        names = X.names
-        targets = find_columns(response_columns(y, names), names, "y")
-        named = sample_weight if isinstance(sample_weight, str) else None
-        weights = find_columns(named, names, "sample_weight")
-        check_one_role({"target": targets, "sample_weight": weights}, names)
-        y = y if targets else as_values(y)
-        last = [*targets, *weights]
-        apart = set(last)
-        if not apart:
-            return Fitted(X, y, sample_weight, names, names)
+    X = open_named(X)
+    y = X.find_target(y) if isinstance(X, Dataset) else y
+    names = X.names
+    targets = find_columns(response_columns(y, names), names, "y")
+    named = sample_weight if isinstance(sample_weight, str) else None
+    weights = find_columns(named, names, "sample_weight")
+    check_one_role({"target": targets, "sample_weight": weights}, names)
+    y = y if targets else as_values(y)
+    last = [*targets, *weights]
+    called = names  # where columns are named; not x0, x1, ... if some are taken out
+    apart = set(last)
+    if apart:
         rest = [c for c in range(len(names)) if c not in apart]
         check_some_left(len(rest))
         called = [names[c] for c in rest]
-        is_numbered = isinstance(names, NumberedNames)
-        names = NumberedNames(len(rest)) if is_numbered else called
-        return Fitted(X.reordered([*rest, *last]), y, sample_weight, names, called)
-
-    def placed(self, columns: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what is said of columns by their places, which are those among the features."""
-        groups = find_groups(columns["groups"], self.called)
-        placed: dict[str, Any] = {"groups": groups or None}
-        for argument in ("categorical_features", "include", "exclude"):
-            spec = columns[argument]
-            if spec is not None and not (argument == "categorical_features" and _is_word(spec)):
-                within = {} if argument == "categorical_features" else groups
-                spec = find_columns(spec, self.called, argument, within)
-            placed[argument] = spec
-        return placed
+        names = NumberedNames(len(rest)) if isinstance(names, NumberedNames) else called
+        X = X.reordered([*rest, *last])
+    groups = find_groups(said["groups"], called)
+    placed: dict[str, Any] = {"groups": groups or None}
+    for argument in ("categorical_features", "include", "exclude"):
+        spec = said[argument]
+        if spec is not None and not (argument == "categorical_features" and _is_word(spec)):
+            within = {} if argument == "categorical_features" else groups
+            spec = find_columns(spec, called, argument, within)
+        placed[argument] = spec
+    return X, y, names, placed
 
 
 def as_values(y: Any) -> Any:
@@ -297,10 +286,212 @@ def _categorical(
     if isinstance(spec, str) and spec == "from_dtype":
         return by_dtype - skip
     named = find_columns(spec, source.names, "categorical_features")
-    numbers = [source.names[c] for c in named if c in targets and c not in by_dtype]
-    if numbers:
+    quantities = [source.names[c] for c in named if c in targets and c not in by_dtype]
+    if quantities:
         raise InputError(
-            f"`categorical_features` should name features; {listing(numbers)} is a target, and "
+            f"`categorical_features` should name features; {listing(quantities)} is a target, and "
             f"holds numbers. For classes pass `task='classification'`, or turn it into text."
         )
     return (by_dtype | set(named)) - skip
+
+
+# What users may say about columns and sizes -> checked values
+
+
+def find_columns(
+    spec: ColumnSpec,
+    names: Sequence[str],
+    argument: str,
+    groups: Mapping[str, Sequence[int]] = {},
+    places: Mapping[str, int] | None = None,
+) -> list[int]:
+    """Turn names, indices or a mask into column indices, in the order given; None is no column.
+
+    `argument` is what to call it in an error; `groups` are names that stand for several columns;
+    `places` says where each name stands, for those who ask often.
+
+    Examples
+    --------
+    >>> find_columns(["b", 0, -1], ["a", "b", "c"], "include")
+    [1, 0, 2]
+    >>> find_columns([True, False, True], ["a", "b", "c"], "include")
+    [0, 2]
+    """
+    if spec is None:
+        return []
+    items = _items(spec, argument)
+    if items and all(isinstance(item, (bool, np.bool_)) for item in items):
+        if len(items) != len(names):
+            raise ShapeError(
+                f"`{argument}` as a mask should have one entry for each of the {len(names)} "
+                f"columns; it has {len(items)}."
+            )
+        return np.flatnonzero(items).tolist()
+    place = places or {}
+    if places is None and not all(map(is_whole, items)):
+        place = {name: at for at, name in enumerate(names)}
+    found, unknown = [], []
+    for item in items:
+        if is_whole(item) and -len(names) <= int(item) < len(names):
+            found.append(int(item) % len(names))
+        elif isinstance(item, str) and item in place:
+            found.append(place[item])
+        elif isinstance(item, str) and item in groups:
+            found.extend(groups[item])
+        else:
+            unknown.append(item)
+    out_of_range = [item for item in unknown if is_whole(item)]
+    if out_of_range:
+        raise InputError(
+            f"integers in `{argument}` should be positions, from 0 to {len(names) - 1} (or "
+            f"negative, from the end); got {listing(out_of_range)}."
+        )
+    if unknown:
+        raise UnknownColumnError(argument, unknown, [*names, *groups])
+    return found
+
+
+def _items(spec: Any, argument: str) -> list[Any]:
+    if isinstance(spec, (str, numbers.Integral)):
+        return [spec]
+    try:
+        return list(spec)
+    except TypeError:
+        raise InputError(
+            f"`{argument}` should be a list of names or indices, or a mask; got {spec!r}."
+        ) from None
+
+
+def is_whole(value: Any) -> bool:
+    """Whether it is a whole number, and no truth value."""
+    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+
+
+def target_in_code(names: Sequence[str]) -> str:
+    """Return what to write for the response in a call; without names, values were given."""
+    if not names:
+        return "target"
+    return repr(names[0] if len(names) == 1 else list(names))
+
+
+def find_groups(groups: Any, names: Sequence[str]) -> dict[str, list[int]]:
+    """Turn a mapping of names to columns, or a label per column, into disjoint groups."""
+    if groups is None:
+        return {}
+    if isinstance(groups, Mapping):
+        places = {name: at for at, name in enumerate(names)}
+        found = {
+            str(name): find_columns(spec, names, f"groups[{name!r}]", places=places)
+            for name, spec in groups.items()
+        }
+        if len(found) < len(groups):
+            raise InputError(f"`groups` should have unlike names; got {listing(groups)}.")
+    else:
+        found = _groups_from_labels(_items(groups, "groups"), names)
+    taken = set(names)
+    clashing = [
+        name
+        for name, columns in found.items()
+        if name in taken and name not in {names[column] for column in columns}
+    ]
+    if clashing:
+        raise InputError(
+            f"groups should have names of their own; {listing(clashing)} is another column's. "
+            f"Rename the group."
+        )
+    empty = [name for name, columns in found.items() if not columns]
+    if empty:
+        raise InputError(f"every group should have columns; {listing(empty)} has none.")
+    counts = Counter(column for columns in found.values() for column in columns)
+    twice = [names[column] for column, count in counts.items() if count > 1]
+    if twice:
+        raise InputError(
+            f"a column should be in one group at most; {listing(twice)} is in several "
+            f"(or twice in one)."
+        )
+    return found
+
+
+def _groups_from_labels(labels: list[Any], names: Sequence[str]) -> dict[str, list[int]]:
+    if len(labels) != len(names):
+        raise ShapeError(
+            f"`groups` should be a mapping, or one label for each of the {len(names)} columns; "
+            f"it has {len(labels)} labels."
+        )
+    found: dict[str, list[int]] = {}
+    for column, label in enumerate(labels):
+        if not isinstance(label, Hashable):
+            raise InputError(f"`groups` should hold names or numbers as labels; got {label!r}.")
+        if not _is_gap(label):
+            found.setdefault(str(label), []).append(column)
+    return found
+
+
+def _is_gap(label: Any) -> bool:
+    """Whether a label says that its column stands on its own."""
+    gap = label is None or type(label).__name__ == "NAType"
+    return gap or (isinstance(label, (float, np.floating)) and bool(label != label))
+
+
+def check_one_role(
+    roles: Mapping[str, Iterable[int]],
+    names: Sequence[str],
+    groups: Mapping[str, Sequence[int]] = {},
+) -> None:
+    """Raise where a column has two roles, or is included twice.
+
+    `roles` are the columns of "target", "sample_weight", "exclude" and "include". Members of groups
+    may be included and excluded, but are features.
+    """
+    roles_of: dict[int, str] = {}
+    for role, columns in roles.items():
+        words = "the target" if role == "target" else f"in `{role}`"
+        for column in columns:
+            other = roles_of.setdefault(column, words)
+            if other != words:
+                raise _two_roles(names[column], other, words)
+    include = list(roles.get("include", ()))
+    twice = [names[column] for column, count in Counter(include).items() if count > 1]
+    if twice:
+        raise InputError(f"`include` should name each column once; {listing(twice)} is repeated.")
+    apart = {*roles.get("target", ()), *roles.get("sample_weight", ())}
+    for group, members in groups.items():
+        for column in members:
+            if column in apart:
+                raise _two_roles(names[column], roles_of[column], f"in the group `{group}`")
+
+
+def _two_roles(name: str, one: str, other: str) -> InputError:
+    return InputError(f"a column should have one role; `{name}` is {one} and {other}.")
+
+
+def count_to_select(wanted: Any, available: int, n_included: int) -> int:
+    """Turn a count or a fraction into how many of the available features to select."""
+    size = 0
+    if is_whole(wanted):
+        size = int(wanted)
+    elif isinstance(wanted, numbers.Real) and 0.0 < float(wanted) < 1.0:
+        size = max(1, int(float(wanted) * available + 1e-9))  # 0.29 * 100 is a bit below 29
+    if size < 1:
+        raise InputError(
+            f"`n_features_to_select` should be a whole number of at least 1 or a fraction in "
+            f"(0, 1); got {wanted!r}."
+        )
+    if n_included > size:
+        raise InputError(
+            f"`n_features_to_select` should be at least the number of features in `include`, "
+            f"{n_included}; got {wanted!r}."
+        )
+    check_some_left(available)
+    if size > available:
+        warn(TooManyRequestedWarning(size, available))
+    return min(size, available)
+
+
+def check_some_left(available: int) -> None:
+    """Raise where no column is left to be a feature."""
+    if not available:
+        raise InputError(
+            "there should be features to choose from; the target, the weights and what is in "
+            "`exclude` are all columns of the table."
+        )

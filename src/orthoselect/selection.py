@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from orthoselect.arguments import ColumnSpec, check_choice, count_to_select
 from orthoselect.criteria import Criterion, State
 from orthoselect.encode import Features, Table
+from orthoselect.encode.response import check_choice
 from orthoselect.errors import (
     InputError,
     NonFiniteError,
@@ -22,10 +22,10 @@ from orthoselect.errors import (
 )
 from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.threads import single_threaded_blas
-from orthoselect.methods import METHODS, Method
+from orthoselect.methods import METHODS, Method, find_method
 from orthoselect.read import find_table, why_not_whole
 from orthoselect.result import SelectionPath, SelectionStep
-from orthoselect.roles import Problem, holds_no_rows, open_problem
+from orthoselect.roles import ColumnSpec, Problem, count_to_select, holds_no_rows, open_problem
 from orthoselect.search import ForwardSearch, Search
 
 Progress = Callable[[SelectionStep, int, int], None]
@@ -116,8 +116,7 @@ def select(
     >>> select(wine, "target", 3).names
     ['flavanoids', 'alcohol', 'color_intensity']
     """
-    chosen = METHODS.find(method)
-    criterion = chosen.make(**options)
+    chosen = find_method(method)
     general = {
         "task": task,
         "response_encoding": response_encoding,
@@ -125,7 +124,7 @@ def select(
         "groups": groups,
         "sample_weight": sample_weight,
     }
-    chosen.check_general(general)
+    criterion = chosen.make(general, **options)
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
     data = find_table(data, memory)
     check_blocks(data, chosen)
@@ -137,7 +136,7 @@ def select(
         else:
             problem = open_problem(data, target, **given)
         _check_table(problem.table, chosen)
-        design = prepare(criterion, problem)
+        design = criterion.prepare(problem.table, problem.groups, problem.skip, problem.weights)
         included = design.features.places(problem.include)
         size = count_to_select(n_features_to_select, len(design.features), len(included))
         state = start(criterion, design, problem, size)
@@ -193,11 +192,6 @@ def _check_table(table: Table, method: Method) -> None:
         )
 
 
-def prepare(criterion: Criterion, problem: Problem) -> Any:
-    """Return the features of a problem in the form that a criterion works on."""
-    return criterion.prepare(problem.table, problem.groups, problem.skip, problem.weights)
-
-
 def start(criterion: Criterion, design: Any, problem: Problem, size: int) -> State:
     """Return the state in which nothing is selected; numbers that are not finite raise."""
     try:
@@ -240,16 +234,18 @@ def _walk(
 
 def _reported(general: Mapping[str, Any], problem: Problem, search: str) -> dict[str, Any]:
     """Return the options as a path reports them: columns by name, weights only as given or not."""
+    names, labels = problem.table.names, problem.table.labels
     categorical, weights = general["categorical_features"], general["sample_weight"]
     if categorical is not None and not isinstance(categorical, str):
-        categorical = problem.names_of(sorted(problem.table.labels))
+        categorical = [names[c] for c in sorted(labels)]
+    groups = {group: [names[c] for c in columns] for group, columns in problem.groups.items()}
     return {
         "task": general["task"],
         "response_encoding": general["response_encoding"],
         "categorical_features": categorical,
-        "groups": {name: problem.names_of(c) for name, c in problem.groups.items()} or None,
-        "include": problem.names_of(problem.include) or None,
-        "exclude": problem.names_of(problem.exclude) or None,
+        "groups": groups or None,
+        "include": [names[c] for c in problem.include] or None,
+        "exclude": [names[c] for c in problem.exclude] or None,
         "search": search,
         "sample_weight": weights if weights is None or isinstance(weights, str) else "given",
         **problem.settled,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import copy
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,16 +12,16 @@ from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from orthoselect.arguments import check_choice
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
+from orthoselect.encode.response import check_choice
 from orthoselect.errors import InputError
 from orthoselect.gram import GramStatistics
 from orthoselect.gram.gram_statistics import check_settled, features_of
 from orthoselect.gram.intake import check_block
 from orthoselect.read import is_kept_elsewhere, is_named
 from orthoselect.result import SelectionPath
-from orthoselect.roles import Fitted, as_values, check_has_rows
+from orthoselect.roles import as_values, check_has_rows, set_apart
 from orthoselect.selection import select
 
 _ABOUT_COLUMNS = ("categorical_features", "groups", "include", "exclude")
@@ -40,15 +39,34 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         """Return the method and its own options."""
         raise NotImplementedError
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Select features.
+
+        Parameters
+        ----------
+        X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
+            Or what `orthoselect.read.read_table` reads (a file, a folder, a pattern, a list of
+            files), or a table in blocks of rows, `orthoselect.RowBlocks` for one. Or, for
+            `OrthogonalSelector`, `GramStatistics`: what was kept of a table.
+        y : array-like, series or dataframe of shape (N,) or (N, responses)
+            Classes, numbers, or several of either; `MutualInformationSelector` takes classes, and
+            several columns as one, whose classes are their combinations. Where X is a file or
+            comes in blocks: or the name of a column, which is then no feature, or several such
+            names. Where X is statistics: names of their responses, or None for all.
+        sample_weight : array-like of shape (N,), default=None
+            Row weights: a whole number counts as so many copies of the row. Where X is a file or
+            comes in blocks: or the name of a column.
+
+        Returns
+        -------
+        self : the selector
+        """
         names: Any = None
         columns = {name: getattr(self, name) for name in _ABOUT_COLUMNS}
         if isinstance(X, GramStatistics):
             X, names = features_of(X)
         elif is_named(X, y, sample_weight):
-            fitted = Fitted.of(X, y, sample_weight)
-            X, y, sample_weight, names = fitted.X, fitted.y, fitted.sample_weight, fitted.names
-            columns = fitted.placed(columns)
+            X, y, names, columns = set_apart(X, y, sample_weight, columns)
         else:
             y = as_values(y)
         path = select(
@@ -60,21 +78,17 @@ class _PathSelector(SelectorMixin, BaseEstimator):
             **columns,
             **self._options(),
         )
-        self._remember_features(X, names)
-        self._store(path)
-
-    def _remember_features(self, X: Any, names: Sequence[str] | None) -> None:
-        """Set the number of features, and their names: those given, or those that X has, if any."""
-        is_array = type(X) is np.ndarray or sp.issparse(X)
-        if names is None and is_array:  # as scikit-learn does, which takes long
-            names = NumberedNames(X.shape[1])
+        if names is None and (type(X) is np.ndarray or sp.issparse(X)):
+            names = NumberedNames(X.shape[1])  # as scikit-learn does, which takes long
         if names is None:
             validate_data(self, X, skip_check_array=True)
-            return
-        self.__dict__.pop("feature_names_in_", None)
-        self.n_features_in_ = len(names)
-        if not isinstance(names, NumberedNames):
-            self.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_ = len(names)
+            if not isinstance(names, NumberedNames):
+                self.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
+        self._store(path)
+        return self
 
     def _store(self, path: SelectionPath) -> None:
         self.__dict__.pop("statistics_", None)
@@ -214,30 +228,6 @@ class OrthogonalSelector(_PathSelector):
         self.include = include
         self.exclude = exclude
         self.search = search
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> OrthogonalSelector:
-        """Select features.
-
-        Parameters
-        ----------
-        X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
-            Or what `orthoselect.read.read_table` reads (a file, a folder, a pattern, a list of
-            files), or a table in blocks of rows, `orthoselect.RowBlocks` for one. Or
-            `GramStatistics`: what was kept of a table.
-        y : array-like, series or dataframe of shape (N,) or (N, responses)
-            Classes, numbers, or several of either. Where X is a file or comes in blocks: or the
-            name of a column, which is then no feature, or several such names. Where X is
-            statistics: names of their responses, or None for all.
-        sample_weight : array-like of shape (N,), default=None
-            Row weights: a whole number counts as so many copies of the row. Where X is a file or
-            comes in blocks: or the name of a column.
-
-        Returns
-        -------
-        self : OrthogonalSelector
-        """
-        self._fit(X, y, sample_weight)
-        return self
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -414,29 +404,6 @@ class MutualInformationSelector(_PathSelector):
         self.search = search
         self.constant = constant
         self.capped = capped
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> MutualInformationSelector:
-        """Select features.
-
-        Parameters
-        ----------
-        X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
-            Or what `orthoselect.read.read_table` reads (a file, a folder, a pattern, a list of
-            files), or a table in blocks of rows, `orthoselect.RowBlocks` for one.
-        y : array-like, series or dataframe of shape (N,) or (N, responses)
-            Classes. Several columns count as one, whose classes are their combinations. Where X
-            is a file or comes in blocks: or the name of a column, which is then no feature, or
-            several such names.
-        sample_weight : array-like of shape (N,), default=None
-            Row weights: a whole number counts as so many copies of the row. Where X is a file or
-            comes in blocks: or the name of a column.
-
-        Returns
-        -------
-        self : MutualInformationSelector
-        """
-        self._fit(X, y, sample_weight)
-        return self
 
     def _options(self) -> dict[str, Any]:
         method = check_choice(self.criterion, CRITERIA, "criterion")

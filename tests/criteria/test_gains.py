@@ -9,7 +9,7 @@ import pytest
 from orthoselect import select
 from orthoselect.methods import METHODS
 from orthoselect.roles import open_problem
-from orthoselect.selection import prepare, start
+from orthoselect.selection import start
 
 N_TAKEN = 3  # some methods work for as many features as asked for
 
@@ -30,7 +30,7 @@ def table(kind, rng):
 def gains_after(X, y, method, taken, **options):
     criterion = METHODS[method].make()
     problem = open_problem(X, y, keep_whole_weights=criterion.keeps_whole_weights, **options)
-    design = prepare(criterion, problem)
+    design = criterion.prepare(problem.table, problem.groups, problem.skip, problem.weights)
     state = start(criterion, design, problem, N_TAKEN)
     for f in design.features.places(taken):
         state.add(f)
@@ -67,7 +67,7 @@ def test_gains_of_plain_columns_are_shown_as_they_are(rng):
     X, y = table("plain", rng)
     criterion = METHODS["socc"].make()
     problem = open_problem(X, y, keep_whole_weights=criterion.keeps_whole_weights)
-    design = prepare(criterion, problem)
+    design = criterion.prepare(problem.table, problem.groups, problem.skip, problem.weights)
     state = start(criterion, design, problem, N_TAKEN)
     state.add(0)
     assert np.isfinite(state.gains()[1:]).all()

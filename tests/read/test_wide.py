@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from orthoselect import OrthogonalSelector, RowBlocks, select
-from orthoselect.arguments import check_one_role
 from orthoselect.cli import main
 from orthoselect.read import read_table, read_target
 from orthoselect.read.arrow import ArrowPart
@@ -18,6 +17,7 @@ from orthoselect.read.columns import Columns
 from orthoselect.read.dask_source import DaskTable
 from orthoselect.read.file_blocks import check_same_columns
 from orthoselect.read.text_files import TextOptions, TextPart
+from orthoselect.roles import check_one_role
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")

@@ -16,7 +16,7 @@ from orthoselect.cli import options as o
 from orthoselect.cli.commands import compare_command, select_command
 from orthoselect.cli.terminal import INTERRUPTED, MENDABLE, Terminal, ending_well
 from orthoselect.lazy import lazy
-from orthoselect.methods import METHODS
+from orthoselect.methods import METHODS, find_method
 from orthoselect.read import BUILT_IN
 from orthoselect.result.text import as_csv, as_table
 from orthoselect.versions import __version__
@@ -87,7 +87,7 @@ Name = Annotated[str | None, typer.Argument(help="Show this method in full.", sh
 def _methods(name: Name = None, format: o.Format = "table") -> None:
     """List the methods, or show one with its options and where it comes from."""
     with ending_well(Terminal()):
-        methods = [METHODS.find(name)] if name else list(METHODS.values())
+        methods = [find_method(name)] if name else list(METHODS.values())
         if format == "table":
             print(repr(methods[0]) if name else repr(METHODS))
             return

@@ -17,7 +17,7 @@ from orthoselect.cli import options as o
 from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
 from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted, listing
 from orthoselect.lazy import lazy
-from orthoselect.methods import METHODS
+from orthoselect.methods import find_method
 from orthoselect.output import check_keeps_source, check_place
 from orthoselect.read import (
     Dataset,
@@ -273,7 +273,7 @@ def _check_files(
 
 def _check_blocks(table: Dataset, method: str, report: str | None) -> None:
     """Raise before the work for what cannot be done with a table in blocks."""
-    check_blocks(table, METHODS.find(method))
+    check_blocks(table, find_method(method))
     if report is not None:
         raise InputError(
             f"`--report` needs the table in memory, to draw its rows; `{table.name}` is too large "

@@ -13,14 +13,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.arguments import check_some_left
 from orthoselect.encode import Labels, Response
 from orthoselect.encode.table import check_finite_numbers
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.read import Block, Dataset, find_file, is_path, why_not_whole
 from orthoselect.read.block import as_array
-from orthoselect.roles import Roles, check_has_rows, find_roles
+from orthoselect.roles import Roles, check_has_rows, check_some_left, find_roles
 
 
 @dataclass(frozen=True)

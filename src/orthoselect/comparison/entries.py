@@ -24,7 +24,7 @@ from orthoselect.comparison.folds import Fold
 from orthoselect.comparison.models import Model
 from orthoselect.errors import InputError, listing
 from orthoselect.lazy import lazy
-from orthoselect.methods import METHODS, Method
+from orthoselect.methods import METHODS, Method, find_method
 from orthoselect.read import open_whole
 from orthoselect.result import ComparedMethod, FoldRun, SelectionPath
 from orthoselect.selection import select
@@ -60,7 +60,7 @@ def find_entries(methods: Any) -> list[Entry]:
         entries = [_entry(name, options) for name, options in methods.items()]
     else:
         names = [methods] if isinstance(methods, str) else list(methods)
-        entries = [Entry(name, METHODS.find(name).name) for name in names]
+        entries = [Entry(name, find_method(name).name) for name in names]
         twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
         if twice:
             raise InputError(
@@ -79,7 +79,7 @@ def _entry(name: Any, options: Any) -> Entry:
             f"for none); got {name!r}: {options!r}."
         )
     own = {k: v for k, v in options.items() if k != "method"}
-    method = METHODS.find(options.get("method", name))
+    method = find_method(options.get("method", name))
     method.make(**own)  # says what is wrong with them before any work is done
     return Entry(name, method.name, own)
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
 
-from orthoselect.arguments import is_whole
 from orthoselect.encode import Labels
 from orthoselect.errors import InputError, ShapeError, TooManyRequestedWarning, warn, with_text
+from orthoselect.roles import is_whole
 
 _MOST_SIZES = 20
 _LARGEST_SEED = 2**32 - 1

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from orthoselect.arguments import check_choice
+from orthoselect.encode.response import check_choice
 from orthoselect.errors import InputError
 
 _ROUNDS = 10_000  # scikit-learn's defaults, 100 and 1000, end early on plain tables

@@ -11,7 +11,6 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
-from orthoselect.arguments import ColumnSpec, is_whole, target_in_code
 from orthoselect.comparison.data import ComparedData, open_data
 from orthoselect.comparison.entries import (
     Entry,
@@ -36,6 +35,7 @@ from orthoselect.comparison.models import Model, find_model
 from orthoselect.errors import ComparisonInterrupted, InputError, warn, with_text
 from orthoselect.result import Comparison, Setting
 from orthoselect.result.text import plain
+from orthoselect.roles import ColumnSpec, is_whole, target_in_code
 from orthoselect.show.facts import class_counts, spread
 from orthoselect.versions import versions
 

@@ -35,11 +35,10 @@ from numpy.typing import NDArray
 from sklearn.linear_model import enet_path
 from sklearn.model_selection import check_cv
 
-from orthoselect.arguments import check_choice
 from orthoselect.criteria.base import Criterion
 from orthoselect.embedded.ranking import RankingState, check_number, in_order
 from orthoselect.encode import Design, Labels, Response
-from orthoselect.encode.response import ENCODINGS, encode_labels
+from orthoselect.encode.response import ENCODINGS, check_choice, encode_labels
 from orthoselect.errors import InputError
 from orthoselect.matrix import ScaledMatrix, center
 from orthoselect.matrix.base import Floats, Indices, Matrix

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from orthoselect.arguments import check_choice
 from orthoselect.criteria.base import Criterion
 from orthoselect.embedded.ranking import RankingState, check_number, in_order
 from orthoselect.encode import Design, Labels, Response
+from orthoselect.encode.response import check_choice
 from orthoselect.errors import InputError
 from orthoselect.matrix import center
 from orthoselect.matrix.base import Floats

@@ -6,7 +6,7 @@ Notation: Y (N, q) the coded response, V (N, m) an orthonormal basis of its cent
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from orthoselect import errors
-from orthoselect.arguments import check_choice
 from orthoselect.encode.labels import Labels, find_labels
 from orthoselect.errors import InputError, LikelyQuantityWarning, ShapeError
 from orthoselect.matrix.base import EPS, Floats
@@ -94,6 +93,15 @@ class Response:
     def m(self) -> int:
         """Rank of the centered response: the most that all gains can add up to."""
         return self.V.shape[1]
+
+
+def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:
+    """Return the value if it is one of the choices."""
+    choices = list(choices)
+    if not isinstance(value, str) or value not in choices:
+        expected = ", ".join(map(repr, choices))
+        raise InputError(f"`{argument}` should be one of {expected}; got {value!r}.")
+    return value
 
 
 def build_response(

@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
-from orthoselect.arguments import check_choice
 from orthoselect.encode.labels import Labels, LevelsSeen
 from orthoselect.encode.response import (
     ENCODINGS,
@@ -27,6 +26,7 @@ from orthoselect.encode.response import (
     TargetColumn,
     WeightFacts,
     as_quantity,
+    check_choice,
     check_classes,
     check_finite,
     class_rows,

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from orthoselect.arguments import ColumnSpec, check_choice
-from orthoselect.encode.response import TASKS
+from orthoselect.encode.response import TASKS, check_choice
 from orthoselect.errors import InputError
 from orthoselect.gram import files
 from orthoselect.gram.intake import ReducedRows, check_block, distinct_classes, reduce_table
@@ -17,7 +16,7 @@ from orthoselect.gram.question import exclude_all_but, pose
 from orthoselect.matrix.base import Floats
 from orthoselect.read.block import block_of
 from orthoselect.result import SelectionPath
-from orthoselect.roles import Problem
+from orthoselect.roles import ColumnSpec, Problem
 from orthoselect.selection import Progress, select
 
 

@@ -15,7 +15,6 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.arguments import check_one_role, find_columns
 from orthoselect.encode import Labels, TargetColumn
 from orthoselect.encode.labels import LevelsSeen
 from orthoselect.encode.response import check_finite, have_fractions, read_weights
@@ -42,7 +41,7 @@ from orthoselect.read import (
 )
 from orthoselect.read.source import WholeSource
 from orthoselect.read.survey import OpenedBlock
-from orthoselect.roles import check_has_rows, find_asked, find_roles
+from orthoselect.roles import check_has_rows, check_one_role, find_asked, find_columns, find_roles
 
 _COPIES = 4  # of the triangle, while it is worked on
 

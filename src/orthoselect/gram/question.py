@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from orthoselect.arguments import ColumnSpec, check_choice, check_one_role, find_columns
 from orthoselect.encode import Labels, Response, Table
 from orthoselect.encode.response import (
     ENCODINGS,
     TASKS,
     TargetColumn,
     centered_columns,
+    check_choice,
     check_classes,
     encode_labels,
 )
@@ -29,7 +29,7 @@ from orthoselect.matrix import DenseMatrix, Matrix
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.triangle import Triangle
-from orthoselect.roles import Problem, find_asked
+from orthoselect.roles import ColumnSpec, Problem, check_one_role, find_asked, find_columns
 
 
 class StatisticsMatrix(DenseMatrix):

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from orthoselect.arguments import target_in_code
 from orthoselect.encode import Feature, Features, Labels, Response
 from orthoselect.errors import InputError
-from orthoselect.methods import GENERAL, METHODS
+from orthoselect.methods import GENERAL, find_method
 from orthoselect.result import SelectionPath
 from orthoselect.result.text import finite
-from orthoselect.roles import Problem
+from orthoselect.roles import Problem, target_in_code
 from orthoselect.show.pictures import rows_with_weight
 
 # Methods whose gains are shares of their ceiling.
@@ -137,7 +136,7 @@ def data_facts(
     kinds = {"numeric": 0, "categorical": 0, "group": 0}
     for feature in features:
         kinds[kind_of(feature, problem)] += 1
-    excluded = dict.fromkeys(problem.names_of(problem.exclude), "named in `exclude`")
+    excluded = {problem.table.names[c]: "named in `exclude`" for c in problem.exclude}
     reasons = {**excluded, **{str(k): str(reason) for k, reason in left_out.items()}}
     part = problem.response.parts[0]
     rows = rows_with_weight(problem.weights, problem.table.n_rows)
@@ -187,7 +186,7 @@ def python_code(path: SelectionPath, data: Any, target: Sequence[str]) -> str:
     <BLANKLINE>
     path = select('people.csv', 'income', 5, 'jmi', exclude=['id'], bins=10)
     """
-    options, defaults = path.options, {**_DEFAULTS, **METHODS.find(path.method).options}
+    options, defaults = path.options, {**_DEFAULTS, **find_method(path.method).options}
     arguments = [
         repr(str(data)) if isinstance(data, (str, Path)) else "data",
         target_in_code(target),

@@ -15,16 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.arguments import count_to_select
 from orthoselect.criteria import Criterion
 from orthoselect.errors import InputError, UnknownColumnError
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.threads import single_threaded_blas
-from orthoselect.methods import GENERAL, METHODS
+from orthoselect.methods import GENERAL, find_method
 from orthoselect.read import find_file, why_not_whole
 from orthoselect.result import SelectionPath
-from orthoselect.roles import Problem, check_has_rows, open_problem
-from orthoselect.selection import prepare, start
+from orthoselect.roles import Problem, check_has_rows, count_to_select, open_problem
+from orthoselect.selection import start
 
 # What every method is asked; the other options of a path are the method's own.
 ASKED = frozenset({*GENERAL, "n_features_to_select", "include", "exclude", "search"})
@@ -98,7 +97,7 @@ def replay(path: SelectionPath, data: Any, target: Any, sample_weight: Any = Non
     roles = {name: path.options[name] for name in _ROLES if name in path.options}
     with warnings.catch_warnings(), single_threaded_blas():
         warnings.simplefilter("ignore")  # the caller of `select` has seen them
-        criterion = METHODS.find(path.method).make(**own)
+        criterion = find_method(path.method).make(**own)
         roles |= {"keep_whole_weights": criterion.keeps_whole_weights}
         try:
             problem = open_problem(data, target, sample_weight=sample_weight, **roles)
@@ -130,7 +129,7 @@ def _places(path: SelectionPath, features: Any) -> list[int]:
 
 
 def _walk(path: SelectionPath, criterion: Criterion, problem: Problem) -> Replay:
-    design = prepare(criterion, problem)
+    design = criterion.prepare(problem.table, problem.groups, problem.skip, problem.weights)
     features, places = design.features, _places(path, design.features)
     n_included = len(features.places(problem.include))
     # As many as the search went for: some methods plan for that many.

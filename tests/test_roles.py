@@ -9,7 +9,6 @@ import scipy.sparse as sp
 
 import naive
 from orthoselect import OrthogonalSelector, select
-from orthoselect.arguments import count_to_select, find_columns, find_groups
 from orthoselect.encode.response import check_weights
 from orthoselect.errors import (
     InputError,
@@ -18,6 +17,7 @@ from orthoselect.errors import (
     TooManyRequestedWarning,
     UnknownColumnError,
 )
+from orthoselect.roles import count_to_select, find_columns, find_groups
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
