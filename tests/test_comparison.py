@@ -47,7 +47,7 @@ from orthoselect.errors import (
     ShapeError,
     TooManyRequestedWarning,
 )
-from orthoselect.read import open_whole
+from orthoselect.read import open_source
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")
@@ -306,7 +306,9 @@ def test_validation_labels_change_neither_selection_nor_training_score(rng, meth
 def test_levels_are_those_of_the_training_rows():
     train = pd.DataFrame({"k": list("bbbac"), "x": np.arange(5.0)})
     validation = pd.DataFrame({"k": list("acz"), "x": [7.0, 8.0, 9.0]})
-    made = build_designs(open_whole(train), open_whole(validation), [[0], [1]], {0}, sparse=False)
+    made = build_designs(
+        open_source(train).first, open_source(validation).first, [[0], [1]], {0}, sparse=False
+    )
     assert made.train.tolist() == [[0, 0, 0], [0, 0, 1], [0, 0, 2], [1, 0, 3], [0, 1, 4]]
     assert made.validation.tolist() == [[1, 0, 7], [0, 1, 8], [0, 0, 9]]
     assert [part.shape[1] for part in made.first(1)] == [2, 2]
@@ -611,8 +613,10 @@ def test_if_all_methods_fail_it_raises():
 def test_gaps_in_validation_rows_are_told_as_in_training_rows():
     train, validation = pd.DataFrame({"a": [1.0, 2.0]}), pd.DataFrame({"a": [np.nan, np.inf]})
     with pytest.raises(NonFiniteError, match="`a` has 1 NaN and 1 infinity"):
-        build_designs(open_whole(train), open_whole(validation), [[0]], set(), sparse=False)
-    sparse = [open_whole(sp.csr_array(X.to_numpy())) for X in (train, validation)]
+        build_designs(
+            open_source(train).first, open_source(validation).first, [[0]], set(), sparse=False
+        )
+    sparse = [open_source(sp.csr_array(X.to_numpy())).first for X in (train, validation)]
     with pytest.raises(NonFiniteError, match="`x0` has 1 NaN and 1 infinity"):
         build_designs(*sparse, [[0]], set(), sparse=True)
 

@@ -19,7 +19,7 @@ from orthoselect.errors import InputError
 from orthoselect.gram import GramStatistics
 from orthoselect.gram.gram_statistics import check_settled, features_of
 from orthoselect.gram.intake import check_block
-from orthoselect.read import is_kept_elsewhere, is_named
+from orthoselect.read import is_kept_elsewhere
 from orthoselect.result import SelectionPath
 from orthoselect.roles import as_values, check_has_rows, set_apart
 from orthoselect.selection import select
@@ -65,7 +65,7 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         columns = {name: getattr(self, name) for name in _ABOUT_COLUMNS}
         if isinstance(X, GramStatistics):
             X, names = features_of(X)
-        elif is_named(X, y, sample_weight):
+        elif is_kept_elsewhere(X, y, sample_weight):
             X, y, names, columns = set_apart(X, y, sample_weight, columns)
         else:
             y = as_values(y)

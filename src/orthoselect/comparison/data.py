@@ -89,7 +89,7 @@ def _by_rows(data: Any) -> Any:
     if sp.issparse(data):
         return data.tocsr()
     known = nw.dependencies
-    # What is no table (a single column, say) goes on as it is: open_whole has the words for it.
+    # What is no table (a single column, say) goes on as it is: open_source has the words for it.
     no_table = known.is_into_series(data) or known.is_polars_lazyframe(data)
     return data if no_table or known.is_into_dataframe(data) else as_array(data, "X")
 

@@ -25,7 +25,7 @@ from orthoselect.comparison.models import Model
 from orthoselect.errors import InputError, listing
 from orthoselect.lazy import lazy
 from orthoselect.methods import METHODS, Method, find_method
-from orthoselect.read import open_whole
+from orthoselect.read import open_source
 from orthoselect.result import ComparedMethod, FoldRun, SelectionPath
 from orthoselect.selection import select
 
@@ -229,8 +229,8 @@ def _scores(
     if not sizes:
         return {}
     designs = build_designs(
-        open_whole(train),
-        open_whole(validation),
+        open_source(train).first,
+        open_source(validation).first,
         [step.columns for step in path[: sizes[-1]]],
         plan.categorical,
         plan.model.takes_sparse,

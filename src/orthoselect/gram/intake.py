@@ -39,7 +39,6 @@ from orthoselect.read import (
     read_target,
     why_not_whole,
 )
-from orthoselect.read.source import WholeSource
 from orthoselect.read.survey import OpenedBlock
 from orthoselect.roles import check_has_rows, check_one_role, find_asked, find_columns, find_roles
 
@@ -122,7 +121,7 @@ class ReducedRows:
             return self  # dtypes of nothing tell nothing
         rows, new = BlockRows.of(block, y, sample_weight), self.copy()
         layout = new._look(rows)
-        table = block.read(set(layout.labeled), layout.skip)
+        table = Source(block).read(set(layout.labeled), layout.skip)
         coded = layout.code(table, rows.responses, rows.weights)
         _check_memory(len(layout.terms), free_memory() if memory is None else memory)
         for A, w in coded.tiles():
@@ -201,7 +200,7 @@ class BlockRows:
         asked, _ = find_asked(block.names, y, None, None, None, weights)
         check_one_role(asked, block.names)
         targets, weight_columns = asked["target"], asked["sample_weight"]
-        responses = WholeSource(block).target_columns(y, targets)
+        responses = Source(block).target_columns(y, targets)
         named = [block.names[c] for c in targets]
         if weight_columns:
             weights = numbers_of(block.column(weight_columns[0]), weights)

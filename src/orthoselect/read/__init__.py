@@ -15,7 +15,7 @@ been looked at but not read. In memory is one block.
   `text_format.py`: how they are written), `numpy_files.py`: the formats.
 """
 
-from orthoselect.read.block import Block, open_whole
+from orthoselect.read.block import Block
 from orthoselect.read.clean import check_varies, drop_missing, sift
 from orthoselect.read.dataset import Dataset, TextFormat, find_names, split_names
 from orthoselect.read.file_blocks import FileBlocks
@@ -29,14 +29,18 @@ from orthoselect.read.open import (
     read_source,
     read_table,
 )
-from orthoselect.read.paths import is_path
-from orthoselect.read.row_blocks import ColumnsOf, RowBlocks, check_block_names, response_columns
+from orthoselect.read.row_blocks import (
+    ColumnsOf,
+    RowBlocks,
+    check_block_names,
+    is_path,
+    response_columns,
+)
 from orthoselect.read.source import (
     Source,
     find_file,
     find_table,
     is_kept_elsewhere,
-    is_named,
     names_in_errors,
     open_named,
     open_source,
@@ -71,14 +75,12 @@ __all__ = [
     "find_names",
     "find_table",
     "is_kept_elsewhere",
-    "is_named",
     "is_path",
     "names_in_errors",
     "numbers_of",
     "on_dask",
     "open_named",
     "open_source",
-    "open_whole",
     "output_format",
     "read_source",
     "read_table",

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.encode import Labels, NumberedNames, Table, find_labels
+from orthoselect.encode import Labels, NumberedNames, find_labels
 from orthoselect.encode.labels import count_missing
 from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError, listing
 from orthoselect.lazy import lazy
@@ -39,6 +39,7 @@ class Block(ABC):
 
     names: Sequence[str]
     n_rows: int
+    is_array = False  # whether a look at some columns is a copy of them
 
     def categorical_columns(self) -> set[int]:
         """Return the columns whose dtype says that they hold labels."""
@@ -80,36 +81,6 @@ class Block(ABC):
     def _values(self, column: int, rows: slice) -> Sequence[Any]:
         """Return some rows of a column, as Python has them."""
         return np.asarray(self.column(column))[rows].tolist()
-
-    def read(self, categorical: set[int], skip: set[int]) -> Table:
-        """Read all columns but those to skip."""
-        numeric = np.ones(len(self.names), dtype=bool)
-        numeric[[*skip, *categorical]] = False
-        numeric_at = np.flatnonzero(numeric)
-        return Table(
-            n_rows=self.n_rows,
-            names=self.names,
-            numeric=self.numeric(numeric_at),
-            numeric_at=numeric_at,
-            labels={c: self.labels(c) for c in sorted(categorical - skip)},
-            precision=self.precision(numeric_at),
-        )
-
-
-def open_whole(X: Any, fewest_rows: int = 2) -> Block:
-    """Look at a table in memory, of any kind, that has a column and so many rows at least."""
-    source = block_of(X)
-    n_rows, n = source.n_rows, len(source.names)
-    if n < 1:
-        raise ShapeError(
-            f"Found X with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required."
-        )
-    if n_rows < fewest_rows:
-        raise ShapeError(
-            f"Found X with {n_rows} sample(s) (shape=({n_rows}, {n})) while a minimum of "
-            f"{fewest_rows} is required: n_samples={n_rows} leaves nothing to compare."
-        )
-    return source
 
 
 def block_of(X: Any) -> Block:
@@ -190,6 +161,8 @@ def check_unique(frame: Any, what: str = "column") -> None:
 class ArrayBlock(Block):
     """A NumPy array of numbers or booleans."""
 
+    is_array = True
+
     def __init__(self, X: NDArray) -> None:
         self._X = X
         self.n_rows = X.shape[0]
@@ -203,13 +176,6 @@ class ArrayBlock(Block):
 
     def checksums(self, rows: slice, weights: Bits) -> Sums:
         return sums_of_numbers(self._X[rows], weights)
-
-    def read(self, categorical: set[int], skip: set[int]) -> Table:
-        """Read all columns but those to skip; a few more in the array beat a copy without them."""
-        if 2 * len(categorical | skip) > len(self.names):
-            return super().read(categorical, skip)
-        labels = {c: self.labels(c) for c in sorted(categorical - skip)}
-        return Table(self.n_rows, self.names, self._X, np.arange(len(self.names)), labels)
 
 
 class SparseBlock(Block):

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +33,16 @@ from orthoselect.matrix.passes import (
     naming,
 )
 from orthoselect.matrix.rows import Rows, SpreadRows, cut, part
-from orthoselect.read.row_blocks import as_asked, bytes_of, is_block_source, joined
+from orthoselect.read.row_blocks import (
+    PartitionedTable,
+    as_asked,
+    bytes_of,
+    is_block_source,
+    joined,
+)
 from orthoselect.read.source import checksums_of, open_block
 from orthoselect.read.survey import OpenedBlock
 from orthoselect.read.target import read_target
-
-if TYPE_CHECKING:
-    from orthoselect.read.dask_source import PartitionedTable
 
 Total = TypeVar("Total")
 _FAN_IN = 8  # totals that one task merges

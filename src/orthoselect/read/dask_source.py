@@ -6,7 +6,6 @@ The rows stay where they are, and so does the response; nothing of the table is 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,34 +18,23 @@ from orthoselect.encode.spread import build_spread_response, check_spread_weight
 from orthoselect.encode.table import BlockTable
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.checksums import Folded, folded, period_of
-from orthoselect.matrix.passes import ReadingProgress, rows_of
+from orthoselect.matrix.passes import rows_of
 from orthoselect.matrix.rows import Rows, SpreadRows, written_out
 from orthoselect.read.block import block_of
 from orthoselect.read.dask_passes import DaskPasses
-from orthoselect.read.row_blocks import ColumnsOf, SourceOf, bytes_of, is_block_source, is_dask
+from orthoselect.read.row_blocks import (
+    ColumnsOf,
+    PartitionedTable,
+    SourceOf,
+    bytes_of,
+    is_block_source,
+    is_dask,
+)
 from orthoselect.read.source import BlockSource, checksums_of, first_rows
 from orthoselect.read.survey import MergedColumn
 from orthoselect.read.target import numbers_of
 
 _WEIGHTS = "`sample_weight`"  # as errors have it
-
-
-class PartitionedTable(ABC):
-    """A table in partitions of rows, each of which is worked on by a task of Dask."""
-
-    names: Sequence[str]
-    sizes: list[int] | None = None  # rows of each partition; None as long as nobody knows
-    memory: int | None = None  # bytes that products may take here
-    progress: ReadingProgress | None = None  # called after each pass
-
-    @property
-    def n_rows(self) -> int | None:
-        """Rows of all partitions, if they are known."""
-        return None if self.sizes is None else sum(self.sizes)
-
-    @abstractmethod
-    def partitions(self, columns: Sequence[int] | None) -> list[Any]:
-        """Return what a task is given of each partition, with some columns or with all."""
 
 
 class DaskTable(PartitionedTable):

@@ -64,17 +64,10 @@ class FoundFile(NamedTuple):
     partition: dict[str, str | None]
 
 
-def is_path(data: Any) -> bool:
-    """Whether data is a path, or a list or tuple of nothing but paths."""
-    # A list of lists is a table; a list of strings could be none.
-    items = data if isinstance(data, (list, tuple)) else [data]
-    return len(items) > 0 and all(isinstance(item, (str, Path)) for item in items)
-
-
 def is_several(source: Any) -> bool:
     """Whether a source is a list of paths, a folder, or a pattern."""
     if not isinstance(source, (str, Path)):
-        return is_path(source)
+        return isinstance(source, (list, tuple)) and len(source) > 0
     if source == "-":
         return False
     # os.path: a name too long for the file system is no folder, not an error.

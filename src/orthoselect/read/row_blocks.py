@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import sys
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from numbers import Integral
@@ -264,6 +265,24 @@ class RowsOf(SourceOf):
         return [RowsOf(part, rows) for part, rows in zip(parts, np.split(self._rows, cuts))]
 
 
+class PartitionedTable(ABC):
+    """A table in partitions of rows, each of which is worked on by a task of Dask."""
+
+    names: Sequence[str]
+    sizes: list[int] | None = None  # rows of each partition; None as long as nobody knows
+    memory: int | None = None  # bytes that products may take here
+    progress: ReadingProgress | None = None  # called after each pass
+
+    @property
+    def n_rows(self) -> int | None:
+        """Rows of all partitions, if they are known."""
+        return None if self.sizes is None else sum(self.sizes)
+
+    @abstractmethod
+    def partitions(self, columns: Sequence[int] | None) -> list[Any]:
+        """Return what a task is given of each partition, with some columns or with all."""
+
+
 def take_rows(data: Any, rows: NDArray[np.bool_]) -> Any:
     """Return some rows of a file's table, or of a source of its blocks: the same kind of thing."""
     if isinstance(data, OnDask):
@@ -370,14 +389,16 @@ def _bytes_of_pandas(frame: Any) -> int:
     return int(total)
 
 
+def is_path(data: Any) -> bool:
+    """Whether data is a path, or a list or tuple of nothing but paths."""
+    # A list of lists is a table; a list of strings could be none.
+    items = data if isinstance(data, (list, tuple)) else [data]
+    return len(items) > 0 and all(isinstance(item, (str, Path)) for item in items)
+
+
 def is_block_source(data: Any) -> bool:
     """Whether data is a source of blocks; see above."""
     return callable(getattr(type(data), "blocks", None)) and hasattr(data, "names")
-
-
-def is_partitioned(data: Any) -> bool:
-    """Whether data is a table in partitions, for Dask to work on: a `PartitionedTable`."""
-    return callable(getattr(type(data), "partitions", None))
 
 
 def is_dask(data: Any) -> bool:

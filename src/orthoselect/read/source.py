@@ -6,7 +6,6 @@ rows, which columns hold labels, the table itself, the response and the row weig
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
@@ -37,14 +36,14 @@ from orthoselect.matrix.passes import (
     naming,
 )
 from orthoselect.matrix.rows import Rows
-from orthoselect.read.block import Block, block_of, open_whole
+from orthoselect.read.block import Block, block_of
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import map_blocks, read_table
-from orthoselect.read.paths import is_path
 from orthoselect.read.row_blocks import (
     ColumnsOf,
     OnDask,
+    PartitionedTable,
     SourceOf,
     as_asked,
     bytes_of,
@@ -52,7 +51,7 @@ from orthoselect.read.row_blocks import (
     gathered,
     is_block_source,
     is_dask,
-    is_partitioned,
+    is_path,
     part_of,
     response_columns,
     stored_at,
@@ -66,16 +65,18 @@ _LOOKED_AT = 64  # columns, in search of those that tell rows apart
 _MOST_ANCHORS = 8
 
 
-class Source(ABC):
-    """A table that has been looked at but not read."""
+class Source:
+    """A table that has been looked at but not read; one in memory is one block."""
 
     names: Sequence[str]  # x0, x1, ... where the input has none
     n_rows: int  # known once the table has been read; 0 before, where nobody has counted
-    first: Block  # the whole table if it is in memory, else a few rows of the first block
     memory: int | None = None  # bytes that may be taken beside the blocks, if there is a bound
     _writes_response = True  # whether the response basis is written out, row by row
 
-    @abstractmethod
+    def __init__(self, block: Block) -> None:
+        self.first = block  # of a table that is not in memory, a few rows of the first block
+        self.names, self.n_rows = block.names, block.n_rows
+
     def over_blocks(
         self,
         start: Callable[[], Total],
@@ -86,22 +87,36 @@ class Source(ABC):
         along: Sequence[Rows | None],
     ) -> Total:
         """Make one pass: ``add(total, block, *along)`` for each `OpenedBlock`; as `Passes.run`."""
+        total = start()
+        add(total, OpenedBlock(self.first, "the table", 0), *along)
+        return total
 
-    @abstractmethod
     def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
         """Read all columns but those to skip.
 
         `keep` are the response and the weights, which are asked for later: column -> what to call
         it in an error.
         """
+        block, is_numeric = self.first, np.ones(len(self.names), dtype=bool)
+        # A few more columns in an array beat a copy without them.
+        if not block.is_array or 2 * len(categorical | skip) > len(self.names):
+            is_numeric[[*skip, *categorical]] = False
+        numeric_at = np.flatnonzero(is_numeric)
+        return Table(
+            n_rows=self.n_rows,
+            names=self.names,
+            numeric=block.numeric(numeric_at),
+            numeric_at=numeric_at,
+            labels={c: block.labels(c) for c in sorted(categorical - skip)},
+            precision=block.precision(numeric_at),
+        )
 
-    @abstractmethod
     def column(self, column: int) -> Any:
         """Return a column that `read` was told to keep: an array, a series or a `TargetColumn`."""
+        return self.first.column(column)
 
-    @abstractmethod
     def count_bytes_read(self, nbytes: int) -> None:
-        """Count bytes that were read elsewhere, to look at the columns."""
+        """Count bytes that were read elsewhere, to look at the columns, where there are passes."""
 
     def target_columns(self, target: Any, taken: Sequence[int]) -> list[TargetColumn]:
         """Return the columns of the response: values that were given, or columns of the table."""
@@ -142,36 +157,6 @@ def names_in_errors(taken: Sequence[int], names: Sequence[str]) -> dict[int, str
     if len(taken) == 1:
         return {taken[0]: "y"}
     return {c: f"y column `{names[c]}`" for c in taken}
-
-
-class WholeSource(Source):
-    """A table in memory: one block."""
-
-    def __init__(self, block: Block) -> None:
-        self.first = block
-        self.names, self.n_rows = block.names, block.n_rows
-
-    def over_blocks(
-        self,
-        start: Callable[[], Total],
-        add: Callable[..., None],
-        merge: Callable[[Total, Total], Total],
-        *,
-        columns: Indices,
-        along: Sequence[Rows | None],
-    ) -> Total:
-        total = start()
-        add(total, OpenedBlock(self.first, "the table", 0), *along)
-        return total
-
-    def count_bytes_read(self, nbytes: int) -> None:
-        pass  # `stats` says what passes have read, and there are none
-
-    def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
-        return self.first.read(categorical, skip)
-
-    def column(self, column: int) -> Any:
-        return self.first.column(column)
 
 
 class BlockSource(Source):
@@ -416,18 +401,29 @@ def open_source(data: Any, fewest_rows: int = 2) -> Source:
         return _dask().DaskSource(_dask().SplitTable(stored))
     if is_dask(stored):
         stored = _dask().DaskTable(stored)
-    if is_partitioned(stored):
+    if isinstance(stored, PartitionedTable):
         return _dask().DaskSource(stored)
     if is_block_source(stored):
         return BlockSource(stored)
-    return WholeSource(open_whole(data, fewest_rows))
+    block = block_of(data)
+    n_rows, n = block.n_rows, len(block.names)
+    if n < 1:
+        raise ShapeError(
+            f"Found X with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required."
+        )
+    if n_rows < fewest_rows:
+        raise ShapeError(
+            f"Found X with {n_rows} sample(s) (shape=({n_rows}, {n})) while a minimum of "
+            f"{fewest_rows} is required: n_samples={n_rows} leaves nothing to compare."
+        )
+    return Source(block)
 
 
 def why_not_whole(data: Any) -> tuple[str, str] | None:
     """Return why a table is not in memory, and what could be done about it; None if it is."""
     stored = data.data if isinstance(data, Dataset) else data
-    in_parts = is_block_source(stored) or is_dask(stored) or is_partitioned(stored)
-    if in_parts or isinstance(stored, BlockSource):
+    elsewhere = isinstance(stored, (PartitionedTable, BlockSource))
+    if elsewhere or is_block_source(stored) or is_dask(stored):
         if isinstance(data, (Dataset, NpyBlocks)):
             return "is too large for that", "set `memory` higher, if there is more"
         if is_dask(data):
@@ -436,20 +432,16 @@ def why_not_whole(data: Any) -> tuple[str, str] | None:
     return None
 
 
-def is_named(data: Any, target: Any, sample_weight: Any) -> bool:
-    """Whether `fit` may name columns of a table: of a file, a table in blocks, or one of Dask.
+def is_kept_elsewhere(data: Any, target: Any = None, sample_weight: Any = None) -> bool:
+    """Whether a table is a file, or comes in blocks or partitions: `fit` may name its columns.
 
-    Of a memory map only if it does name some: else it is an array like any other.
+    A memory map counts only where some of its columns are named: else it is an array like any
+    other.
     """
     if not isinstance(data, np.memmap) or data.ndim != 2:
-        return is_kept_elsewhere(data)
+        return is_path(data) or isinstance(data, Dataset) or is_dask(data) or is_block_source(data)
     names = NumberedNames(data.shape[1])
     return isinstance(sample_weight, str) or bool(response_columns(target, names))
-
-
-def is_kept_elsewhere(data: Any) -> bool:
-    """Whether a table is a file, or comes in blocks or partitions."""
-    return is_path(data) or isinstance(data, Dataset) or is_dask(data) or is_block_source(data)
 
 
 def open_named(data: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from decimal import Decimal
 from typing import Any
 
@@ -118,20 +119,12 @@ def _from_series(series: nw.Series, name: str) -> TargetColumn:
 
 
 def _from_array(values: NDArray, name: str) -> TargetColumn:
+    """Return a column; objects are numbers if all of them are, else labels as they are."""
     if values.dtype == object:
-        values = _to_numbers(values)
-    categorical = values.dtype.kind not in "fiu"
-    return TargetColumn(name, values, categorical=categorical)
-
-
-def _to_numbers(values: NDArray) -> NDArray:
-    """Numbers in an object array as numbers, if it holds nothing else; else labels as they are."""
-    kinds = {type(value) for value in values.tolist()} - {bool}
-    whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
-    real = all(issubclass(kind, (int, float, np.integer, np.floating, Decimal)) for kind in kinds)
-    if not real or any(type(value) is bool for value in values.tolist()):
-        return values
-    try:
-        return values.astype(np.int64 if whole else np.float64)
-    except OverflowError:
-        return values  # whole numbers beyond 64 bits: labels
+        kinds = {type(value) for value in values.tolist()}
+        whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
+        real = (int, float, np.integer, np.floating, Decimal)
+        if bool not in kinds and all(issubclass(kind, real) for kind in kinds):
+            with suppress(OverflowError):  # whole numbers beyond 64 bits: labels
+                values = values.astype(np.int64 if whole else np.float64)
+    return TargetColumn(name, values, categorical=values.dtype.kind not in "fiu")
