@@ -38,9 +38,9 @@ def values(dataset):
 def test_columns_by_name(dataset):
     assert np.array_equal(values(dataset), VALUES)
     assert dataset.n_rows == 3
-    assert dataset.position("b") == 1
-    assert "b" in dataset
-    assert "kind" not in dataset
+    assert dataset.places["b"] == 1
+    assert "b" in dataset.places
+    assert "kind" not in dataset.places
 
 
 def test_rows_are_taken_with_their_target(dataset):

@@ -11,9 +11,8 @@ import pytest
 
 from orthoselect import OrthogonalSelector, RowBlocks, select
 from orthoselect.cli import main
-from orthoselect.read import read_table, read_target
+from orthoselect.read import Dataset, read_table, read_target
 from orthoselect.read.arrow import ArrowPart
-from orthoselect.read.columns import Columns
 from orthoselect.read.dask_source import DaskTable
 from orthoselect.read.file_blocks import check_same_columns
 from orthoselect.read.text_files import TextOptions, TextPart
@@ -199,7 +198,8 @@ def test_gaps_of_sparse_columns_are_counted_at_once():
     X = np.zeros((4, 5))
     X[0, 1] = X[1, 1] = X[2, 3] = np.nan
     X[3, 3], X[0, 4] = np.inf, -np.inf
-    assert Columns(sp.csr_array(X)).gaps([4, 3, 0, 1]) == {1: (2, 0), 3: (1, 1), 4: (0, 1)}
+    table = Dataset(sp.csr_array(X), list("abcde"))
+    assert table.gaps([4, 3, 0, 1]) == {1: (2, 0), 3: (1, 1), 4: (0, 1)}
 
 
 SHORT = {
@@ -284,7 +284,7 @@ def test_few_values_are_looked_at_as_many_are(text, monkeypatch):
     column = pa.chunked_array([pa.array(TEXTS[text], pa.string())])
 
     def found():
-        look = Columns(pa.table({"a": column})).look(0, "a")
+        look = Dataset(pa.table({"a": column}), ["a"]).look(0)
         labels = arrow.arrow_labels(column, "a")
         codes = None if labels is None else (labels.codes.tolist(), labels.levels)
         return look.reason, look.numbers, codes

@@ -19,7 +19,7 @@ from orthoselect.errors import (
     listing,
     warn,
 )
-from orthoselect.read.columns import Columns, Gaps, look_at
+from orthoselect.read.columns import Gaps, column_of, look_at
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.row_blocks import response_columns
 
@@ -52,11 +52,7 @@ def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
     named = response_columns(found, dataset.names)
     _check_target(dataset, found, named)
     skip = {*keep, *named, *dataset.left_out}
-    looks = {
-        name: dataset.columns.look(at, name)
-        for at, name in enumerate(dataset.names)
-        if name not in skip
-    }
+    looks = {name: dataset.look(at) for at, name in enumerate(dataset.names) if name not in skip}
     numbers = {name: look.numbers for name, look in looks.items() if look.numbers}
     if numbers:
         warn(LooksNumericWarning(numbers))
@@ -74,7 +70,7 @@ def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
 
 
 def _check_target(dataset: Dataset, target: Any, named: list[str]) -> None:
-    looks = {name: dataset.columns.look(dataset.position(name), name) for name in named}
+    looks = {name: dataset.look(dataset.places[name]) for name in named}
     if isinstance(target, np.ndarray) and target.ndim == 1:
         looks[dataset.target_name or "y"] = look_at(target, "")
     for called, look in looks.items():
@@ -89,12 +85,15 @@ def check_varies(dataset: Dataset, target: Any) -> None:
     """Raise for a target that is the same in all rows, of which `select` would only warn."""
     found = dataset.find_target(target)
     named = response_columns(found, dataset.names)
-    columns = [(name, dataset.columns.parts(dataset.position(name))) for name in named]
+    columns: list[tuple[str, Iterable[Any]]] = []
+    for name in named:
+        parts = dataset.parts([dataset.places[name]])
+        columns.append((name, (column_of(block, at[0]) for block, at in parts)))
     if not named:
         called = dataset.target_name or "target"
-        columns = [(called, iter([values])) for values in np.atleast_2d(np.asarray(found).T)]
-    for called, parts in columns:
-        held = _first_values(parts)
+        columns = [(called, [values]) for values in np.atleast_2d(np.asarray(found).T)]
+    for called, blocks in columns:
+        held = _first_values(blocks)
         if len(held) == 1:
             raise InputError(
                 f"the target `{called}` should have at least two classes or unlike numbers; every "
@@ -102,10 +101,10 @@ def check_varies(dataset: Dataset, target: Any) -> None:
             )
 
 
-def _first_values(parts: Iterable[Any]) -> set[Any]:
+def _first_values(blocks: Iterable[Any]) -> set[Any]:
     """Return the values of the blocks of a column, as far as there are two."""
     held: set[Any] = set()
-    for values in parts:
+    for values in blocks:
         if not isinstance(values, np.ndarray):
             values = np.array(values.unique().to_pylist(), dtype=object)
         held.update((values if values.dtype == object else np.unique(values)).tolist())
@@ -140,7 +139,7 @@ def drop_missing(
     """
     if how not in WAYS:
         raise InputError(f"`missing` should be one of {listing(WAYS)}; got {how!r}.")
-    if weights is not None and weights not in dataset:
+    if weights is not None and weights not in dataset.places:
         raise UnknownColumnError("weights", [weights], dataset.names)
     missing = _Missing(dataset, target, weights, exclude)
     if how == "error":
@@ -162,16 +161,15 @@ class _Missing:
         skip = {*special, *exclude, *dataset.left_out}
         candidates = [at for at, name in enumerate(dataset.names) if name not in skip]
         self._n_candidates = len(candidates)
-        self._gaps = dataset.columns.gaps(candidates)
-        self._special = dataset.columns.gaps([dataset.position(name) for name in special])
+        self._gaps = dataset.gaps(candidates)
+        self._special = dataset.gaps([dataset.places[name] for name in special])
         self._told = _told(self._gaps, dataset.names)
         self._told_special = _told(self._special, dataset.names)
         # Only the source's own values shrink with its rows.
-        self._values: Columns | None = None
+        self._values: Dataset | None = None
         if found is dataset.target and isinstance(found, np.ndarray):
-            self._values = Columns(found[:, np.newaxis])
-            gaps = self._values.gaps([0])
-            self._told_special += _told(gaps, [dataset.target_name or "y"])
+            self._values = Dataset(found[:, np.newaxis], [dataset.target_name or "y"])
+            self._told_special += _told(self._values.gaps([0]), self._values.names)
 
     def check(self) -> None:
         """Raise if anything is missing."""
@@ -196,7 +194,7 @@ class _Missing:
 
     def without_rows(self) -> Dataset:
         """Return the rows where nothing is missing."""
-        rows = self._special_rows() | self._dataset.columns.rows_with_gaps(self._gaps)
+        rows = self._special_rows() | self._dataset.rows_with_gaps(self._gaps)
         columns = [*self._told, *self._told_special]
         return self._kept(rows, f" in {', '.join(columns[:5])}" if columns else "")
 
@@ -235,7 +233,7 @@ class _Missing:
         return self._dataset.take_rows(~gone)
 
     def _special_rows(self) -> NDArray[np.bool_]:
-        rows = self._dataset.columns.rows_with_gaps(self._special)
+        rows = self._dataset.rows_with_gaps(self._special)
         return rows | self._values.rows_with_gaps([0]) if self._values else rows
 
 

@@ -1,4 +1,4 @@
-"""What the columns of a file hold, found out block by block; a table in memory is one block.
+"""What the columns of a file hold, found out block by block; see `Dataset`.
 
 Whether a column is an identifier, a date or a number as text, and where its values are missing.
 """
@@ -6,17 +6,12 @@ Whether a column is an identifier, a date or a number as text, and where its val
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-
-from orthoselect.errors import ShapeError
-from orthoselect.lazy import lazy
-from orthoselect.read.row_blocks import bytes_of, is_block_source, joined
 
 IDENTIFIER = "identifier: all values are distinct text"
 HANDFUL = 10  # so few rows may differ in any text by chance
@@ -44,112 +39,14 @@ NumberLike = tuple[int, int, str]  # values that look like numbers, all values, 
 Gaps = dict[int, tuple[int, int]]  # column -> its missing values, its infinities
 
 
-class Columns:
-    """The table of a file, column by column; in blocks each answer is a pass over those columns.
-
-    The data are an array, a SciPy sparse array, a pyarrow table, or a source of blocks that are
-    such; `bytes_read` counts the blocks that were read to answer.
-    """
-
-    def __init__(self, data: Any) -> None:
-        self._data = data
-        self._in_blocks = is_block_source(data)
-        self.bytes_read = 0
-
-    @property
-    def n_rows(self) -> int:
-        """The number of rows."""
-        return self._data.n_rows if self._in_blocks else self._data.shape[0]
-
-    def column(self, at: int) -> Any:
-        """Return one column whole, an array or a pyarrow column."""
-        if self._in_blocks:
-            return _column(joined(self._read([at])), 0)
-        return _column(self._data, at)
-
-    def parts(self, at: int) -> Iterator[Any]:
-        """Yield the values of one column, block by block."""
-        return (_column(block, places[0]) for block, places in self._blocks([at]))
-
-    def look(self, at: int, name: str) -> ColumnLook:
-        """Find out what a column holds."""
-        if self._in_blocks:
-            return self._looks[at]
-        # Of a sparse column without values all are zero.
-        return ColumnLook() if sp.issparse(self._data) else look_at(_column(self._data, at), name)
-
-    def gaps(self, columns: Sequence[int]) -> Gaps:
-        """Count missing values and infinities, of the columns that have any."""
-        total: Gaps = {}
-        for block, places in self._blocks(columns):
-            found = _gaps(block, places)
-            for column, place in zip(columns, places):
-                if place in found:
-                    before = total.get(column, (0, 0))
-                    total[column] = before[0] + found[place][0], before[1] + found[place][1]
-        return dict(sorted(total.items()))
-
-    def rows_with_gaps(self, columns: Iterable[int]) -> NDArray[np.bool_]:
-        """Return which rows have a missing or infinite value in these columns."""
-        columns = list(columns)
-        if not columns:
-            return np.zeros(self.n_rows, dtype=bool)
-        return np.concatenate([_rows_with_gaps(*block) for block in self._blocks(columns)])
-
-    def _read(self, columns: Sequence[int] | None) -> Generator[Any, None, None]:
-        """Yield the blocks of a source, and count them."""
-        for block in self._data.blocks(columns):
-            self.bytes_read += bytes_of(block)
-            yield block
-
-    def _blocks(self, columns: Sequence[int]) -> Iterator[tuple[Any, Sequence[int]]]:
-        """Yield blocks, and where each has these columns."""
-        if not self._in_blocks:
-            yield self._data, columns
-        elif len(columns):
-            for block in self._read(list(columns)):
-                yield block, range(len(columns))
-
-    @lazy
-    def _looks(self) -> list[ColumnLook]:
-        """Look at the first block, and at others as far as it left something open."""
-        names = self._data.names
-        looks: list[ColumnLook] = []
-        with closing(self._read(None)) as blocks:
-            for block in blocks:
-                looks = [look_of(_column(block, at)) for at in range(len(names))]
-                _look(looks, block, range(len(names)), names)
-                break
-        if not looks:
-            raise ShapeError("there should be blocks with rows to select from; there are none.")
-        asked = [at for at, look in enumerate(looks) if look.is_open]
-        with closing(self._read(asked)) as blocks:
-            for number, block in enumerate(blocks if asked else ()):
-                if number and not _look(looks, block, asked, names):
-                    break
-        return looks
-
-
-def _look(
-    looks: Sequence[ColumnLook], block: Any, asked: Sequence[int], names: Sequence[str]
-) -> bool:
-    """Look at columns of a block; whether any is still open."""
-    for k, at in enumerate(asked):
-        if looks[at].is_open:
-            looks[at].add(_column(block, k), names[at])
-    return any(looks[at].is_open for at in asked)
-
-
-# Tables in memory
-
-
-def _column(table: Any, at: int) -> Any:
+def column_of(table: Any, at: int) -> Any:
+    """Return a column of a table in memory: an array, a SciPy sparse array or a pyarrow table."""
     if sp.issparse(table):
         return table[:, [at]].toarray()[:, 0]
     return table[:, at] if isinstance(table, np.ndarray) else table.column(at)
 
 
-def _gaps(table: Any, columns: Sequence[int]) -> Gaps:
+def gaps_in(table: Any, columns: Sequence[int]) -> Gaps:
     """Count missing values and infinities, of the columns that have any."""
     if sp.issparse(table):
         odd, n = _odd(table), table.shape[1]
@@ -170,7 +67,8 @@ def _gaps(table: Any, columns: Sequence[int]) -> Gaps:
     return {at: each for at, each in counts.items() if any(each)}
 
 
-def _rows_with_gaps(table: Any, columns: Sequence[int]) -> NDArray[np.bool_]:
+def rows_with_gaps(table: Any, columns: Sequence[int]) -> NDArray[np.bool_]:
+    """Return which rows have a missing or infinite value in these columns."""
     rows = np.zeros(table.shape[0], dtype=bool)
     if sp.issparse(table):
         odd = _odd(table)
@@ -219,42 +117,43 @@ def _may_hold_nan(column: Any) -> bool:
 
 
 class ColumnLook:
-    """A look at one column: of numbers, or of anything whose type says what it is."""
+    """A look at one column: what its type says, and of text whether it holds dates and the like.
+
+    What is asked of all values of text (are they dates, distinct, numbers written as people do?) is
+    given up as soon as one of them, or the first rows, deny it.
+    """
 
     is_open = True  # whether there is still something to find out
     reason: str | None = None  # why the column cannot be a feature or target, if it cannot
     numbers: NumberLike | None = None  # what looks like numbers in text, if most values do
+    _n_rows = _n_values = 0  # of text; values are those that are not missing
+    _may_be_dates = _may_be_distinct = _may_be_numbers = True
+    _first: Any = None  # the values of the first block
+    _seen: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # hashes, if there are more
+    # Texts that may be numbers, those that look so, and marks for missing ones.
+    _n_texts = _n_like = _n_marks = 0
+    _like: Sequence[str] = ()  # some of those like numbers
 
     def add(self, column: Any, name: str) -> None:
-        """Look at one more block."""
+        """Look at one more block, an array or a pyarrow column."""
         if isinstance(column, np.ndarray):
-            by_type = "dates or times" if column.dtype.kind in "mM" else None
-            gaps_first = column.dtype.kind == "f" and np.isnan(column[:1]).any()
+            kind = column.dtype.kind
+            by_type = "dates or times" if kind in "mM" else None
+            if kind in "US":
+                self._add_text(column, by_type)
+                return
+            gaps_first = kind == "f" and np.isnan(column[:1]).any()
             self.is_open = bool(gaps_first and np.isnan(column).all())
         else:
             by_type = _reason_by_type(column.type, name)
+            if str(column.type) in ("string", "large_string"):
+                self._add_text(column, by_type)
+                return
             self.is_open = column.null_count == len(column)
         self.reason = "no values" if self.is_open else by_type
 
-
-class TextLook(ColumnLook):
-    """A look at a column of text: dates, identifiers, numbers written as people do.
-
-    What is asked of all its values is given up as soon as one of them, or the first rows, deny it.
-    """
-
-    def __init__(self) -> None:
-        self._n_rows = self._n_values = 0  # values are those that are not missing
-        self._may_be_dates = self._may_be_distinct = self._may_be_numbers = True
-        self._first: Any = None  # the values of the first block
-        self._seen: NDArray[np.int64] = np.zeros(0, dtype=np.int64)  # hashes, if there are more
-        # Texts that may be numbers, those that look so, and marks for missing ones.
-        self._n_texts = self._n_like = self._n_marks = 0
-        self._like: list[str] = []  # some of those like numbers
-
-    def add(self, column: Any, name: str) -> None:
+    def _add_text(self, column: Any, by_name: str | None) -> None:
         is_array = isinstance(column, np.ndarray)  # whose text is no date, and never missing
-        by_name = None if is_array else _reason_by_type(column.type, name)
         values = column if is_array else column.drop_null()
         self._n_values += len(values)
         if self._may_be_numbers:
@@ -318,7 +217,7 @@ class TextLook(ColumnLook):
         self._n_texts += len(values)
         self._n_like += len(like)
         some = like[: max(0, LOOK - len(self._like))]
-        self._like += some if isinstance(some, list) else some.to_pylist()
+        self._like = [*self._like, *(some if isinstance(some, list) else some.to_pylist())]
         self.numbers = None
         # Half of the values or more, marks for missing ones apart.
         if self._n_like and 2 * self._n_like >= self._n_texts - self._n_marks:
@@ -326,22 +225,12 @@ class TextLook(ColumnLook):
             self.numbers = self._n_like, self._n_texts, next(odd, self._like[0])
 
 
-def look_of(column: Any) -> ColumnLook:
-    """Return the look that suits a column, an array or a pyarrow column."""
-    if isinstance(column, np.ndarray):
-        return TextLook() if column.dtype.kind in "US" else ColumnLook()
-    import pyarrow as pa
-
-    is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
-    return TextLook() if is_text else ColumnLook()
-
-
 def look_at(column: Any, name: str) -> ColumnLook:
     """Look at a whole column; the first rows mostly settle it."""
-    look = look_of(column)
+    look = ColumnLook()
     look.add(column[:LOOK], name)
     if look.is_open and len(column) > LOOK:
-        look = look_of(column)
+        look = ColumnLook()
         look.add(column, name)
     return look
 

@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
 from orthoselect.lazy import lazy
 from orthoselect.read.arrow import load_pyarrow, plain_table
-from orthoselect.read.columns import Columns
+from orthoselect.read.columns import (
+    ColumnLook,
+    Gaps,
+    column_of,
+    gaps_in,
+    look_at,
+    rows_with_gaps,
+)
 from orthoselect.read.row_blocks import (
+    bytes_of,
     is_block_source,
+    joined,
     response_columns,
     take_columns,
     take_rows,
@@ -54,11 +65,12 @@ class TextOptions:
     encoding: str | None = None
     header: bool | None = None
 
-    def check_unused(self, because: str) -> None:
-        """Raise for options where they would mean nothing."""
-        given = [name for name, value in vars(self).items() if value is not None]
-        if given:
-            raise InputError(f"{listing(given)} is for CSV and TSV; {because}. Omit it.")
+
+def check_unused(options: TextOptions, because: str) -> None:
+    """Raise for options where they would mean nothing."""
+    given = [name for name, value in vars(options).items() if value is not None]
+    if given:
+        raise InputError(f"{listing(given)} is for CSV and TSV; {because}. Omit it.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +117,7 @@ class Dataset:
     task: str = "auto"
     unsifted: bool = False
     files: Sequence[Path | int] = ()
+    bytes_looked_at: int = field(default=0, init=False)  # of blocks, to see what columns hold
 
     @classmethod
     def of_arrow(cls, table: Any, format: str) -> Dataset:
@@ -121,37 +134,92 @@ class Dataset:
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return self.columns.n_rows
+        return self.data.n_rows if self.in_blocks else self.data.shape[0]
 
-    @property
+    @lazy
     def in_blocks(self) -> bool:
         """Whether the rows come in blocks, and are not in memory."""
         return is_block_source(self.data)
 
     @lazy
-    def columns(self) -> Columns:
-        """The same table, column by column."""
-        return Columns(self.data)
-
-    @property
-    def bytes_looked_at(self) -> int:
-        """Bytes that were read to see what the columns of a table in blocks are."""
-        return self.columns.bytes_read
-
-    def position(self, name: str) -> int:
-        """Return the place of a column."""
-        return self._positions[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._positions
-
-    @lazy
-    def _positions(self) -> dict[str, int]:
+    def places(self) -> dict[str, int]:
+        """Where each column stands."""
         return {name: at for at, name in enumerate(self.names)}
+
+    # What the columns hold; where they come in blocks, each answer is a pass over those columns
 
     def column(self, name: str) -> Any:
         """Return a column's values, an array or a pyarrow column."""
-        return self.columns.column(self.position(name))
+        at = self.places[name]
+        if self.in_blocks:
+            return column_of(joined(self._read([at])), 0)
+        return column_of(self.data, at)
+
+    def look(self, at: int) -> ColumnLook:
+        """Find out what a column holds."""
+        if self.in_blocks:
+            return self._looks[at]
+        # Of a sparse column without values all are zero.
+        is_sparse = sp.issparse(self.data)
+        return ColumnLook() if is_sparse else look_at(column_of(self.data, at), self.names[at])
+
+    def gaps(self, columns: Sequence[int]) -> Gaps:
+        """Count missing values and infinities, of the columns that have any."""
+        total: Gaps = {}
+        for block, places in self.parts(columns):
+            found = gaps_in(block, places)
+            for column, place in zip(columns, places):
+                if place in found:
+                    before = total.get(column, (0, 0))
+                    total[column] = before[0] + found[place][0], before[1] + found[place][1]
+        return dict(sorted(total.items()))
+
+    def rows_with_gaps(self, columns: Iterable[int]) -> NDArray[np.bool_]:
+        """Return which rows have a missing or infinite value in these columns."""
+        columns = list(columns)
+        if not columns:
+            return np.zeros(self.n_rows, dtype=bool)
+        return np.concatenate([rows_with_gaps(*part) for part in self.parts(columns)])
+
+    def parts(self, columns: Sequence[int]) -> Iterator[tuple[Any, Sequence[int]]]:
+        """Yield blocks, and where each has these columns."""
+        if not self.in_blocks:
+            yield self.data, columns
+        elif len(columns):
+            for block in self._read(list(columns)):
+                yield block, range(len(columns))
+
+    def _read(self, columns: Sequence[int] | None) -> Generator[Any, None, None]:
+        """Yield the blocks of a source, and count them."""
+        for block in self.data.blocks(columns):
+            vars(self)["bytes_looked_at"] = self.bytes_looked_at + bytes_of(block)
+            yield block
+
+    @lazy
+    def _looks(self) -> list[ColumnLook]:
+        """Look at the first block, and at others as far as it left something open."""
+        looks = [ColumnLook() for _ in self.names]
+        with closing(self._read(None)) as blocks:
+            for block in blocks:
+                self._look(looks, block, range(len(looks)))
+                break
+            else:
+                raise ShapeError("there should be blocks with rows to select from; there are none.")
+        asked = [at for at, look in enumerate(looks) if look.is_open]
+        with closing(self._read(asked)) as blocks:
+            for number, block in enumerate(blocks if asked else ()):
+                if number and not self._look(looks, block, asked):
+                    break
+        return looks
+
+    def _look(self, looks: Sequence[ColumnLook], block: Any, asked: Sequence[int]) -> bool:
+        """Look at columns of a block; whether any is still open."""
+        for k, at in enumerate(asked):
+            if looks[at].is_open:
+                looks[at].add(column_of(block, k), self.names[at])
+        return any(looks[at].is_open for at in asked)
+
+    # The target
 
     def find_target(self, target: Any) -> Any:
         """Return the names of the target's columns, or its values.
@@ -180,7 +248,7 @@ class Dataset:
         if isinstance(target, (list, tuple)) and len(target) == 1 and isinstance(target[0], str):
             target = target[0]
         asked = response_columns(target, self.names)
-        unknown = [name for name in asked if name not in self]
+        unknown = [name for name in asked if name not in self.places]
         if not unknown:
             return target
         if self.target is not None and target in (self.target_name, *_USUAL_TARGETS):
@@ -211,35 +279,29 @@ class Dataset:
         own = task == "auto" and self.find_target(target) is self.target
         return self.task if own else task
 
+    # Parts of the table
+
     def take_rows(self, rows: NDArray[np.bool_]) -> Dataset:
         """Return the rows where a mask is True, of the target's values too."""
         target = self.target[rows] if isinstance(self.target, np.ndarray) else self.target
         return replace(self, data=take_rows(self.data, rows), target=target)
 
     def without(self, drop: Collection[str]) -> Dataset:
-        """Return all columns but some, named as in `find_names`; several may have one name."""
-        if not drop:
-            return self
-        dropped = set(find_names(drop, self.names, "drop"))
-        kept = [at for at, name in enumerate(self.names) if name not in dropped]
-        if not kept:
-            raise ShapeError(f"`drop` should leave columns; it names all of `{self.name}`.")
-        names = [self.names[at] for at in kept]
-        gone = (*self.dropped, *(name for name in self.names if name in dropped))
-        return replace(self, data=take_columns(self.data, kept), names=names, dropped=gone)
+        """Return all columns but some, named as in `find_names`; several may have one name.
 
-    def reordered(self, columns: Sequence[int]) -> Dataset:
-        """Return all columns in another order."""
-        if list(columns) == list(range(len(self.names))):
-            return self
-        names = [self.names[at] for at in columns]
-        return replace(self, data=take_columns(self.data, columns), names=names)
-
-    def checked(self) -> Dataset:
-        """Return the table itself, having seen that it has rows, and names that are unique."""
-        if not self.in_blocks and not self.n_rows:  # blocks are checked when they are read
+        What is left should have rows, and names that are unique.
+        """
+        rest = self
+        if drop:
+            dropped = set(find_names(drop, self.names, "drop"))
+            kept = [at for at, name in enumerate(self.names) if name not in dropped]
+            if not kept:
+                raise ShapeError(f"`drop` should leave columns; it names all of `{self.name}`.")
+            gone = (*self.dropped, *(name for name in self.names if name in dropped))
+            rest = replace(self.reordered(kept), dropped=gone)
+        if not rest.in_blocks and not rest.n_rows:  # blocks are checked when they are read
             raise ShapeError(f"`{self.name}` should hold rows; it has none.")
-        twice = [name for name, count in Counter(self.names).items() if count > 1]
+        twice = [name for name, count in Counter(rest.names).items() if count > 1]
         if twice:
             remedy = "Rename the columns, or drop them"
             if self.text is not None and self.text.header:
@@ -248,7 +310,14 @@ class Dataset:
                 f"`{self.name}` should have a name of its own for each column; "
                 f"{listing(twice)} occurs more than once. {remedy}."
             )
-        return self
+        return rest
+
+    def reordered(self, columns: Sequence[int]) -> Dataset:
+        """Return these columns, in this order."""
+        if list(columns) == list(range(len(self.names))):
+            return self
+        names = [self.names[at] for at in columns]
+        return replace(self, data=take_columns(self.data, columns), names=names)
 
 
 def find_names(given: Iterable[str], names: Sequence[str], option: str) -> list[str]:

@@ -14,7 +14,7 @@ from orthoselect.errors import InputError, listing
 from orthoselect.lazy import lazy
 from orthoselect.matrix.passes import ReadingProgress
 from orthoselect.read.arrow import ArrowPart, ParquetPart, cast_column, load_pyarrow, row_bytes
-from orthoselect.read.dataset import TextOptions
+from orthoselect.read.dataset import TextOptions, check_unused
 from orthoselect.read.paths import (
     TOLD_SUFFIXES,
     FoundFile,
@@ -215,7 +215,7 @@ def _parts(files: Sequence[FoundFile], format: str, options: TextOptions) -> lis
         several = len(files) > 1
         parts = [TextPart(path, format, options, among_others=several) for path in paths]
     else:
-        options.check_unused(f"`{paths[0]}` is read as {format}")
+        check_unused(options, f"`{paths[0]}` is read as {format}")
         if format not in ("parquet", "arrow"):
             raise InputError(
                 f"`{paths[0]}` should be Parquet, Arrow, Feather, CSV or TSV to be read with other "

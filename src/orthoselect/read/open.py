@@ -17,7 +17,7 @@ from orthoselect.errors import InputError
 from orthoselect.matrix.memory import count_bytes, free_memory, room_in_limits, say_bytes
 from orthoselect.matrix.threads import prepare_blas
 from orthoselect.read.arrow import ArrowPart, ParquetPart, load_pyarrow, read_arrow
-from orthoselect.read.dataset import Dataset, TextOptions
+from orthoselect.read.dataset import Dataset, TextOptions, check_unused
 from orthoselect.read.file_blocks import BLOCK_BYTES, FileBlocks
 from orthoselect.read.numpy_files import NpyBlocks, read_archive, read_array, read_libsvm
 from orthoselect.read.paths import (
@@ -160,7 +160,7 @@ def read_table(
         unsifted=True,
         files=_absolute(file.path for file in files),
     )
-    return dataset.without(drop).checked()
+    return dataset.without(drop)
 
 
 def read_source(
@@ -310,19 +310,19 @@ def _read_whole(
     if _is_built_in(source):
         if format is not None:
             raise InputError(f"`format` is for files; `{source}` is a built-in data set. Omit it.")
-        text.check_unused(f"`{source}` is a built-in data set")
-        return _read_built_in(str(source)).without(drop).checked()
+        check_unused(text, f"`{source}` is a built-in data set")
+        return _read_built_in(str(source)).without(drop)
     content = read_content(source, BUILT_IN, most)
     format = format or _format_of(source, content)
     if format in (*_TEXT, "text"):
         dataset = read_text(content, format, text)
     else:
-        text.check_unused(f"`{content.name}` is read as {format}")
+        check_unused(text, f"`{content.name}` is read as {format}")
         with naming(content.name, format):
             dataset = dict(_READERS.values())[format](content, format)
     name = STANDARD_INPUT if source == "-" else Path(source).name
     dataset = replace(dataset, name=name, files=_absolute(files_of(source)))
-    return dataset.without(drop).checked()
+    return dataset.without(drop)
 
 
 def _is_built_in(source: Any) -> bool:

@@ -75,7 +75,7 @@ def write_columns(
     ['petal width (cm),species', '0.2,setosa']
     >>> folder.cleanup()
     """
-    unknown = [name for name in columns if name not in dataset]
+    unknown = [name for name in columns if name not in dataset.places]
     if unknown:
         raise UnknownColumnError("columns", unknown, dataset.names)
     format = output_format(dataset, path)
@@ -156,7 +156,7 @@ class _Chosen:
                 f"the target should have a value for each of the {dataset.n_rows} rows; it has "
                 f"{len(self.target)}."
             )
-        places = [dataset.position(name) for name in names]
+        places = [dataset.places[name] for name in names]
         self.sparse = sp.csr_array(dataset.data)[:, places] if sp.issparse(dataset.data) else None
         self.n_rows = dataset.n_rows
         self.indices = _indices(dataset, names)
@@ -379,7 +379,7 @@ def _checked(column: Any, formulas: Formulas) -> Any:
 def _tables(dataset: Dataset, columns: Sequence[str]) -> Iterator[Any]:
     """Yield the blocks as pyarrow tables of plain columns."""
     pa = load_pyarrow()
-    for block in dataset.data.blocks([dataset.position(name) for name in columns]):
+    for block in dataset.data.blocks([dataset.places[name] for name in columns]):
         if isinstance(block, np.ndarray):
             yield pa.table([np.ascontiguousarray(c) for c in block.T], names=list(columns))
         else:  # categories of one block may be unlike those of the next
