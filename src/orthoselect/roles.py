@@ -37,6 +37,7 @@ from orthoselect.read import (
     why_not_whole,
 )
 
+_WORDS = ("from_dtype", "all")  # said of all columns as `categorical_features`
 ColumnSpec = Any  # names, indices or a boolean mask; one of them may stand alone
 
 
@@ -105,7 +106,8 @@ def find_roles(
     source = open_source(data, fewest_rows)
     names, unfit = source.names, []
     if isinstance(data, Dataset):
-        task, target = data.find_task(task, target), data.find_target(target)
+        target = data.find_target(target)
+        task = data.task if task == "auto" and target is data.target else task
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
     if isinstance(data, Dataset):
         if data.unsifted:
@@ -194,7 +196,7 @@ def _spoken_of(
     categorical: ColumnSpec,
 ) -> list[str]:
     """Return the columns that have a role, which are features whatever they hold."""
-    spec = None if _is_word(categorical) else categorical
+    spec = None if isinstance(categorical, str) and categorical in _WORDS else categorical
     columns = [find_columns(spec, names, "categorical_features"), *asked.values(), *groups.values()]
     return [names[column] for column in chain.from_iterable(columns)]
 
@@ -254,10 +256,9 @@ def set_apart(
     groups = find_groups(said["groups"], called)
     placed: dict[str, Any] = {"groups": groups or None}
     for argument in ("categorical_features", "include", "exclude"):
-        spec = said[argument]
-        if spec is not None and not (argument == "categorical_features" and _is_word(spec)):
-            within = {} if argument == "categorical_features" else groups
-            spec = find_columns(spec, called, argument, within)
+        spec, of_features = said[argument], argument == "categorical_features"
+        if spec is not None and not (of_features and isinstance(spec, str) and spec in _WORDS):
+            spec = find_columns(spec, called, argument, {} if of_features else groups)
         placed[argument] = spec
     return X, y, names, placed
 
@@ -268,11 +269,6 @@ def as_values(y: Any) -> Any:
         return np.array([y])
     has_text = isinstance(y, (list, tuple)) and any(isinstance(value, str) for value in y)
     return np.array(y, dtype=object) if has_text else y
-
-
-def _is_word(spec: Any) -> bool:
-    """Whether a word is said of all columns, and none is named."""
-    return isinstance(spec, str) and spec in ("from_dtype", "all")
 
 
 def _categorical(
@@ -422,15 +418,11 @@ def _groups_from_labels(labels: list[Any], names: Sequence[str]) -> dict[str, li
     for column, label in enumerate(labels):
         if not isinstance(label, Hashable):
             raise InputError(f"`groups` should hold names or numbers as labels; got {label!r}.")
-        if not _is_gap(label):
+        # What is missing says that its column stands on its own.
+        is_gap = label is None or type(label).__name__ == "NAType"
+        if not (is_gap or (isinstance(label, (float, np.floating)) and label != label)):
             found.setdefault(str(label), []).append(column)
     return found
-
-
-def _is_gap(label: Any) -> bool:
-    """Whether a label says that its column stands on its own."""
-    gap = label is None or type(label).__name__ == "NAType"
-    return gap or (isinstance(label, (float, np.floating)) and bool(label != label))
 
 
 def check_one_role(

@@ -127,7 +127,8 @@ def select(
     criterion = chosen.make(general, **options)
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
     data = find_table(data, memory)
-    check_blocks(data, chosen)
+    if not criterion.takes_blocks:
+        check_blocks(data, chosen)
     given = {**general, "include": include, "exclude": exclude}
     given["keep_whole_weights"] = criterion.keeps_whole_weights
     with single_threaded_blas():

@@ -39,7 +39,6 @@ from orthoselect.read import (
     read_target,
     why_not_whole,
 )
-from orthoselect.read.survey import OpenedBlock
 from orthoselect.roles import check_has_rows, check_one_role, find_asked, find_columns, find_roles
 
 _COPIES = 4  # of the triangle, while it is worked on
@@ -415,12 +414,11 @@ def _take_in(
     weight: str | None,  # that of the weights, likewise
     memory: int | None,
     reduced: ReducedRows,
-    opened: OpenedBlock,
+    block: Block,
     y: Any,
     weights: Any,
 ) -> None:
     """Take a block in, where it is."""
-    block = opened.block
     if len(block.names) < len(names):
         block = _SomeColumns(block, wanted, names)
     y, weights = (y if target is None else target), (weights if weight is None else weight)

@@ -4,10 +4,10 @@ In comes whatever users give as a table; out goes an `encode.Table`, with the re
 weights in a form that goes with it. The class to know is `Source` (`source.py`): a table that has
 been looked at but not read. In memory is one block.
 
-- `source.py`, `survey.py` read a table whole or in blocks, and `dask_*.py` where Dask has the rows;
+- `source.py`, `survey.py` read a table whole or in blocks, and `dask_source.py` on Dask;
   `open_source` asks what kind of table it is; nobody else does.
-- `block.py` and `target.py` know arrays, sparse matrices and dataframes; `row_blocks.py` has tables
-  that come in blocks of rows, and parts of them.
+- `block.py` knows arrays, sparse matrices and dataframes, `survey.py` the response too;
+  `row_blocks.py` has tables that come in blocks of rows, and parts of them.
 - `dataset.py`, `columns.py`, `clean.py`: what a file holds besides features, and leaving it out.
 - `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds and opens them,
   `file_blocks.py` makes many of them one table, `write.py` writes.
@@ -29,13 +29,7 @@ from orthoselect.read.open import (
     read_source,
     read_table,
 )
-from orthoselect.read.row_blocks import (
-    ColumnsOf,
-    RowBlocks,
-    check_block_names,
-    is_path,
-    response_columns,
-)
+from orthoselect.read.row_blocks import RowBlocks, check_block_names, is_path, response_columns
 from orthoselect.read.source import (
     Source,
     find_file,
@@ -46,7 +40,7 @@ from orthoselect.read.source import (
     open_source,
     why_not_whole,
 )
-from orthoselect.read.target import numbers_of, read_target
+from orthoselect.read.survey import numbers_of, read_target
 from orthoselect.read.write import (
     check_output,
     output_format,
@@ -59,7 +53,6 @@ __all__ = [
     "FORMATS",
     "SUFFIXES",
     "Block",
-    "ColumnsOf",
     "Dataset",
     "FileBlocks",
     "NpyBlocks",

@@ -39,6 +39,8 @@ class Block(ABC):
 
     names: Sequence[str]
     n_rows: int
+    place = "the table"  # what to call it in an error
+    nbytes = 0  # that were read for it in a pass
     is_array = False  # whether a look at some columns is a copy of them
 
     def categorical_columns(self) -> set[int]:
@@ -289,7 +291,14 @@ class FrameBlock(Block):
     def numeric(self, columns: NDArray[np.intp]) -> NDArray:
         for column in columns.tolist():
             if not self._kinds[column].may_be_numbers:
-                raise self._no_numbers(column)
+                dtype: Any = self._kinds[column].dtype
+                if dtype == nw.Unknown:
+                    native = self._series(column).to_native()
+                    dtype = getattr(native, "dtype", getattr(native, "type", "Unknown"))
+                raise InputError(
+                    f"column `{self.names[column]}` should hold numbers; it is {dtype}. Convert "
+                    f"it, name it in `exclude` or, if it holds labels, in `categorical_features`."
+                )
         kinds = {self._kinds[column] for column in columns.tolist()}
         dtype = next(iter(kinds)).floating if len(kinds) == 1 else None
         if dtype is not None and self._arrow is not None:
@@ -305,8 +314,8 @@ class FrameBlock(Block):
 
     def checksums(self, rows: slice, weights: Bits) -> Sums:
         sums = np.zeros(len(self.names), dtype=np.uint64)
-        numbers = [c for c, kind in enumerate(self._kinds) if _is_plain_number(kind.dtype)]
-        others = [c for c, kind in enumerate(self._kinds) if not _is_plain_number(kind.dtype)]
+        numbers = [c for c, kind in enumerate(self._kinds) if kind.is_plain]
+        others = [c for c, kind in enumerate(self._kinds) if not kind.is_plain]
         some = self._some_numbers(numbers, rows) if numbers else np.zeros((len(weights), 0))
         if some.dtype.kind in "fiu":
             sums[numbers] = sums_of_numbers(some, weights)
@@ -333,22 +342,17 @@ class FrameBlock(Block):
     def _series(self, column: int) -> nw.Series:
         return self._frame.get_column(self._labels[column])
 
-    def _no_numbers(self, column: int) -> InputError:
-        dtype: Any = self._kinds[column].dtype
-        if dtype == nw.Unknown:
-            native = self._series(column).to_native()
-            dtype = getattr(native, "dtype", getattr(native, "type", "Unknown"))
-        return InputError(
-            f"column `{self.names[column]}` should hold numbers; it is {dtype}. Convert it, "
-            f"name it in `exclude` or, if it holds labels, in `categorical_features`."
-        )
-
     def _collect(self, columns: NDArray[np.intp]) -> NDArray:
         """Copy columns of unlike dtypes into one array."""
         places: dict[_Kind, list[int]] = {}
         for k, column in enumerate(columns.tolist()):
             places.setdefault(self._kinds[column], []).append(k)
-        dtype = _common_dtype({kind.dtype for kind in places})
+        kinds = {kind.dtype for kind in places}
+        small = [dtype for kind, dtype in _INTEGERS.items() if any(kind == k for k in kinds)]
+        exact = all(kind in _EXACT_IN_FLOAT32 for kind in kinds)
+        dtype = np.dtype(np.float32 if exact else np.float64)
+        if small and len(small) == len(kinds):
+            dtype = np.result_type(*small)
         result = np.empty((self.n_rows, len(columns)), dtype, order="F")
         for kind, at in places.items():
             # One by one takes long, with a series of narwhals for each; pyarrow's own do not.
@@ -389,6 +393,7 @@ class _Kind:
     as_objects: bool
     may_be_numbers: bool
     in_numpy: bool
+    is_plain: bool  # an array of floats or integers in NumPy
     floating: Any  # the NumPy dtype of floating numbers, None of others
     precision: float  # the relative rounding; whole numbers are as if they were float64
 
@@ -402,6 +407,7 @@ def _kind_of(dtype: Any) -> _Kind:
         as_objects=as_objects,
         may_be_numbers=dtype.is_numeric() or dtype == nw.Boolean or as_objects,
         in_numpy=dtype not in _NOT_IN_NUMPY,
+        is_plain=type(dtype) in _PLAIN_NUMBERS,
         floating=floating,
         precision=float(np.finfo(floating or np.float64).eps),
     )
@@ -428,18 +434,6 @@ _NOT_IN_NUMPY = (nw.Decimal, nw.Int128, nw.UInt128)
 
 def _places(rows: slice) -> NDArray[np.intp]:
     return np.arange(rows.start, rows.stop, rows.step)
-
-
-def _is_plain_number(kind: Any) -> bool:
-    """Whether a column of this type is an array of floats or integers in NumPy."""
-    return type(kind) in _PLAIN_NUMBERS  # asked for every column of every block
-
-
-def _common_dtype(kinds: set[Any]) -> np.dtype:
-    small = [dtype for kind, dtype in _INTEGERS.items() if any(kind == k for k in kinds)]
-    if len(small) == len(kinds) and small:
-        return np.result_type(*small)
-    return np.dtype(np.float32 if all(k in _EXACT_IN_FLOAT32 for k in kinds) else np.float64)
 
 
 def _plain_numbers(series: nw.Series) -> NDArray:

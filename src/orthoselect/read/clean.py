@@ -50,7 +50,15 @@ def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
     """
     found = dataset.find_target(target)
     named = response_columns(found, dataset.names)
-    _check_target(dataset, found, named)
+    targets = {name: dataset.look(dataset.places[name]) for name in named}
+    if isinstance(found, np.ndarray) and found.ndim == 1:
+        targets[dataset.target_name or "y"] = look_at(found, "")
+    for called, look in targets.items():
+        if look.reason is not None:
+            raise InputError(
+                f"the target should hold classes or numbers; `{called}` holds none of these "
+                f"({look.reason}). Name another column."
+            )
     skip = {*keep, *named, *dataset.left_out}
     looks = {name: dataset.look(at) for at, name in enumerate(dataset.names) if name not in skip}
     numbers = {name: look.numbers for name, look in looks.items() if look.numbers}
@@ -69,18 +77,6 @@ def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
     return replace(dataset, unsifted=False) if dataset.unsifted else dataset
 
 
-def _check_target(dataset: Dataset, target: Any, named: list[str]) -> None:
-    looks = {name: dataset.look(dataset.places[name]) for name in named}
-    if isinstance(target, np.ndarray) and target.ndim == 1:
-        looks[dataset.target_name or "y"] = look_at(target, "")
-    for called, look in looks.items():
-        if look.reason is not None:
-            raise InputError(
-                f"the target should hold classes or numbers; `{called}` holds none of these "
-                f"({look.reason}). Name another column."
-            )
-
-
 def check_varies(dataset: Dataset, target: Any) -> None:
     """Raise for a target that is the same in all rows, of which `select` would only warn."""
     found = dataset.find_target(target)
@@ -93,24 +89,18 @@ def check_varies(dataset: Dataset, target: Any) -> None:
         called = dataset.target_name or "target"
         columns = [(called, [values]) for values in np.atleast_2d(np.asarray(found).T)]
     for called, blocks in columns:
-        held = _first_values(blocks)
+        held: set[Any] = set()
+        for values in blocks:
+            if not isinstance(values, np.ndarray):
+                values = np.array(values.unique().to_pylist(), dtype=object)
+            held.update((values if values.dtype == object else np.unique(values)).tolist())
+            if len(held) > 1:
+                break
         if len(held) == 1:
             raise InputError(
                 f"the target `{called}` should have at least two classes or unlike numbers; every "
                 f"row has {held.pop()!r}. Choose another `target`, or more rows."
             )
-
-
-def _first_values(blocks: Iterable[Any]) -> set[Any]:
-    """Return the values of the blocks of a column, as far as there are two."""
-    held: set[Any] = set()
-    for values in blocks:
-        if not isinstance(values, np.ndarray):
-            values = np.array(values.unique().to_pylist(), dtype=object)
-        held.update((values if values.dtype == object else np.unique(values)).tolist())
-        if len(held) > 1:
-            break
-    return held
 
 
 def drop_missing(

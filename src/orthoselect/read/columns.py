@@ -160,7 +160,11 @@ class ColumnLook:
             self._add_numbers(column)
         self._n_rows += len(column)
         if self._may_be_dates and len(values):
-            self._may_be_dates = not is_array and _all_are_dates(values)
+            self._may_be_dates = not is_array and _DATE.search(values[0].as_py()) is not None
+        if self._may_be_dates and len(values):
+            import pyarrow.compute as pc
+
+            self._may_be_dates = pc.all(pc.match_substring_regex(values, DATE)).as_py() is True
         if self._may_be_distinct:
             self._may_be_distinct = self._still_distinct(values)
         undecided = self._may_be_dates or self._may_be_distinct or self._may_be_numbers
@@ -245,14 +249,6 @@ def _texts(column: Any) -> list[str]:
 def _hashes(column: Any) -> NDArray[np.int64]:
     values = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
     return np.fromiter(map(hash, values), np.int64, len(values))
-
-
-def _all_are_dates(column: Any) -> bool:
-    import pyarrow.compute as pc
-
-    if not _DATE.search(column[0].as_py()):
-        return False
-    return pc.all(pc.match_substring_regex(column, DATE)).as_py() is True
 
 
 def _reason_by_type(kind: Any, name: str) -> str | None:

@@ -267,18 +267,6 @@ class Dataset:
                 f"stands apart from its columns. Name it alone, or make one table of both."
             )
 
-    def find_task(self, task: str, target: Any) -> str:
-        """Return the task that was asked for, or that of the source's own target.
-
-        Examples
-        --------
-        >>> counts = Dataset(np.eye(2), ["a", "b"], target=np.array([7, 9]), task="regression")
-        >>> counts.find_task("auto", "y"), counts.find_task("auto", "a")
-        ('regression', 'auto')
-        """
-        own = task == "auto" and self.find_target(target) is self.target
-        return self.task if own else task
-
     # Parts of the table
 
     def take_rows(self, rows: NDArray[np.bool_]) -> Dataset:

@@ -104,8 +104,7 @@ class FileBlocks:
     ) -> None:
         check_block_rows(block_rows)
         files = find_files(source)
-        self.format = _format_of(files, format)
-        self.parts = _parts(files, self.format, options or TextOptions())
+        self.format, self.parts = _open_parts(files, format, options or TextOptions())
         own = set(self.parts[0].names)
         # What folders add to each file.
         self._added = {k: values for k, values in partition_values(files).items() if k not in own}
@@ -125,14 +124,26 @@ class FileBlocks:
 
     @lazy
     def schema(self) -> Any:
-        """Names and types of all columns."""
-        pa = load_pyarrow()
-        schema = joined_schema(self.parts)
+        """Names and types of all columns, which hold the values of all files."""
+        pa, kinds = load_pyarrow(), []
+        for name in self.parts[0].names:
+            kind, settled_by = self.parts[0].schema.field(name).type, self.parts[0].path
+            for part in self.parts[1:]:
+                other = part.schema.field(name).type
+                both = kind if other == kind else _common(kind, other)
+                if both is None:
+                    raise InputError(
+                        f"all files should hold the same kind of values in a column; `{name}` is "
+                        f"{kind} in `{settled_by}` and {other} in `{part.path}`. Convert it, or "
+                        f"leave the column out of the files."
+                    )
+                if both != kind:
+                    kind, settled_by = both, part.path
+            kinds.append((name, kind))
         for name, values in self._added.items():
             whole = any(isinstance(value, int) for value in values)
-            kind = pa.int64() if whole else pa.dictionary(pa.int32(), pa.string())
-            schema = schema.append(pa.field(name, kind))
-        return schema
+            kinds.append((name, pa.int64() if whole else pa.dictionary(pa.int32(), pa.string())))
+        return pa.schema(kinds)
 
     @lazy
     def block_rows(self) -> int:
@@ -190,30 +201,28 @@ class FileBlocks:
         return listing(part.path for part in self.parts[first : last + 1])
 
 
-def _format_of(files: Sequence[FoundFile], given: str | None) -> str:
-    """Return the format that all files have."""
-    first = block_format(files[0].path, given)
-    for file in files:
-        found = block_format(file.path, given)
+def _open_parts(
+    files: Sequence[FoundFile], given: str | None, options: TextOptions
+) -> tuple[str, list[Part]]:
+    """Return the format that all files have, and the files as parts of a table."""
+    paths = [file.path for file in files]
+    first = block_format(paths[0], given)
+    for path in paths:
+        found = block_format(path, given)
         if found is None:
             raise InputError(
-                f"`{file.path}` should end in one of {TOLD_SUFFIXES}, to be read with other files "
-                f"or in blocks of rows."
+                f"`{path}` should end in one of {TOLD_SUFFIXES}, to be read with other files or in "
+                f"blocks of rows."
             )
         if found != first:
             raise InputError(
-                f"all files should be of one format; `{files[0].path}` is {first}, `{file.path}` "
-                f"is {found}. Name files of one format, for example by a pattern."
+                f"all files should be of one format; `{paths[0]}` is {first}, `{path}` is {found}. "
+                f"Name files of one format, for example by a pattern."
             )
-    return str(first)
-
-
-def _parts(files: Sequence[FoundFile], format: str, options: TextOptions) -> list[Part]:
-    paths = [file.path for file in files]
-    parts: list[Part]
+    format, parts = str(first), list[Part]()
     if format in ("csv", "tsv"):
         several = len(files) > 1
-        parts = [TextPart(path, format, options, among_others=several) for path in paths]
+        parts += [TextPart(path, format, options, among_others=several) for path in paths]
     else:
         check_unused(options, f"`{paths[0]}` is read as {format}")
         if format not in ("parquet", "arrow"):
@@ -221,9 +230,9 @@ def _parts(files: Sequence[FoundFile], format: str, options: TextOptions) -> lis
                 f"`{paths[0]}` should be Parquet, Arrow, Feather, CSV or TSV to be read with other "
                 f"files or in blocks of rows; it is {format}."
             )
-        parts = [ParquetPart(p) if format == "parquet" else ArrowPart(p) for p in paths]
+        parts += [ParquetPart(p) if format == "parquet" else ArrowPart(p) for p in paths]
     check_same_columns(parts)
-    return parts
+    return format, parts
 
 
 def check_same_columns(parts: Sequence[Part]) -> None:
@@ -278,26 +287,6 @@ def recut(tables: Iterator[Any], n_rows: int) -> Iterator[Any]:
             count += table.num_rows
     if held:
         yield pa.concat_tables(held)
-
-
-def joined_schema(parts: Sequence[Part]) -> Any:
-    """Return the schema that holds the values of all files, in the order of the first."""
-    kinds = []
-    for name in parts[0].names:
-        kind, settled_by = parts[0].schema.field(name).type, parts[0].path
-        for part in parts[1:]:
-            other = part.schema.field(name).type
-            both = kind if other == kind else _common(kind, other)
-            if both is None:
-                raise InputError(
-                    f"all files should hold the same kind of values in a column; `{name}` is "
-                    f"{kind} in `{settled_by}` and {other} in `{part.path}`. Convert it, or leave "
-                    f"the column out of the files."
-                )
-            if both != kind:
-                kind, settled_by = both, part.path
-        kinds.append((name, kind))
-    return load_pyarrow().schema(kinds)
 
 
 def _common(one: Any, other: Any) -> Any:

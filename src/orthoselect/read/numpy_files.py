@@ -188,7 +188,15 @@ class _Archive:
 
     def _named(self, key: str, X: Any) -> Dataset:
         """Return a matrix with the names of its columns."""
-        names = self._feature_names(X.shape[1])
+        names: Sequence[str] = NumberedNames(X.shape[1])
+        called = next((name for name in _NAMES if name in self), None)
+        if called is not None:
+            names = self[called].ravel().astype(str).tolist()
+            if len(names) != X.shape[1]:
+                raise ShapeError(
+                    f"`{called}` in `{self._name}` should name {X.shape[1]} columns; it has "
+                    f"{len(names)} names."
+                )
         if X.dtype.kind in "US":
             return _columns_dataset({name: X[:, j] for j, name in enumerate(names)})
         if X.dtype.kind not in "fiub":
@@ -196,17 +204,6 @@ class _Archive:
                 f"`{key}` in `{self._name}` should hold numbers or text; its dtype is {X.dtype}."
             )
         return Dataset(X, names)
-
-    def _feature_names(self, n: int) -> Sequence[str]:
-        called = next((name for name in _NAMES if name in self), None)
-        if called is None:
-            return NumberedNames(n)
-        names = self[called].ravel()
-        if len(names) != n:
-            raise ShapeError(
-                f"`{called}` in `{self._name}` should name {n} columns; it has {len(names)} names."
-            )
-        return names.astype(str).tolist()
 
     def _table(self) -> Dataset:
         """Return arrays of one dimension and equal length as columns, or a lone matrix."""
@@ -236,15 +233,18 @@ def read_libsvm(content: Content, format: str) -> Dataset:
     from sklearn.datasets import load_svmlight_file
 
     with content.open() as file:
-        end = _unfinished(file)
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 100))
+        end = file.read()
+        file.seek(0)
         X, y = load_svmlight_file(file, zero_based=True)
     first = 0 if X.shape[1] and X[:, [0]].nnz else 1  # counted from 1, as most files are
     if not X.shape[0] or X.shape[1] <= first:
         raise InputError(
             f"`{content.name}` should hold lines such as `1 3:0.5 7:1`; it has none with a value."
         )
-    if end is not None:
-        warn(CutShortWarning(content.name, end))
+    if end.strip() and not end.endswith((b"\n", b"\r")):  # its `1:0.` may have been `1:0.53`
+        warn(CutShortWarning(content.name, end.split()[-1].decode(errors="replace")))
     is_whole = (np.abs(y) < 2.0**53) & (y == np.rint(y))  # classes are 1 and 2, not 1.0 and 2.0
     return Dataset(
         sp.csr_array(X[:, first:]),
@@ -253,17 +253,6 @@ def read_libsvm(content: Content, format: str) -> Dataset:
         target_name="target",
         format=format,
     )
-
-
-def _unfinished(file: BinaryIO) -> str | None:
-    """Return the last entry of a file that does not end with a newline: `1:0.53` may be `1:0.`."""
-    size = file.seek(0, os.SEEK_END)
-    file.seek(max(0, size - 100))
-    end = file.read()
-    file.seek(0)
-    if not end.strip() or end.endswith((b"\n", b"\r")):
-        return None
-    return end.split()[-1].decode(errors="replace")
 
 
 class NpyBlocks:

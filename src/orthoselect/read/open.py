@@ -54,16 +54,7 @@ _READERS = {
 _READABLE = {".csv": "csv", ".tsv": "tsv", **{key: name for key, (name, _) in _READERS.items()}}
 FORMATS = tuple(dict.fromkeys(_READABLE.values()))
 # What is written: of arrays, archives, which have room for the names and the target.
-SUFFIXES = {
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-    ".feather": "feather",
-    ".arrow": "arrow",
-    ".npz": "npz",
-    ".svm": "libsvm",
-    ".libsvm": "libsvm",
-}
+SUFFIXES = {key: name for key, name in _READABLE.items() if name != "npy"}
 _TEXT = ("csv", "tsv")
 _COPIES = 3  # of a table in memory: as it is stored, as one array, and what is worked on
 _PACKED = 6  # bytes in memory for a byte of a compressed file

@@ -135,7 +135,13 @@ def _found_by(item: str | Path, base: Path | None) -> list[FoundFile]:
         base = base or Path(*path.parts[:wild])
     else:
         files, base = [path], base or path.parent
-    return [FoundFile(file, _partition(file, base)) for file in files]
+    found = []
+    for file in files:
+        folders = Path(os.path.relpath(file.parent, base)).parts
+        pairs = [part.split("=", 1) for part in folders if "=" in part]
+        values = {unquote(key): None if v == _NO_VALUE else unquote(v) for key, v in pairs}
+        found.append(FoundFile(file, values))
+    return found
 
 
 def _tables_below(folder: Path) -> list[Path]:
@@ -146,13 +152,6 @@ def _tables_below(folder: Path) -> list[Path]:
         plain = (Path(place, name) for name in names if name[0] not in "._")
         files += [path for path in plain if split_suffix(path)[0] in BLOCK_SUFFIXES]
     return sorted(files)
-
-
-def _partition(file: Path, base: Path) -> dict[str, str | None]:
-    """Return the keys and values that the folders of a file are called by."""
-    folders = Path(os.path.relpath(file.parent, base)).parts
-    pairs = [part.split("=", 1) for part in folders if "=" in part]
-    return {unquote(key): None if text == _NO_VALUE else unquote(text) for key, text in pairs}
 
 
 def partition_values(files: Sequence[FoundFile]) -> dict[str, list[int | str | None]]:

@@ -25,9 +25,11 @@ to agree.
 
 from __future__ import annotations
 
+import math
 import sys
 import weakref
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from numbers import Integral
@@ -39,7 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode import NumberedNames
-from orthoselect.errors import InputError, listing
+from orthoselect.errors import InputError, ShapeError, listing
 from orthoselect.matrix.checksums import ChecksumHistory
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.matrix.passes import ReadingProgress
@@ -281,6 +283,73 @@ class PartitionedTable(ABC):
     @abstractmethod
     def partitions(self, columns: Sequence[int] | None) -> list[Any]:
         """Return what a task is given of each partition, with some columns or with all."""
+
+
+class DaskTable(PartitionedTable):
+    """A `dask.array.Array` or `dask.dataframe.DataFrame`, maybe with other names."""
+
+    def __init__(
+        self, data: Any, memory: int | None = None, names: Sequence[str] | None = None
+    ) -> None:
+        self._data, self.memory = data, memory
+        self._is_frame = hasattr(data, "columns")
+        if not self._is_frame and getattr(data, "ndim", 0) != 2:
+            ndim = getattr(data, "ndim", None)
+            got = "" if ndim is None else f" of {ndim} dimension(s)"
+            raise ShapeError(
+                f"a Dask table should be a DataFrame, or an Array of two dimensions; got "
+                f"{type(data).__name__}{got}. Use `to_frame()`, or `reshape`."
+            )
+        self.names: Sequence[str]
+        if names is not None:
+            self.names = names
+        elif not self._is_frame:
+            self.names = NumberedNames(data.shape[1])
+        else:
+            self.names = [str(name) for name in data.columns]
+            twice = [name for name, count in Counter(self.names).items() if count > 1]
+            if twice:
+                raise InputError(
+                    f"columns should have names of their own; `{min(twice)}` occurs twice. Rename "
+                    f"one."
+                )
+        self.sizes: list[int] | None = None
+        if not self._is_frame and not any(math.isnan(size) for size in data.chunks[0]):
+            self.sizes = [int(size) for size in data.chunks[0]]
+
+    def reordered(self, columns: Sequence[int]) -> DaskTable:
+        """Return the same table with its columns in another order."""
+        names = [self.names[c] for c in columns]
+        if not self._is_frame:
+            return DaskTable(self._data[:, list(columns)], self.memory, names)
+        labels = list(self._data.columns)
+        return DaskTable(self._data[[labels[c] for c in columns]], self.memory, names)
+
+    def partitions(self, columns: Sequence[int] | None) -> list[Any]:
+        data = self._data
+        if self._is_frame:
+            labels = list(data.columns)
+            data = data if columns is None else data[[labels[c] for c in columns]]
+            return list(data.to_delayed())
+        data = data if columns is None else data[:, list(columns)]
+        # Not optimized: the same key would stand for two graphs, which schedulers warn of.
+        return list(data.rechunk({1: -1}).to_delayed(optimize_graph=False)[:, 0])
+
+
+class SplitTable(PartitionedTable):
+    """A source of blocks in parts, each of which is read by the task that works on it."""
+
+    def __init__(self, source: SourceOf) -> None:
+        parts = source.split()
+        # A part without rows has no blocks either, and would not even tell of its columns' types.
+        self._parts = [part for part in parts if part.n_rows] or parts
+        self.names = source.names
+        self.sizes = [part.n_rows for part in self._parts]
+        self.memory, self.progress = source.memory, source.progress
+        self.is_watched = source.is_watched
+
+    def partitions(self, columns: Sequence[int] | None) -> list[Any]:
+        return [part if columns is None else ColumnsOf(part, columns) for part in self._parts]
 
 
 def take_rows(data: Any, rows: NDArray[np.bool_]) -> Any:

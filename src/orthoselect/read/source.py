@@ -42,9 +42,11 @@ from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import map_blocks, read_table
 from orthoselect.read.row_blocks import (
     ColumnsOf,
+    DaskTable,
     OnDask,
     PartitionedTable,
     SourceOf,
+    SplitTable,
     as_asked,
     bytes_of,
     check_block_names,
@@ -56,8 +58,7 @@ from orthoselect.read.row_blocks import (
     response_columns,
     stored_at,
 )
-from orthoselect.read.survey import OpenedBlock, Survey, TableCoder
-from orthoselect.read.target import numbers_of, read_target
+from orthoselect.read.survey import Survey, TableCoder, numbers_of, read_target
 
 Total = TypeVar("Total")
 _FIRST_ROWS = 64
@@ -86,9 +87,9 @@ class Source:
         columns: Indices,
         along: Sequence[Rows | None],
     ) -> Total:
-        """Make one pass: ``add(total, block, *along)`` for each `OpenedBlock`; as `Passes.run`."""
+        """Make one pass: ``add(total, block, *along)`` for each `Block`; as `Passes.run`."""
         total = start()
-        add(total, OpenedBlock(self.first, "the table", 0), *along)
+        add(total, self.first, *along)
         return total
 
     def read(self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}) -> Table:
@@ -185,7 +186,7 @@ class BlockSource(Source):
         self._target: dict[int, TargetColumn] = {}
 
     def _walker(self) -> Passes:
-        """Return what walks over the blocks, each an `OpenedBlock`."""
+        """Return what walks over the blocks, each a `Block`."""
         return LocalPasses(self._open_all, self.n_rows or None, self._reading, self._place)
 
     def reordered(self, columns: Sequence[int]) -> BlockSource:
@@ -215,9 +216,10 @@ class BlockSource(Source):
             self._history = ChecksumHistory(period_of(first.n_rows))
         if self._is_watched:
             return
+        first.place = self._place(0, slice(0, first.n_rows))
         rows, walk = slice(0, first.n_rows), self._history.walk(np.arange(len(first.names)))
         names = first.names if self._data.names is None else self._data.names
-        check(walk, first, rows, names, self._place(0, rows))
+        check(walk, first, rows, names)
         walk.end(is_whole=False)
 
     @property
@@ -226,16 +228,8 @@ class BlockSource(Source):
         assert self._history is not None  # since the first look
         return self._history
 
-    def over_blocks(
-        self,
-        start: Callable[[], Total],
-        add: Callable[..., None],
-        merge: Callable[[Total, Total], Total],
-        *,
-        columns: Indices,
-        along: Sequence[Rows | None],
-    ) -> Total:
-        return self._passes.run(start, add, merge, columns=columns, along=along)
+    def over_blocks(self, *functions: Any, **how: Any) -> Any:
+        return self._passes.run(*functions, **how)
 
     def count_bytes_read(self, nbytes: int) -> None:
         self._reading.bytes += nbytes
@@ -250,7 +244,7 @@ class BlockSource(Source):
         labeled = sorted(categorical - skip)
         survey = self._survey(labeled, keep, skip)
         self._target = dict(zip(keep, survey.targets()))
-        coder = TableCoder.of(self.names, labeled, survey, skip, self.first)
+        coder = TableCoder(self.names, labeled, survey, skip, self.first)
         return BlockTable(
             n_rows=self.n_rows,
             names=self.names,
@@ -297,22 +291,22 @@ class BlockSource(Source):
                 return [c]
         return sorted(distinct, key=distinct.__getitem__, reverse=True)[:_MOST_ANCHORS]
 
-    def _open_all(self, columns: Indices | None) -> Iterator[OpenedBlock]:
+    def _open_all(self, columns: Indices | None) -> Iterator[Block]:
         """Yield the blocks that have rows, with some columns or all, looked at and checked."""
         start = number = 0
         asked = as_asked(columns, len(self.names))
         names = self.names if asked is None else [self.names[c] for c in asked]
         walk = self.history.walk(np.arange(len(self.names)) if asked is None else np.array(asked))
-        for block in self._data.blocks(asked):
-            opened = open_block(block, number, f"block {number} (from row {start} on)", names)
-            if opened.n_rows:  # dtypes of nothing tell nothing
-                rows = slice(start, start + opened.n_rows)
-                opened = replace(opened, place=self._place(number, rows))
+        for stored in self._data.blocks(asked):
+            block = open_block(stored, number, f"block {number} (from row {start} on)", names)
+            if block.n_rows:  # dtypes of nothing tell nothing
+                rows = slice(start, start + block.n_rows)
+                block.place = self._place(number, rows)
                 if not self._is_watched:
-                    check(walk, opened.block, rows, self.names, opened.place)
-                yield opened
-                del opened
+                    check(walk, block, rows, self.names)
+                yield block
                 start, number = rows.stop, number + 1
+            del block, stored
         walk.end()
 
     def _place(self, number: int, rows: slice) -> str:
@@ -321,9 +315,9 @@ class BlockSource(Source):
         return name_of_block(number, rows) + ("" if stored is None else f" of {stored}")
 
 
-def check(walk: ChecksumWalk, block: Block, rows: slice, names: Sequence[str], place: str) -> None:
+def check(walk: ChecksumWalk, block: Block, rows: slice, names: Sequence[str]) -> None:
     """Raise unless the next block, of these rows, is what it was in passes before."""
-    agreed = walk.agreed
+    agreed, place = walk.agreed, block.place
     odd = walk.add(rows.stop, checksums_of(block, rows.start, walk.period))
     if len(odd):
         if agreed < rows.start:  # blocks were cut otherwise, or are too many to be known one by one
@@ -349,13 +343,13 @@ def first_rows(block: Any) -> Any:
     return part_of(block, rows.tolist(), slice(None))
 
 
-def open_block(stored: Any, number: int, place: str, names: Sequence[str]) -> OpenedBlock:
+def open_block(stored: Any, number: int, place: str, names: Sequence[str]) -> Block:
     """Look at a block; it should have the columns of these names."""
     with naming(place):
         block = block_of(stored)
     check_block_names(names, block.names, number)
-    block.names = names
-    return OpenedBlock(block, place, bytes_of(stored))
+    block.names, block.place, block.nbytes = names, place, bytes_of(stored)
+    return block
 
 
 # Whatever users give as a table: nobody else asks what kind it is of
@@ -373,7 +367,7 @@ def find_table(data: Any, memory: int | str | None = None) -> Any:
     if memory is None:
         return data
     if is_dask(data):
-        return _dask().DaskTable(data, count_bytes(memory))
+        return DaskTable(data, count_bytes(memory))
     if isinstance(data, Dataset) and data.in_blocks:
         return replace(data, data=SourceOf(data.data, count_bytes(memory)))
     if is_block_source(data):
@@ -398,11 +392,11 @@ def open_source(data: Any, fewest_rows: int = 2) -> Source:
         return data
     stored = data.data if isinstance(data, Dataset) else data
     if isinstance(stored, OnDask):
-        return _dask().DaskSource(_dask().SplitTable(stored))
+        return _dask_source(SplitTable(stored))
     if is_dask(stored):
-        stored = _dask().DaskTable(stored)
+        stored = DaskTable(stored)
     if isinstance(stored, PartitionedTable):
-        return _dask().DaskSource(stored)
+        return _dask_source(stored)
     if is_block_source(stored):
         return BlockSource(stored)
     block = block_of(data)
@@ -450,12 +444,11 @@ def open_named(data: Any) -> Any:
         return BlockSource(NpyBlocks(data))
     data = find_table(data)
     if is_dask(data):
-        return _dask().DaskTable(data)
+        return DaskTable(data)
     return BlockSource(data) if is_block_source(data) else data
 
 
-def _dask() -> Any:
-    """Return the module of tables on Dask, which is a source of our kind."""
-    from orthoselect.read import dask_source
+def _dask_source(table: PartitionedTable) -> Source:
+    from orthoselect.read.dask_source import DaskSource  # which is a source of our kind
 
-    return dask_source
+    return DaskSource(table)

@@ -1,40 +1,141 @@
-"""The first pass over a table in blocks, and the tables that later passes make of its blocks.
+"""What has to be known of all rows before any can be worked on: the response, levels, their number.
 
-The first pass finds what has to be known of all rows before any can be worked on: the levels of
-categorical columns, the response, the number of rows. It reads those columns only.
+In memory that is the response, in NumPy terms. Of a table in blocks a first pass finds all of it,
+and reads those columns only; a `TableCoder` then makes tables of the blocks.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.encode import Labels, Table, TargetColumn
 from orthoselect.encode.labels import LevelsSeen
 from orthoselect.encode.response import check_finite
-from orthoselect.errors import InputError, NonFiniteError, listing
+from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError, listing
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.passes import naming
-from orthoselect.read.block import Block
-from orthoselect.read.target import read_target
+from orthoselect.read.block import Block, as_array, check_unique, series_objects, series_order
 
 
-@dataclass(frozen=True)
-class OpenedBlock:
-    """A block that has been looked at: what to call it, and how many bytes it takes."""
+def read_target(y: Any, n_rows: int, name: str = "y") -> list[TargetColumn]:
+    """Read the response: an array-like, a series or dataframe, or a sparse indicator matrix.
 
-    block: Block
-    place: str
-    nbytes: int
+    It is one column, or several side by side, of `n_rows` rows as X has; errors call it `name`.
+    """
+    if y is None:
+        raise InputError(
+            "This selector requires y to be passed, but the target y is None: "
+            "pass the classes or numbers to explain."
+        )
+    columns = _columns_of(y, name)
+    if not columns:
+        raise ShapeError(f"{name} should have at least one column; it has none.")
+    found = len(columns[0].values)
+    if found != n_rows:
+        about_names = ""
+        if len(columns) == 1 and found and isinstance(columns[0].values[0], str):
+            about_names = (
+                " Columns are named by a list of text in which each stands once; `fit` of a table "
+                "in memory takes values only."
+            )
+        raise ShapeError(
+            f"X and {name} should have the same number of rows (samples); X has {n_rows}, "
+            f"{name} has {found}.{about_names}"
+        )
+    return columns
 
-    @property
-    def n_rows(self) -> int:
-        """How many rows it has."""
-        return self.block.n_rows
+
+def numbers_of(column: Any, name: str = "the column") -> Any:
+    """Return a column of weights as an array; truth values are 0 and 1."""
+    if not isinstance(column, TargetColumn):
+        values = np.asarray(column)
+        if len(values) and isinstance(values[0], str):
+            raise InputError(
+                f"`sample_weight` should be a column of numbers; `{name}` holds text, for example "
+                f"{str(values[0])!r}."
+            )
+        return values
+    if column.levels is not None and set(column.levels) <= {False, True}:
+        return np.array(column.levels, dtype=bool)[column.values]
+    if not column.is_number:
+        raise InputError("`sample_weight` should be a column of numbers; it holds labels.")
+    return column.values
+
+
+def _columns_of(y: Any, name: str) -> list[TargetColumn]:
+    if isinstance(y, TargetColumn):  # read already, block by block
+        return [y]
+    if isinstance(y, list) and y and all(isinstance(column, TargetColumn) for column in y):
+        return y
+    if type(y) is not np.ndarray:
+        # Bare categoricals of pandas and pyarrow: a series knows their order.
+        module, kind = type(y).__module__.split(".")[0], type(y).__name__
+        if module == "pandas" and kind in ("Categorical", "CategoricalIndex"):
+            y = sys.modules["pandas"].Series(y)
+        if module == "pyarrow" and kind == "DictionaryArray":
+            y = sys.modules["pyarrow"].chunked_array([y])
+        if nw.dependencies.is_into_series(y):
+            return [_from_series(nw.from_native(y, series_only=True), name)]
+        if nw.dependencies.is_polars_lazyframe(y):
+            raise InputError(
+                f"{name} should be in memory; got a LazyFrame. Call its `collect()` first."
+            )
+        if nw.dependencies.is_into_dataframe(y):
+            check_unique(y, f"{name} column")
+            frame = nw.from_native(y, eager_only=True)
+            several = len(frame.columns) > 1
+            names = [f"{name} column `{c}`" if several else name for c in frame.columns]
+            return [_from_series(series, c) for series, c in zip(frame.iter_columns(), names)]
+        y = y.toarray() if sp.issparse(y) else y
+    array = as_array(y, name)
+    if array.ndim == 1:
+        return [_from_array(array, name)]
+    if array.ndim != 2:
+        raise ShapeError(f"{name} should have one or two dimensions; got shape {array.shape}.")
+    several = array.shape[1] > 1
+    names = [f"{name} column {j}" if several else name for j in range(array.shape[1])]
+    return [_from_array(array[:, j], called) for j, called in enumerate(names)]
+
+
+def _from_series(series: nw.Series, name: str) -> TargetColumn:
+    if series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean):
+        values = series_objects(series)
+        return TargetColumn(name, values, categorical=True, order=series_order(series))
+    missing = series.null_count()
+    if missing:
+        raise MissingValueError(name, missing, "Drop those rows.")
+    if not (series.dtype.is_numeric() or series.dtype == nw.Object):
+        raise InputError(
+            f"{name} should hold classes or numbers; it is {series.dtype}. Convert it."
+        )
+    if series.dtype == nw.Decimal:
+        series = series.cast(nw.Float64)
+    return _from_array(series.to_numpy(), name)
+
+
+def _from_array(values: NDArray, name: str) -> TargetColumn:
+    """Return a column; objects are numbers if all of them are, else labels as they are."""
+    if values.dtype == object:
+        kinds = {type(value) for value in values.tolist()}
+        whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
+        real = (int, float, np.integer, np.floating, Decimal)
+        if bool not in kinds and all(issubclass(kind, real) for kind in kinds):
+            with suppress(OverflowError):  # whole numbers beyond 64 bits: labels
+                values = values.astype(np.int64 if whole else np.float64)
+    return TargetColumn(name, values, categorical=values.dtype.kind not in "fiu")
+
+
+# The first pass over a table in blocks
 
 
 class Survey:
@@ -45,9 +146,8 @@ class Survey:
         self._kept = [MergedColumn(name) for name in kept]
         self.n_rows = 0
 
-    def look(self, opened: OpenedBlock) -> None:
+    def look(self, block: Block) -> None:
         """Look at one more block, whose first columns are categorical, then those kept."""
-        block = opened.block
         for column, seen in enumerate(self.seen):
             seen.add(block.labels(column), block.order(column))
         for k, kept in enumerate(self._kept):
@@ -120,45 +220,41 @@ class MergedColumn:
         return TargetColumn(self.name, codes, categorical=True, levels=levels)
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A categorical column of all blocks: its levels, the usual one, their places."""
-
-    levels: tuple[Any, ...]
-    usual: int
-    places: Mapping[Any, int]
-
-
 class TableCoder:
-    """Blocks -> tables whose labels have the levels of all blocks."""
+    """Blocks -> tables whose labels have the levels of all blocks.
+
+    It agrees with a few rows of the first block: `first` is their table, `template` the same
+    without rows.
+    """
 
     def __init__(
-        self, names: Sequence[str], labeled: Mapping[int, _Column], skip: set[int]
+        self,
+        names: Sequence[str],
+        labeled: Sequence[int],
+        survey: Survey,
+        skip: set[int],
+        first: Block,
     ) -> None:
-        self._names, self._labeled, self._skip = names, labeled, skip
-        self._dtype: Any = None  # that of the first block
-        self.first: Table  # a few rows of the first block
-        self.template: Table  # the same without rows
-
-    @staticmethod
-    def of(
-        names: Sequence[str], labeled: Sequence[int], survey: Survey, skip: set[int], first: Block
-    ) -> TableCoder:
-        """Return a coder that agrees with a few rows of the first block."""
-        columns = {}
-        for c, seen in zip(labeled, survey.seen):
-            levels = seen.levels()
-            places = {level: at for at, level in enumerate(levels)}
-            columns[c] = _Column(levels, seen.most_frequent(), places)
-        coder = TableCoder(names, columns, skip)
+        none = np.zeros(0, dtype=np.intp)
+        self._names, self._skip = names, skip
+        self._labeled = {
+            c: Labels(none, seen.levels(), seen.most_frequent())
+            for c, seen in zip(labeled, survey.seen)
+        }
+        self._places = {
+            c: {level: at for at, level in enumerate(labels.levels)}
+            for c, labels in self._labeled.items()
+        }
+        self._dtype: Any = None  # that of the first block, unless it is sparse
         try:
-            coder.first = coder._table(first, np.arange(len(names)))
+            self.first = self._table(first, np.arange(len(names)))
         except NonFiniteError as error:  # whose counts are not those of the table
             raise error.at("a look at a few rows, before the first pass") from None
-        numeric = coder.first.numeric
-        coder._dtype = None if hasattr(numeric, "format") else numeric.dtype
-        coder.template = _no_rows(coder.first)
-        return coder
+        numeric = self.first.numeric
+        self._dtype = None if hasattr(numeric, "format") else numeric.dtype
+        self.template = replace(
+            self.first, n_rows=0, numeric=numeric[:0], labels=dict(self._labeled)
+        )
 
     def columns(self, columns: Indices | None) -> Indices:
         """Return these input columns, or all but those skipped."""
@@ -167,10 +263,10 @@ class TableCoder:
         kept = [c for c in range(len(self._names)) if c not in self._skip]
         return np.array(kept, dtype=np.intp)
 
-    def table(self, block: OpenedBlock, at: Indices) -> Table:
+    def table(self, block: Block, at: Indices) -> Table:
         """Return a block of the input columns `at` as a table."""
         with naming(block.place):
-            return self._table(block.block, at)
+            return self._table(block, at)
 
     def _table(self, block: Block, at: Indices) -> Table:
         place = {int(c): k for k, c in enumerate(at)}
@@ -188,15 +284,15 @@ class TableCoder:
         )
 
     def _code(self, labels: Labels, c: int) -> Labels:
-        column = self._labeled[c]
-        unknown = [level for level in labels.levels if level not in column.places]
+        places, known = self._places[c], self._labeled[c]
+        unknown = [level for level in labels.levels if level not in places]
         if unknown:
             raise InputError(
                 f"a table that is read in blocks should stay the same from pass to pass; column "
                 f"`{self._names[c]}` now has {listing(unknown)}, which it had not."
             )
-        mine = np.array([column.places[level] for level in labels.levels], dtype=np.intp)
-        return Labels(mine.take(labels.codes), column.levels, column.usual)
+        mine = np.array([places[level] for level in labels.levels], dtype=np.intp)
+        return Labels(mine.take(labels.codes), known.levels, known.most_frequent)
 
     def _as_first(self, numeric: Any) -> Any:
         """Return numbers in the storage and precision of the first block."""
@@ -219,9 +315,3 @@ class TableCoder:
             f"blocks should have numbers of one precision; the first block is float32, this one is "
             f"{numeric.dtype}. Convert it with its `astype`."
         )
-
-
-def _no_rows(table: Table) -> Table:
-    none = np.zeros(0, dtype=np.intp)
-    labels = {c: Labels(none, x.levels, x.most_frequent) for c, x in table.labels.items()}
-    return Table(0, table.names, table.numeric[:0], table.numeric_at, labels, table.precision)

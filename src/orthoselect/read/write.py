@@ -148,7 +148,13 @@ class _Chosen:
         found = dataset.find_target(target)
         *others, found = response_columns(found, dataset.names) or [found]
         self.features = {name: dataset.column(name) for name in names}
-        self.target_name, self.target = _named_target(dataset, found, names)
+        if isinstance(found, str):
+            self.target_name, self.target = found, dataset.column(found)
+        else:
+            self.target_name = dataset.target_name or "target"
+            while self.target_name in names:
+                self.target_name += "_"
+            self.target = found if hasattr(found, "to_pylist") else np.asarray(found)
         self.targets = {name: dataset.column(name) for name in others}
         self.targets[self.target_name] = self.target
         if len(self.target) != dataset.n_rows:
@@ -159,7 +165,11 @@ class _Chosen:
         places = [dataset.places[name] for name in names]
         self.sparse = sp.csr_array(dataset.data)[:, places] if sp.issparse(dataset.data) else None
         self.n_rows = dataset.n_rows
-        self.indices = _indices(dataset, names)
+        # What LIBSVM calls the columns: as the file did that they are from, else from 1.
+        self.indices: Sequence[int] = range(1, len(names) + 1)
+        own = [re.fullmatch("x([0-9]+)", name) for name in names]
+        if dataset.format == "libsvm" and all(own):
+            self.indices = [int(match[1]) for match in own if match]
 
     def table(self) -> dict[str, Any]:
         """Return all columns by name, targets last."""
@@ -168,24 +178,6 @@ class _Chosen:
     def arrays(self) -> dict[str, NDArray]:
         """Return all columns as arrays of NumPy, targets last."""
         return {name: _array(column, name) for name, column in self.table().items()}
-
-
-def _indices(dataset: Dataset, names: Sequence[str]) -> Sequence[int]:
-    """Return what LIBSVM calls the columns: as the file did that they are from, else from 1."""
-    if dataset.format == "libsvm":
-        own = [re.fullmatch("x([0-9]+)", name) for name in names]
-        if all(own):
-            return [int(match[1]) for match in own if match]
-    return range(1, len(names) + 1)
-
-
-def _named_target(dataset: Dataset, target: Any, names: Sequence[str]) -> tuple[str, Any]:
-    if isinstance(target, str):
-        return target, dataset.column(target)
-    called = dataset.target_name or "target"
-    while called in names:
-        called += "_"
-    return called, np.asarray(target) if not hasattr(target, "to_pylist") else target
 
 
 def _array(column: Any, name: str) -> NDArray:
