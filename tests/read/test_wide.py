@@ -296,13 +296,14 @@ def test_few_values_are_looked_at_as_many_are(text, monkeypatch):
 
 
 def test_short_columns_are_coded_together_as_they_are_alone(monkeypatch):
-    from orthoselect.encode import Table, design, find_labels
+    from orthoselect.encode import Table, find_labels
+    from orthoselect.encode import table as coding
 
     rng = np.random.default_rng(0)
     labels = {k: find_labels(rng.integers(0, k + 1, N)) for k in range(7)}
     table = Table(N, list("abcdefg"), np.empty((N, 0)), np.arange(0), labels)
-    together = design.indicators(table).toarray()
-    monkeypatch.setattr(design, "_CODED_AT_ONCE", 2 * N)
-    assert np.array_equal(design.indicators(table).toarray(), together)
-    monkeypatch.setattr(design, "_CODED_AT_ONCE", 1)
-    assert np.array_equal(design.indicators(table).toarray(), together)
+    together = coding.indicators(table).toarray()
+    monkeypatch.setattr(coding, "_CODED_AT_ONCE", 2 * N)
+    assert np.array_equal(coding.indicators(table).toarray(), together)
+    monkeypatch.setattr(coding, "_CODED_AT_ONCE", 1)
+    assert np.array_equal(coding.indicators(table).toarray(), together)
