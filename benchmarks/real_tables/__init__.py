@@ -1,0 +1,1 @@
+"""Default answers on real, messy tables that other packages bring; nothing is downloaded."""
