@@ -25,6 +25,7 @@ from benchmarks import (
 )
 from benchmarks.large import page as large
 from benchmarks.methods import METHODS
+from benchmarks.real_tables import page as real_tables
 
 RESULTS = Path(__file__).parent / "results"
 CHECKS = {"importtime": importtime.check, "footprint": footprint.check}
@@ -139,6 +140,20 @@ def _large(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _real_tables(options: argparse.Namespace, settings: table.Settings) -> int:
+    try:
+        chosen = real_tables.choose(options.rows, quick=options.quick)
+    except ValueError as error:
+        _parser().error(str(error))
+    result = _start(options)
+    result |= {"command": real_tables.command(options.page), "lines": []}
+    for line in real_tables.run(chosen, options.threads[0], settings.limit):
+        result["lines"].append(line)
+        real_tables.write(options.output, result)
+    print(real_tables.text(result))
+    return 0
+
+
 PAGES = {
     "table": _table,
     "scaling": _scaling,
@@ -146,6 +161,7 @@ PAGES = {
     "products": _products,
     "limits": _limits,
     "large": _large,
+    "real_tables": _real_tables,
 }
 
 
@@ -166,7 +182,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--repeats", type=int, default=5, help="fits at least, unless one takes over 10 s")
     add("--limit", type=float, default=120.0, help="seconds after which a fit is given up")
     add("--data", type=Path, metavar="DIR", help="folder of the real sets as .npz archives")
-    add("--output", type=Path, metavar="DIR", default=RESULTS)
+    add("--output", type=Path, metavar="DIR", default=RESULTS,
+        help="where results go; for real_tables also a FILE.md")  # fmt: skip
     add("--folder", type=Path, metavar="DIR", default=RESULTS / "tables",
         help="where the large page keeps its tables, 12 GB")  # fmt: skip
     add("--quick", action="store_true", help="a smoke run on shrunken shapes")

@@ -25,9 +25,9 @@ def write(folder: Path, name: str, result: dict[str, Any], markdown: str) -> Non
 def table_text(result: dict[str, Any]) -> str:
     """Return the table, the targets and where they were measured, for a terminal."""
     parts = [
-        _as_text(*_table_grid(result)),
+        as_text(*_table_grid(result)),
         _quick_note(result),
-        _as_text(*_targets_grid(result)),
+        as_text(*_targets_grid(result)),
         "\n".join(environment_lines(result["environment"])),
     ]
     return "\n\n".join(part for part in parts if part)
@@ -44,9 +44,9 @@ def table_markdown(result: dict[str, Any]) -> str:
         f"At least {settings['repeats']} fits unless one takes over 10 s; "
         f"given up after {settings['limit']:g} s.",
         _quick_note(result),
-        _as_markdown(*_table_grid(result)),
+        as_markdown(*_table_grid(result)),
         "## Targets",
-        _as_markdown(*_targets_grid(result)),
+        as_markdown(*_targets_grid(result)),
         "## Where",
         "\n".join(about),
     ]
@@ -55,14 +55,14 @@ def table_markdown(result: dict[str, Any]) -> str:
 
 def scaling_text(result: dict[str, Any]) -> str:
     """Return the scaling page for a terminal."""
-    tables = [f"{part['title']}\n{_as_text(*_scaling_grid(part))}" for part in result["parameters"]]
+    tables = [f"{part['title']}\n{as_text(*_scaling_grid(part))}" for part in result["parameters"]]
     return "\n\n".join([*tables, "\n".join(environment_lines(result["environment"]))])
 
 
 def scaling_markdown(result: dict[str, Any]) -> str:
     """Return the scaling page in Markdown."""
     tables = [
-        f"## {part['title']}\n\n{_as_markdown(*_scaling_grid(part))}"
+        f"## {part['title']}\n\n{as_markdown(*_scaling_grid(part))}"
         for part in result["parameters"]
     ]
     about = "\n".join(f"- {line}" for line in environment_lines(result["environment"]))
@@ -74,8 +74,8 @@ def information_text(result: dict[str, Any]) -> str:
     """Return the page of the information criteria for a terminal."""
     selections = result["selections"]
     parts = [
-        _as_text(*_information_grid(result)),
-        *(f"{_selection_title(part)}\n{_as_text(*_selection_grid(part))}" for part in selections),
+        as_text(*_information_grid(result)),
+        *(f"{_selection_title(part)}\n{as_text(*_selection_grid(part))}" for part in selections),
         _quick_note(result),
         "\n".join(environment_lines(result["environment"])),
     ]
@@ -92,11 +92,11 @@ def information_markdown(result: dict[str, Any]) -> str:
     parts = [
         head,
         _quick_note(result),
-        _as_markdown(*_information_grid(result)),
+        as_markdown(*_information_grid(result)),
         "## Whole selections\n\nBest time with coding, ratio to orthoselect, and whether the "
         f"selection is orthoselect's. Given up after {result['settings']['limit']:g} s.",
         *(
-            f"### {_selection_title(part)}\n\n{_as_markdown(*_selection_grid(part))}"
+            f"### {_selection_title(part)}\n\n{as_markdown(*_selection_grid(part))}"
             for part in result["selections"]
         ),
         f"## Where\n\n{about}",
@@ -117,9 +117,9 @@ def products_markdown(result: dict[str, Any]) -> str:
         "columns: what one more column costs, in reads; what a read of the table costs, in "
         "columns; and the whole Gram matrix, in columns for each of its own.",
         _quick_note(result),
-        _as_markdown(*_products_grid(result)),
+        as_markdown(*_products_grid(result)),
         "## The model in criteria/plan.py",
-        _as_markdown(*_model_grid(result)),
+        as_markdown(*_model_grid(result)),
     ]
     return _markdown_page(result, parts)
 
@@ -137,9 +137,9 @@ def limits_markdown(result: dict[str, Any]) -> str:
         "as quick as they do in a near cache; beside the time of `fit`, best of several. The read "
         "in which gains of float32 tables are made exact counts as a pass.",
         _quick_note(result),
-        _as_markdown(*_limits_grid(result)),
+        as_markdown(*_limits_grid(result)),
         "## float32 beside float64\n\nHow many times as quick float32 could be, and is.",
-        _as_markdown(*_limit_ratios_grid(result)),
+        as_markdown(*_limit_ratios_grid(result)),
     ]
     return _markdown_page(result, parts)
 
@@ -147,7 +147,7 @@ def limits_markdown(result: dict[str, Any]) -> str:
 def _text_page(result: dict[str, Any], *grids: tuple[list[str], Grid]) -> str:
     """Return tables for a terminal, and where they were measured."""
     about = "\n".join(environment_lines(result["environment"]))
-    parts = [*(_as_text(*grid) for grid in grids), _quick_note(result), about]
+    parts = [*(as_text(*grid) for grid in grids), _quick_note(result), about]
     return "\n\n".join(part for part in parts if part)
 
 
@@ -383,13 +383,14 @@ def _known_text(number: float | None) -> str:
     return "" if number is None else number_text(number)
 
 
-def _as_markdown(heads: list[str], rows: Grid) -> str:
+def as_markdown(heads: list[str], rows: Grid) -> str:
+    """Return a table in Markdown."""
     lines = [heads, ["---"] * len(heads)]
     lines += [["<br>".join(cell).replace("|", "\\|") for cell in row] for row in rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
-def _as_text(heads: list[str], rows: Grid) -> str:
+def as_text(heads: list[str], rows: Grid) -> str:
     """Lay out cells side by side; where some have several lines, long lines are wrapped."""
     tall = any(len(cell) > 1 for row in rows for cell in row)
     wrap = _wrap if tall else list

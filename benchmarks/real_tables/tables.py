@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 NUMBERS, CLASSES = "regression", "classification"
+MOST_ROWS = 3000  # of a larger table so many are scored, drawn at random
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,149 @@
+"""One table, in a process of its own: what each ranking chooses, how long it takes, its score.
+
+`python -m benchmarks.real_tables.cell JSON` prints the result as its last line.
+"""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pandas as pd
+
+from benchmarks.real_tables.rankings import OURS, RANKINGS, Question, default_answer
+from benchmarks.real_tables.scores import Losses, losses, question, sampled
+from benchmarks.real_tables.tables import NUMBERS, RealTable
+
+REPEATS = 3  # of which the best time counts
+NEARLY_DISTINCT = 0.5  # text with more levels than this share of the rows names rows
+
+
+class GivenUp(Exception):
+    """A ranking took longer than it may."""
+
+
+def measure(entry: RealTable, limit: float) -> dict[str, Any]:
+    """Return what there is to tell of one table, as a plain dict.
+
+    Parameters
+    ----------
+    entry : RealTable
+    limit : float
+        Seconds after which a choice, or the scoring of a ranking, is given up.
+    """
+    frame = entry.load()
+    asked = question(entry, frame)
+    scored = sampled(asked)
+    found: dict[str, Losses] = {}
+    cells = {}
+    for ranking in RANKINGS:
+        cells[ranking.name], own = _cell(ranking.choose, asked, scored, limit)
+        if own is not None:
+            found[ranking.name] = own
+    ours = cells[OURS]
+    if "names" in ours:
+        ours |= _words(asked)
+        ours["identifiers"] = identifiers(frame, ours["names"])
+    for name, own in found.items():
+        cells[name]["score"] = own.score
+        if OURS in found and name != OURS:
+            cells[name]["ours_ahead"], cells[name]["error"] = found[OURS].ahead_of(own)
+    return {
+        "package": entry.package,
+        "table": entry.table,
+        "target": entry.target,
+        "task": entry.task,
+        "rows": len(frame),
+        "columns": frame.shape[1] - 1,
+        "gaps": int(frame.drop(columns=entry.target).isna().to_numpy().sum()),
+        "asked_rows": len(asked.frame),
+        "scored_rows": len(scored.frame),
+        "k": asked.k,
+        "rankings": cells,
+    }
+
+
+def _cell(
+    choose: Callable[[Question], list[str]], asked: Question, scored: Question, limit: float
+) -> tuple[dict[str, Any], Losses | None]:
+    """Return names and seconds of a ranking, and its losses; or why there are none."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # words are kept from one call of the default, see _words
+        try:
+            with _at_most(limit):
+                names, seconds = _timed(choose, asked)
+            with _at_most(limit):
+                return {"names": names, "seconds": seconds}, losses(scored, choose)
+        # Whatever ends a ranking is its answer here; a page that stopped would hide it.
+        except Exception as error:
+            return {"why": f"{type(error).__name__}: {error}"}, None
+
+
+def _timed(choose: Callable[[Question], list[str]], asked: Question) -> tuple[list[str], float]:
+    best = float("inf")
+    for _ in range(REPEATS):
+        begin = time.perf_counter()
+        names = choose(asked)
+        best = min(best, time.perf_counter() - begin)
+    return names, best
+
+
+def _words(asked: Question) -> dict[str, Any]:
+    """Return the warnings of the default answer, and whether it took numbers for classes."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        path = default_answer(asked)
+    as_classes = asked.task == NUMBERS and path.ceiling > 1
+    return {"words": [str(each.message) for each in caught], "as_classes": as_classes}
+
+
+def identifiers(frame: pd.DataFrame, names: list[str]) -> list[str]:
+    """Return those of the columns whose values name rows rather than describe them."""
+    return [name for name in names if name in frame and _names_rows(frame[name])]
+
+
+def _names_rows(column: pd.Series) -> bool:
+    values = column.dropna()
+    if pd.api.types.is_bool_dtype(values) or pd.api.types.is_datetime64_any_dtype(values):
+        return False
+    if pd.api.types.is_numeric_dtype(values):
+        # Case numbers: 0 or 1 to as many as there are rows, in any order.
+        first, last = values.min(), values.max()
+        return first in (0, 1) and values.is_unique and last - first + 1 == len(column)
+    return values.nunique() > NEARLY_DISTINCT * len(values)
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Raise after so many seconds; where there is no alarm, wait."""
+    if not hasattr(signal, "SIGALRM"):
+        yield
+        return
+
+    def give_up(*_: Any) -> None:
+        raise GivenUp(f"over {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def main() -> None:
+    """Measure the table that the command line describes."""
+    spec = json.loads(sys.argv[1])
+    limit = spec.pop("limit")
+    print(json.dumps(measure(RealTable(**spec), limit)))
+
+
+if __name__ == "__main__":
+    main()

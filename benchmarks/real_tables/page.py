@@ -1,0 +1,175 @@
+"""The page of the real tables: runs a process for each, and renders what they tell."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from benchmarks import report, runner
+from benchmarks.real_tables import tables
+from benchmarks.real_tables.tables import RealTable
+
+OURS, PLAIN = "orthoselect", "correlation"  # as in rankings.py, which needs pandas
+TITLES = {
+    OURS: "orthoselect",
+    PLAIN: "correlation",
+    "mrmr_selection": "mrmr_selection",
+    "select_k_best": "SelectKBest",
+}
+QUICK = ["titanic", "penguins:species", "us-employment", "Caschool", "tips", "wine"]
+ERRORS = 2  # standard errors by which a score has to be behind for a flag
+PARTS = 2 * len(TITLES)  # of a table that have a time limit each
+
+
+def choose(names: list[str] | None, *, quick: bool) -> list[RealTable]:
+    """Return the tables of these names, or all of installed packages; a few for a smoke run."""
+    return tables.choose(QUICK if quick and not names else names)
+
+
+def run(chosen: list[RealTable], threads: int, limit: float) -> Iterator[dict[str, Any]]:
+    """Yield what there is to tell of each table; one that ends its process tells why."""
+    for entry in chosen:
+        print(f"{entry.package}: {entry.name}", file=sys.stderr)
+        spec = asdict(entry) | {"limit": limit}
+        found = runner.run_module("benchmarks.real_tables.cell", spec, threads, PARTS * limit)
+        yield {"name": entry.name, **asdict(entry), **found}
+
+
+def flags(line: dict[str, Any]) -> list[str]:
+    """Return what is wrong with the default answer of a table, most telling first."""
+    if "rankings" not in line:
+        return [f"ended: {line['why']}"]
+    ours, plain = line["rankings"][OURS], line["rankings"][PLAIN]
+    if "why" in ours:
+        return [f"no answer: {ours['why']}"]
+    found = []
+    if is_behind(plain):
+        behind, error = -plain["ours_ahead"], plain["error"]
+        found.append(f"WORSE than plain correlation by {behind:.3f} ± {error:.3f}")
+    if ours["identifiers"]:
+        found.append(f"chooses identifiers: {', '.join(ours['identifiers'])}")
+    if ours["as_classes"]:
+        found.append("takes a quantity for classes")
+    if len(ours["names"]) < line["k"]:
+        found.append(f"chooses {len(ours['names'])} of {line['k']}")
+    return found
+
+
+def is_behind(peer: dict[str, Any]) -> bool:
+    """Tell whether our score is worse than a peer's by more than two standard errors."""
+    return "ours_ahead" in peer and peer["ours_ahead"] < -ERRORS * peer["error"]
+
+
+def text(result: dict[str, Any]) -> str:
+    """Return the page for a terminal."""
+    parts = [
+        report.as_text(*_scores_grid(result)),
+        "\n".join(_summary_lines(result)),
+        "\n".join(_flag_lines(result)),
+        "\n".join(report.environment_lines(result["environment"])),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def markdown(result: dict[str, Any]) -> str:
+    """Return the same as a Markdown page, with the answers."""
+    parts = [
+        "# Real tables\n\nDefault answers on tables that packages bring, raw: with gaps, dates, "
+        "names and numbers of rows, many-level text. `" + result["command"] + "` prints this page.",
+        "`select(frame, target, k)` stands beside three rankings of prepared columns (dates as "
+        "days, missing labels as a level): plain correlation (each column alone, labels with all "
+        "their indicators), mrmr_selection, and `SelectKBest` by F after one-hot coding. A score "
+        "is R² out of fold, 1 − loss / loss without any column: squared errors, for classes "
+        "those of their indicators (the Brier score). Five folds, columns chosen anew in each; one "
+        "model for all, ridge or logistic regression on indicators and standardized numbers with "
+        "means for gaps. In brackets: how much orthoselect is ahead, ± the standard error of the "
+        f"difference over rows. Of a table with more than {tables.MOST_ROWS:,} rows so many "
+        "are scored, drawn at random; rows without a target, and classes of fewer than five rows, "
+        "are left out. Times are those of one choice from all rows, the best of three.",
+        "\n".join(f"- {line}" for line in _summary_lines(result)),
+        "## Scores",
+        report.as_markdown(*_scores_grid(result)),
+        "## Flags",
+        "\n".join(f"- {line}" for line in _flag_lines(result)) or "None.",
+        "## Answers",
+        report.as_markdown(*_answers_grid(result)),
+        "## Where",
+        "\n".join(f"- {line}" for line in report.environment_lines(result["environment"])),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def command(page: str) -> str:
+    """Return the command that was typed, as a reader would type it."""
+    given = sys.argv[sys.argv.index(page) :] if page in sys.argv else [page]
+    return f"python -m benchmarks {shlex.join(given)}"
+
+
+def write(place: Path, result: dict[str, Any]) -> None:
+    """Write the page to a .md file, or page and numbers to a folder."""
+    if place.suffix == ".md":
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(markdown(result), encoding="utf-8")
+    else:
+        report.write(place, "real_tables", result, markdown(result))
+
+
+def _summary_lines(result: dict[str, Any]) -> list[str]:
+    measured = [line for line in result["lines"] if "rankings" in line]
+    answered = [line for line in measured if "score" in line["rankings"][OURS]]
+    lines = [f"{len(result['lines'])} tables, {len(answered)} of them answered and scored."]
+    for name in TITLES:
+        pairs = [line["rankings"][name] for line in answered if "error" in line["rankings"][name]]
+        ahead = sum(pair["ours_ahead"] > ERRORS * pair["error"] for pair in pairs)
+        behind = sum(is_behind(pair) for pair in pairs)
+        if pairs:
+            lines.append(
+                f"Beside {TITLES[name]}: ahead by more than {ERRORS} standard errors on {ahead} "
+                f"tables, behind on {behind}, neither on {len(pairs) - ahead - behind}."
+            )
+    return lines
+
+
+def _flag_lines(result: dict[str, Any]) -> list[str]:
+    told = ((line["name"], flags(line)) for line in result["lines"])
+    return [f"{name}: {'; '.join(found)}" for name, found in told if found]
+
+
+def _scores_grid(result: dict[str, Any]) -> tuple[list[str], report.Grid]:
+    heads = ["table", "rows x columns", "target", "k", *TITLES.values()]
+    heads += [f"time of {title}" for title in TITLES.values()]
+    rows = []
+    for line in result["lines"]:
+        if "rankings" not in line:
+            continue
+        texts = [line["name"], f"{line['rows']:,} x {line['columns']}"]
+        texts += [line["target"], str(line["k"])]
+        cells = [line["rankings"][name] for name in TITLES]
+        texts += [_score_text(cell) for cell in cells]
+        texts += [report.seconds_text(c["seconds"]) if "seconds" in c else "-" for c in cells]
+        rows.append([[each] for each in texts])
+    return heads, rows
+
+
+def _score_text(cell: dict[str, Any]) -> str:
+    if "score" not in cell:
+        return "-"
+    ahead = f" ({cell['ours_ahead']:+.3f} ± {cell['error']:.3f})" if "error" in cell else ""
+    return f"{cell['score']:.3f}{ahead}" + (" WORSE" if is_behind(cell) else "")
+
+
+def _answers_grid(result: dict[str, Any]) -> tuple[list[str], report.Grid]:
+    heads = ["table", "package", "task", "missing", "default answer", "what it says"]
+    rows = []
+    for line in result["lines"]:
+        if "rankings" not in line:
+            continue
+        ours = line["rankings"][OURS]
+        answer = ", ".join(ours["names"]) if "names" in ours else ours["why"]
+        texts = [line["name"], line["package"], line["task"], f"{line['gaps']:,}", answer]
+        rows.append([*([each] for each in texts), ours.get("words") or [""]])
+    return heads, rows

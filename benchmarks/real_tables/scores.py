@@ -1,0 +1,124 @@
+"""What chosen columns are worth: out-of-fold losses of one simple model, the same for all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from benchmarks.real_tables.rankings import Question, label_columns
+from benchmarks.real_tables.tables import CLASSES, MOST_ROWS, RealTable
+
+FOLDS = 5
+MOST_COLUMNS = 5
+
+
+def known_rows(entry: RealTable, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows whose target is known, and whose class every fold can have."""
+    frame = frame[frame[entry.target].notna()]
+    if entry.task == CLASSES:
+        members = frame[entry.target].map(frame[entry.target].value_counts())
+        frame = frame[members.astype(int) >= FOLDS]
+    return frame
+
+
+def question(entry: RealTable, frame: pd.DataFrame) -> Question:
+    """Ask for five columns, or half of them where they are few."""
+    k = min(MOST_COLUMNS, frame.shape[1] // 2)
+    return Question(known_rows(entry, frame), entry.target, entry.task, k)
+
+
+def sampled(asked: Question) -> Question:
+    """Return the question about the rows that are scored."""
+    if len(asked.frame) <= MOST_ROWS:
+        return asked
+    kept = asked.frame.sample(MOST_ROWS, random_state=0)
+    if asked.task == CLASSES:  # a rare class may have lost members
+        members = kept[asked.target].map(kept[asked.target].value_counts())
+        kept = kept[members.astype(int) >= FOLDS]
+    return replace(asked, frame=kept)
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What the model loses in each row, and what it would lose by the mean or the class shares."""
+
+    model: NDArray[np.float64]
+    nothing: NDArray[np.float64]
+
+    @property
+    def score(self) -> float:
+        """R squared out of fold; of classes, that of their indicators (the Brier skill score)."""
+        return 1 - float(self.model.mean() / self.nothing.mean())
+
+    def ahead_of(self, other: Losses) -> tuple[float, float]:
+        """Return by how much our score is larger, and the standard error over rows in pairs."""
+        differences = (other.model - self.model) / self.nothing.mean()
+        error = differences.std(ddof=1) / np.sqrt(len(differences))
+        return float(differences.mean()), float(error)
+
+
+def losses(asked: Question, choose: Callable[[Question], list[str]]) -> Losses:
+    """Return losses out of fold; columns are chosen anew from the training rows of each."""
+    y, features = asked.y, asked.features
+    model, nothing = np.empty(len(y)), np.empty(len(y))
+    for train, test in _folds(y, asked.task):
+        names = choose(replace(asked, frame=asked.frame.iloc[train]))
+        predict = _predictions if names else _shares
+        train_X, test_X = features.iloc[train][names], features.iloc[test][names]
+        model[test] = _loss(predict(train_X, y[train], test_X, asked.task), y[test], y[train], asked)
+        shares = _shares(train_X, y[train], test_X, asked.task)
+        nothing[test] = _loss(shares, y[test], y[train], asked)
+    return Losses(model, nothing)
+
+
+def _folds(y: NDArray[Any], task: str) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    kind = StratifiedKFold if task == CLASSES else KFold
+    return kind(FOLDS, shuffle=True, random_state=0).split(np.zeros((len(y), 1)), y)
+
+
+def preparation(features: pd.DataFrame) -> ColumnTransformer:
+    """Return what makes numbers of a prepared table: indicators, and means in place of gaps."""
+    labels = label_columns(features)
+    numbers = [name for name in features if name not in labels]
+    impute = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
+    return ColumnTransformer(
+        [("labels", OneHotEncoder(handle_unknown="ignore"), labels), ("numbers", impute, numbers)]
+    )
+
+
+def _predictions(
+    train: pd.DataFrame, y: NDArray[Any], test: pd.DataFrame, task: str
+) -> NDArray[np.float64]:
+    """Return what ridge or logistic regression predicts: numbers, or a share for each class."""
+    estimator = LogisticRegression(max_iter=1000) if task == CLASSES else Ridge()
+    model = make_pipeline(preparation(train), estimator).fit(train, y)
+    return model.predict_proba(test) if task == CLASSES else model.predict(test)
+
+
+def _shares(
+    train: pd.DataFrame, y: NDArray[Any], test: pd.DataFrame, task: str
+) -> NDArray[np.float64]:
+    """Return what is predicted without any column: the mean, or the share of each class."""
+    if task == CLASSES:
+        return np.tile(np.unique(y, return_counts=True)[1] / len(y), (len(test), 1))
+    return np.full(len(test), y.mean())
+
+
+def _loss(
+    predicted: NDArray[np.float64], y: NDArray[Any], y_train: NDArray[Any], asked: Question
+) -> NDArray[np.float64]:
+    """Return squared errors; of classes, summed over their indicators."""
+    if asked.task == CLASSES:
+        return ((predicted - (y[:, None] == np.unique(y_train))) ** 2).sum(axis=1)
+    return (predicted - y) ** 2
