@@ -16,15 +16,15 @@ from typing import Any
 
 import pandas as pd
 
-from benchmarks.real_tables.rankings import OURS, RANKINGS, Question, default_answer
+from benchmarks.real_tables.rankings import RANKINGS, Question, default_answer
 from benchmarks.real_tables.scores import Losses, losses, question, sampled
-from benchmarks.real_tables.tables import NUMBERS, RealTable
+from benchmarks.real_tables.tables import NUMBERS, OURS, RealTable
 
 REPEATS = 3  # of which the best time counts
 NEARLY_DISTINCT = 0.5  # text with more levels than this share of the rows names rows
 
 
-class GivenUp(Exception):
+class OverLimitError(Exception):
     """A ranking took longer than it may."""
 
 
@@ -42,10 +42,10 @@ def measure(entry: RealTable, limit: float) -> dict[str, Any]:
     scored = sampled(asked)
     found: dict[str, Losses] = {}
     cells = {}
-    for ranking in RANKINGS:
-        cells[ranking.name], own = _cell(ranking.choose, asked, scored, limit)
+    for name, choose in RANKINGS.items():
+        cells[name], own = _cell(choose, asked, scored, limit)
         if own is not None:
-            found[ranking.name] = own
+            found[name] = own
     ours = cells[OURS]
     if "names" in ours:
         ours |= _words(asked)
@@ -127,7 +127,7 @@ def _at_most(seconds: float) -> Iterator[None]:
         return
 
     def give_up(*_: Any) -> None:
-        raise GivenUp(f"over {seconds:g} s")
+        raise OverLimitError(f"over {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, give_up)
     signal.setitimer(signal.ITIMER_REAL, seconds)

