@@ -33,8 +33,8 @@ from orthoselect import statistics
 
 # Default answers that a statistician would give too: a table goes here once that holds for it.
 SOUND = {
-    "barley": ["site", "variety"],
     "titanic": ["sex", "class"],
+    "Griliches": ["age", "lw80", "year", "rns", "smsa"],
     "Boston": ["lstat", "rm", "ptratio", "dis", "nox"],
     "wine": ["flavanoids", "alcohol", "color_intensity", "proline", "malic_acid"],
 }
