@@ -119,7 +119,10 @@ def forward(
     """
     blocks = [np.asarray(b, float).reshape(len(Y), -1) for b in blocks]
     selected, gains, reached = [], [], 0.0
-    n_rows = len(Y) if w is None else int((np.asarray(w) > 0).sum())
+    n_rows = len(Y)
+    if w is not None and np.ptp(w):  # whole weights are copies, others have mean one
+        whole = (np.asarray(w) == np.trunc(w)).all()
+        n_rows = np.sum(w) if whole else np.count_nonzero(w)
     m = span(drop_constants(Y, w), tolerance).shape[1]
     taken = np.zeros((len(Y), 0))
     for f in include:

@@ -146,7 +146,9 @@ def select(
         size = count_to_select(n_features_to_select, len(design.features), len(included))
         state = start(criterion, design, problem, size)
         to_chance = n_features_to_select is None
-        steps, stopped = _walk(searcher, state, size, included, design.features, progress, to_chance)
+        steps, stopped = _walk(
+            searcher, state, size, included, design.features, progress, to_chance
+        )
         path = SelectionPath(
             steps,
             method=criterion.name,

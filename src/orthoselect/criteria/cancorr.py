@@ -42,7 +42,7 @@ from orthoselect.encode.rules import check_bins
 from orthoselect.matrix import NonFiniteColumns, ScaledMatrix, center
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.errors import InputError
-from orthoselect.matrix.rows import Rows, live_rows
+from orthoselect.matrix.rows import Rows, total_weight
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 
 # With less left of a float32 column, a row from Gram columns has too few digits.
@@ -62,6 +62,7 @@ class SquaredCanonicalCorrelations(Criterion):
     """
 
     name = "socc"
+    keeps_whole_weights = True
     takes_blocks = True
     needs_rows = False
 
@@ -85,7 +86,8 @@ class SquaredCanonicalCorrelations(Criterion):
             X, VtX = center(matrix, response.V, weights, ignored=kept.unowned, gram=whole)
         except NonFiniteColumns as found:
             raise kept.in_design(found) from None
-        n_rows = live_rows(weights, design.n_rows) if self._adjust else None
+        # Whole weights are copies of rows; others have mean one.
+        n_rows = total_weight(weights, design.n_rows) if self._adjust else None
         return CanonicalState(kept.candidates, X, VtX, response.V, size, n_rows)
 
     def ceiling(self, response: Response) -> float:
@@ -109,7 +111,6 @@ class DiscretizedCanonicalCorrelations(SquaredCanonicalCorrelations):
     """
 
     name = "socc_discretized"
-    keeps_whole_weights = True
     needs_rows = True
 
     def __init__(self, *, bins: Any = "mean_std_3", adjust: str | None = "chance") -> None:
@@ -132,8 +133,8 @@ class CanonicalState(State):
     """Selected features and what each other one would add to the canonical correlations.
 
     Columns of X are centered and at norm one, V (N, m) is the orthonormal basis of the response,
-    `size` is about how many features will be taken. With `n_rows`, those of the table that have any
-    weight, features are ranked by what they gain beyond chance.
+    `size` is about how many features will be taken. With `n_rows`, those of the table, copies
+    counted, features are ranked by what they gain beyond chance.
     """
 
     def __init__(
@@ -143,7 +144,7 @@ class CanonicalState(State):
         VtX: Floats,
         V: Rows,
         size: int = 1,
-        n_rows: int | None = None,
+        n_rows: float | None = None,
     ) -> None:
         # From here on a feature is its place among those that are not constant.
         candidates, X, VtX = without_constants(candidates, X, VtX)

@@ -113,9 +113,7 @@ class Gains:
 
     # What the state asks
 
-    def best(
-        self, ids: Indices, candidates: NDArray[np.bool_], chance: float = 0.0
-    ) -> int | None:
+    def best(self, ids: Indices, candidates: NDArray[np.bool_], chance: float = 0.0) -> int | None:
         """Return the feature that adds most, once every gain that matters is certain.
 
         Of equals it is the one with the lowest of `ids` (features,), by which `candidates` says

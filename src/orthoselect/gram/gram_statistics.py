@@ -279,6 +279,7 @@ class GramStatistics:
         response_encoding: str = "dummy",
         search: str = "forward",
         progress: Progress | None = None,
+        **options: Any,
     ) -> SelectionPath:
         """Select features, as `orthoselect.select` would from all rows.
 
@@ -297,6 +298,8 @@ class GramStatistics:
             As in `select`.
         task : {"auto", "classification", "regression"}, default="auto"
             "regression" reads classes that are numbers as numbers.
+        **options
+            Options of the method's own, `adjust` of "socc" for one.
 
         Returns
         -------
@@ -327,6 +330,7 @@ class GramStatistics:
             exclude=exclude,
             search=search,
             progress=progress,
+            **options,
         )
 
     def open_problem(
