@@ -405,7 +405,7 @@ def _groups(given: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
 
 def _select(
     loaded: Loaded,
-    wanted: int | float,
+    wanted: int | float | None,
     method: str,
     task: str,
     own: Mapping[str, Any],

@@ -39,9 +39,9 @@ from orthoselect.criteria.candidates import HEALTHY, Candidates, without_constan
 from orthoselect.criteria.gains import Gains
 from orthoselect.encode import Design, Response, Table, build_level_design
 from orthoselect.encode.rules import check_bins
+from orthoselect.errors import InputError
 from orthoselect.matrix import NonFiniteColumns, ScaledMatrix, center
 from orthoselect.matrix.base import EPS, Floats, Indices
-from orthoselect.errors import InputError
 from orthoselect.matrix.rows import Rows, total_weight
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 

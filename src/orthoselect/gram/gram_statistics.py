@@ -267,7 +267,7 @@ class GramStatistics:
 
     def select(
         self,
-        n_features_to_select: int | float = 10,
+        n_features_to_select: int | float | None = 10,
         method: str = "socc",
         *,
         response: Any = None,
@@ -285,8 +285,9 @@ class GramStatistics:
 
         Parameters
         ----------
-        n_features_to_select : int or float, default=10
-            A count, or a fraction in (0, 1) of the features. A group counts as one feature.
+        n_features_to_select : int, float or None, default=10
+            A count, or a fraction in (0, 1) of the features. A group counts as one feature. None as
+            in `select`.
         method : {"socc", "obcc", "err", "mser"}, default="socc"
             What features are judged by. Others need the rows.
         response : name or position, or several, optional
