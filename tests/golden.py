@@ -100,6 +100,7 @@ ONLY_IN_MEMORY = ("lasso", "elastic_net", "shapley")
 SLOW_STORAGES = ("dask",)
 INFORMATION = ("mim", "mrmr_difference", "mrmr_quotient", "jmi", "cmim", "cife", "icap", "disr")
 ONLY_CLASSES = (*INFORMATION, "shapley")
+BY_BLOCKS = ("socc", "socc_discretized")
 ONLY_NUMBERS = ("err", "mser", "obcc", "lasso", "elastic_net", "shapley")
 
 
@@ -142,6 +143,8 @@ def _asked(method, problem):
         options["task"] = "classification"
     if "sample_weight" in METHODS[method]._general():
         options["sample_weight"] = problem.weights
+    if method in BY_BLOCKS:
+        options["adjust"] = None  # as these paths were frozen
     return options
 
 
@@ -173,7 +176,7 @@ def _by_statistics(problem):
     made = {name: options[name] for name in ("task", "categorical_features") if name in options}
     X = np.ascontiguousarray(problem.X)
     statistics = GramStatistics.of(X, problem.y, problem.weights, **made)
-    return statistics.select(SELECTED, groups=options.get("groups"))
+    return statistics.select(SELECTED, groups=options.get("groups"), adjust=None)
 
 
 def _of_mixed(method, folder):
@@ -181,6 +184,7 @@ def _of_mixed(method, folder):
 
     columns = mixed_table()
     options = {"exclude": ["town"]} if method in ONLY_NUMBERS else {}
+    options |= {"adjust": None} if method in BY_BLOCKS else {}
     for library, make in {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}.items():
         told = _run(select, make(columns), "y", SELECTED, method, **options)
         yield f"{method} | mixed | {library}", told

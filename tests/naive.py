@@ -98,8 +98,13 @@ def one_hot(labels):
     return np.column_stack([(labels == level).astype(float) for level in sorted(set(labels))])
 
 
-def forward(blocks, Y, t, w=None, include=(), tie=1e-9, nothing=1e-13, tolerance=1e-10):
+def forward(
+    blocks, Y, t, w=None, include=(), tie=1e-9, nothing=1e-13, tolerance=1e-10, adjust=True
+):
     """Greedy selection by definition.
+
+    With `adjust` the best is the feature that gains most beyond chance: a feature of rank z gains
+    z (m - total)/(N - 1 - s) on average if it is noise, s the rank of those taken.
 
     Parameters
     ----------
@@ -114,6 +119,11 @@ def forward(blocks, Y, t, w=None, include=(), tie=1e-9, nothing=1e-13, tolerance
     """
     blocks = [np.asarray(b, float).reshape(len(Y), -1) for b in blocks]
     selected, gains, reached = [], [], 0.0
+    n_rows = len(Y)
+    if w is not None and np.ptp(w):  # whole weights are copies, others have mean one
+        whole = (np.asarray(w) == np.trunc(w)).all()
+        n_rows = np.sum(w) if whole else np.count_nonzero(w)
+    m = span(drop_constants(Y, w), tolerance).shape[1]
     taken = np.zeros((len(Y), 0))
     for f in include:
         taken = np.hstack([taken, blocks[f]])
@@ -123,18 +133,20 @@ def forward(blocks, Y, t, w=None, include=(), tie=1e-9, nothing=1e-13, tolerance
         reached = new
     while len(selected) < t:
         rank = span(drop_constants(taken, w), tolerance).shape[1]
-        scores = {}
+        chance = adjust * max(m - reached, 0.0) / max(n_rows - 1 - rank, 1)
+        scores, merits = {}, {}
         for f, block in enumerate(blocks):
             if f in selected:
                 continue
             both = np.hstack([taken, block])
-            if span(drop_constants(both, w), tolerance).shape[1] == rank:
-                continue  # adds no direction
-            scores[f] = value(both, Y, w, tolerance) - reached
-        best_gain = max(scores.values(), default=0.0)
-        if best_gain <= nothing:
+            added = span(drop_constants(both, w), tolerance).shape[1] - rank
+            gain = value(both, Y, w, tolerance) - reached
+            if added and gain > nothing:
+                scores[f], merits[f] = gain, gain - added * chance
+        if not scores:
             break
-        best = min(f for f in scores if scores[f] >= best_gain * (1 - tie))
+        top = max(merits, key=merits.get)
+        best = min(f for f in scores if merits[f] >= merits[top] - tie * scores[top])
         taken = np.hstack([taken, blocks[best]])
         selected.append(best)
         gains.append(scores[best])

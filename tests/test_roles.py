@@ -305,9 +305,7 @@ def test_groups_are_found_in_order():
 # Sizes
 
 
-@pytest.mark.parametrize(
-    "bad", [0, -1, 1.0, 2.5, 0.0, -0.5, True, False, "3", None, np.nan, np.inf]
-)
+@pytest.mark.parametrize("bad", [0, -1, 1.0, 2.5, 0.0, -0.5, True, False, "3", np.nan, np.inf])
 def test_sizes_that_are_none_name_the_value(X, y, bad):
     with pytest.raises(InputError, match=r"`n_features_to_select` should be .* got") as caught:
         select(X, y, bad)

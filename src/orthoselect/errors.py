@@ -145,6 +145,17 @@ class SearchStoppedWarning(SelectionWarning):
         super().__init__(f"selected {found} of the {wanted} features asked for: {reason}")
 
 
+class NoMoreThanChanceWarning(SelectionWarning):
+    """A feature was selected that gains no more than it would by chance."""
+
+    def __init__(self, step: int, name: str) -> None:
+        super().__init__(
+            f"from step {step} on (`{name}`) no feature gains more than it would by chance: with "
+            f"what is left to explain, as many columns of noise would gain as much on average. "
+            f"Select {step - 1 or 'none'}, or pass `n_features_to_select=None` to stop there."
+        )
+
+
 class TooManyRequestedWarning(SelectionWarning):
     """More features were asked for than there are to choose from."""
 

@@ -38,6 +38,7 @@ from orthoselect.read import (
 )
 
 _WORDS = ("from_dtype", "all")  # said of all columns as `categorical_features`
+_USUAL_COUNT = 10  # features to select where nobody says how many
 ColumnSpec = Any  # names, indices or a boolean mask; one of them may stand alone
 
 
@@ -458,7 +459,10 @@ def _two_roles(name: str, one: str, other: str) -> InputError:
 
 
 def count_to_select(wanted: Any, available: int, n_included: int) -> int:
-    """Turn a count or a fraction into how many of the available features to select."""
+    """Turn a count, a fraction or None into how many of the available features to select."""
+    if wanted is None:
+        check_some_left(available)
+        return min(max(_USUAL_COUNT, n_included), available)
     size = 0
     if is_whole(wanted):
         size = int(wanted)

@@ -22,6 +22,7 @@ class Taken(NamedTuple):
     feature: int
     gain: float
     value: float
+    chance: float | None = None  # what it would add by chance alone, if that is known
 
 
 class Search(ABC):
@@ -67,11 +68,11 @@ class ForwardSearch(Search):
         open_[list(include)] = False
         for feature in include:
             gain = state.add(feature)
-            yield Taken(feature, gain, state.value)
+            yield Taken(feature, gain, state.value, state.chance)
         for _ in range(size - len(include)):
             best = state.best(open_)
             if best is None:
                 return
             open_[best] = False
             gain = state.add(best)
-            yield Taken(best, gain, state.value)
+            yield Taken(best, gain, state.value, state.chance)

@@ -14,6 +14,7 @@ from orthoselect.encode import Features, Table
 from orthoselect.encode.response import check_choice
 from orthoselect.errors import (
     InputError,
+    NoMoreThanChanceWarning,
     NonFiniteError,
     SearchStoppedWarning,
     SelectionInterrupted,
@@ -31,12 +32,13 @@ from orthoselect.search import ForwardSearch, Search
 Progress = Callable[[SelectionStep, int, int], None]
 SEARCHES: Mapping[str, Search] = {s.name: s for s in (ForwardSearch(),)}
 _INTERRUPTED = "interrupted."
+_BY_CHANCE = "no other feature gains more than it would by chance."
 
 
 def select(
     data: Any,
     target: Any,
-    n_features_to_select: int | float = 10,
+    n_features_to_select: int | float | None = 10,
     method: str = "socc",
     *,
     task: str = "auto",
@@ -66,8 +68,10 @@ def select(
         The response: the name of a column of `data`, a list of such names, or the values themselves
         (classes, numbers, or several of either side by side). None for a file or data set that
         knows its target.
-    n_features_to_select : int or float, default=10
-        A count, or a fraction in (0, 1) of the features. A group counts as one feature.
+    n_features_to_select : int, float or None, default=10
+        A count, or a fraction in (0, 1) of the features. A group counts as one feature. None: ten
+        at most, and fewer where features own several columns and no other one gains more than it
+        would by chance. For a number the search goes on, with a warning.
     method : str, default="socc"
         What features are judged by; `orthoselect.methods.METHODS` lists the names.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -141,7 +145,10 @@ def select(
         included = design.features.places(problem.include)
         size = count_to_select(n_features_to_select, len(design.features), len(included))
         state = start(criterion, design, problem, size)
-        steps, stopped = _walk(searcher, state, size, included, design.features, progress)
+        to_chance = n_features_to_select is None
+        steps, stopped = _walk(
+            searcher, state, size, included, design.features, progress, to_chance
+        )
         path = SelectionPath(
             steps,
             method=criterion.name,
@@ -157,8 +164,10 @@ def select(
         )
     if stopped == _INTERRUPTED:
         raise SelectionInterrupted(path)
-    if stopped is not None:
+    if stopped is not None and stopped != _BY_CHANCE:
         warn(SearchStoppedWarning(len(steps), size, stopped))
+    elif first := next((s for s in path[len(included) :] if s.is_no_more_than_chance), None):
+        warn(NoMoreThanChanceWarning(path.names.index(first.name) + 1, first.name))
     return path
 
 
@@ -210,15 +219,23 @@ def _walk(
     include: list[int],
     features: Features,
     progress: Progress | None,
+    to_chance: bool,
 ) -> tuple[list[SelectionStep], str | None]:
-    """Return the steps made, and why there are no more; an interruption does not lose them."""
+    """Return the steps made, and why there are no more; an interruption does not lose them.
+
+    The best feature may gain no more than it would by chance: then none does, and if `to_chance`
+    that is the end.
+    """
     steps: list[SelectionStep] = []
     interrupted = False
     try:
         for taken in searcher.run(state, size, include, np.ones(len(features), dtype=bool)):
             feature = features[taken.feature]
             head, gain, total = min(feature.columns), taken.gain, taken.value
-            steps.append(SelectionStep(head, feature.name, gain, total, feature.columns))
+            step = SelectionStep(head, feature.name, gain, total, feature.columns, taken.chance)
+            if to_chance and len(steps) >= len(include) and step.is_no_more_than_chance:
+                return steps, _BY_CHANCE
+            steps.append(step)
             if progress is not None:
                 progress(steps[-1], len(steps), size)
     except KeyboardInterrupt:

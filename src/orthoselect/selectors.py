@@ -146,8 +146,10 @@ class OrthogonalSelector(_PathSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=10
-        A count, or a fraction in (0, 1) of the features. A group counts as one feature.
+    n_features_to_select : int, float or None, default=10
+        A count, or a fraction in (0, 1) of the features. A group counts as one feature. None: ten
+        at most, and fewer where features own several columns and no other one gains more than it
+        would by chance.
     criterion : {"socc", "obcc", "err", "mser"}, default="socc"
         "socc": as above. "err": the error reduction ratio, "mser": the reduction of the mean
         squared error, "obcc": the squared correlation with what is left of a candidate. These
@@ -170,6 +172,11 @@ class OrthogonalSelector(_PathSelector):
         Columns never taken; in `fit` they may hold anything, missing values too.
     search : {"forward"}, default="forward"
         How sets of features are searched.
+    adjust : {"chance", None}, default="chance"
+        What features of several columns are ranked by. A feature of rank z gains
+        z (m - total)/(N - 1 - s) by chance alone, where m - total is left to explain and s is the
+        rank of those selected. "chance": what it gains beyond that. None: the plain gain, as in the
+        paper. It is the same where all features are single columns.
 
     Attributes
     ----------
@@ -208,7 +215,7 @@ class OrthogonalSelector(_PathSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | float = 10,
+        n_features_to_select: int | float | None = 10,
         *,
         criterion: str = "socc",
         task: str = "auto",
@@ -218,6 +225,7 @@ class OrthogonalSelector(_PathSelector):
         include: Any = None,
         exclude: Any = None,
         search: str = "forward",
+        adjust: str | None = "chance",
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
@@ -228,6 +236,7 @@ class OrthogonalSelector(_PathSelector):
         self.include = include
         self.exclude = exclude
         self.search = search
+        self.adjust = adjust
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -282,6 +291,7 @@ class OrthogonalSelector(_PathSelector):
                 groups=self.groups,
                 include=self.include,
                 search=self.search,
+                **self._adjusted(),
             )
         for attribute in ("path_", "selected_", "support_"):
             self.__dict__.pop(attribute, None)
@@ -299,11 +309,13 @@ class OrthogonalSelector(_PathSelector):
         return super()._get_support_mask()
 
     def _options(self) -> dict[str, Any]:
-        return {
-            "method": check_choice(self.criterion, _ORTHOGONAL, "criterion"),
-            "task": self.task,
-            "response_encoding": self.response_encoding,
-        }
+        method = check_choice(self.criterion, _ORTHOGONAL, "criterion")
+        options = {"method": method, **self._adjusted()}
+        return {**options, "task": self.task, "response_encoding": self.response_encoding}
+
+    def _adjusted(self) -> dict[str, Any]:
+        """Return `adjust` where it is not the default: a method that does not take it says so."""
+        return {} if self.adjust == "chance" else {"adjust": self.adjust}
 
 
 class MutualInformationSelector(_PathSelector):

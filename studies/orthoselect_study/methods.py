@@ -128,6 +128,8 @@ def apply(
     """
     method = METHODS[name]
     options: dict[str, Any] = dict(method.options)
+    if method.method in ("socc", "socc_discretized"):
+        options["adjust"] = None  # the paper ranks blocks by their plain sum
     if method.discrete:
         options["bins"] = bins
         if len(levels):

@@ -44,7 +44,7 @@ def select_command(
     source: o.Sources,
     *,
     target: o.Target,
-    count: o.Count = "10",
+    count: o.Count = None,
     method: o.Method = "socc",
     option: o.OwnOption,
     task: o.Task = "auto",
@@ -75,7 +75,8 @@ def select_command(
     terminal = Terminal(quiet)
     workers = connected(scheduler) if scheduler is not None else nullcontext()
     with ending_well(terminal), workers:
-        wanted, own = _count(count), _own_options(option)
+        wanted = None if count is None else _count(count)
+        own = _own_options(option)
         files = source[0] if len(source) == 1 else source
         _check_files(files, {"--output": output, "--report": report}, overwrite_source)
         with terminal.working(f"reading {' '.join(source)}"):
@@ -404,7 +405,7 @@ def _groups(given: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
 
 def _select(
     loaded: Loaded,
-    wanted: int | float,
+    wanted: int | float | None,
     method: str,
     task: str,
     own: Mapping[str, Any],

@@ -76,7 +76,10 @@ Encoding = Annotated[str | None, _table(help=_ENCODING)]
 Header = Annotated[bool, _table("--header/--no-header", help=_HEADER)]
 InputFormat = Annotated[str | None, _table(help=_INPUT_FORMAT, metavar="FORMAT")]
 
-_COUNT = "How many features: a count, or a fraction between 0 and 1."
+_COUNT = (
+    "How many features: a count, or a fraction between 0 and 1. By default ten at most, and fewer "
+    "where features own several columns and no other one gains more than it would by chance."
+)
 _METHOD = "What features are judged by; `orthoselect methods` lists the names."
 _METHODS = "A method to compare; repeat it, or put commas between. A handful if not given."
 _OWN_OPTION = (
@@ -93,7 +96,7 @@ _ESTIMATOR = (
 _SCORING = "What counts: auto, accuracy, balanced_accuracy, auc or r2."
 _JOBS = "Processes at work, -1 for all processors; as many as pay if not given."
 _method = partial(_choice, "--method", "-m", autocompletion=complete_method)
-Count = Annotated[str, _choice("--count", "-k", help=_COUNT, metavar="COUNT")]
+Count = Annotated[str | None, _choice("--count", "-k", help=_COUNT, metavar="COUNT")]
 Largest = Annotated[int, _choice("--count", "-k", help="The most features that are selected.")]
 Method = Annotated[str, _method(help=_METHOD)]
 Methods = Annotated[list[str], _method(help=_METHODS, **_names | {"metavar": None})]

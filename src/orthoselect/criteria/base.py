@@ -48,6 +48,9 @@ class State(ABC):
         gains : array of shape (number of features,)
         """
 
+    # What chance alone gives to a feature like the one added last; None if nobody knows.
+    chance: float | None = None
+
     def known_gains(self) -> list[float] | None:
         """Return the gains of all features added, in order, if more is known of them by now."""
         return None

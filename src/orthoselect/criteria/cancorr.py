@@ -39,21 +39,39 @@ from orthoselect.criteria.candidates import HEALTHY, Candidates, without_constan
 from orthoselect.criteria.gains import Gains
 from orthoselect.encode import Design, Response, Table, build_level_design
 from orthoselect.encode.rules import check_bins
+from orthoselect.errors import InputError
 from orthoselect.matrix import NonFiniteColumns, ScaledMatrix, center
 from orthoselect.matrix.base import EPS, Floats, Indices
-from orthoselect.matrix.rows import Rows
+from orthoselect.matrix.rows import Rows, total_weight
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 
 # With less left of a float32 column, a row from Gram columns has too few digits.
 _HEALTHY_FLOAT32 = 3e-2
+ADJUSTMENTS = ("chance", None)
 
 
 class SquaredCanonicalCorrelations(Criterion):
-    """Sum of squared canonical correlations between the selected features and the response."""
+    """Sum of squared canonical correlations between the selected features and the response.
+
+    Parameters
+    ----------
+    adjust : {"chance", None}
+        A feature of rank z gains z (m - total)/(N - 1 - s) by chance alone, where s is the rank of
+        those selected. "chance" ranks features by what they gain beyond that; None by the plain
+        gain, as in the paper. Where all features have the same rank it is all the same.
+    """
 
     name = "socc"
+    keeps_whole_weights = True
     takes_blocks = True
     needs_rows = False
+
+    def __init__(self, *, adjust: str | None = "chance") -> None:
+        if adjust not in ADJUSTMENTS:
+            raise InputError(
+                f"`adjust` should be one of {', '.join(map(repr, ADJUSTMENTS))}; got {adjust!r}."
+            )
+        self._adjust = adjust is not None
 
     def start(
         self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
@@ -68,7 +86,9 @@ class SquaredCanonicalCorrelations(Criterion):
             X, VtX = center(matrix, response.V, weights, ignored=kept.unowned, gram=whole)
         except NonFiniteColumns as found:
             raise kept.in_design(found) from None
-        return CanonicalState(kept.candidates, X, VtX, response.V, size)
+        # Whole weights are copies of rows; others have mean one.
+        n_rows = total_weight(weights, design.n_rows) if self._adjust else None
+        return CanonicalState(kept.candidates, X, VtX, response.V, size, n_rows)
 
     def ceiling(self, response: Response) -> float:
         """Return the rank of the response."""
@@ -91,10 +111,10 @@ class DiscretizedCanonicalCorrelations(SquaredCanonicalCorrelations):
     """
 
     name = "socc_discretized"
-    keeps_whole_weights = True
     needs_rows = True
 
-    def __init__(self, *, bins: Any = "mean_std_3") -> None:
+    def __init__(self, *, bins: Any = "mean_std_3", adjust: str | None = "chance") -> None:
+        super().__init__(adjust=adjust)
         check_bins(bins)
         self._bins = bins
 
@@ -113,11 +133,18 @@ class CanonicalState(State):
     """Selected features and what each other one would add to the canonical correlations.
 
     Columns of X are centered and at norm one, V (N, m) is the orthonormal basis of the response,
-    `size` is about how many features will be taken.
+    `size` is about how many features will be taken. With `n_rows`, those of the table, copies
+    counted, features are ranked by what they gain beyond chance.
     """
 
     def __init__(
-        self, candidates: Candidates, X: ScaledMatrix, VtX: Floats, V: Rows, size: int = 1
+        self,
+        candidates: Candidates,
+        X: ScaledMatrix,
+        VtX: Floats,
+        V: Rows,
+        size: int = 1,
+        n_rows: float | None = None,
     ) -> None:
         # From here on a feature is its place among those that are not constant.
         candidates, X, VtX = without_constants(candidates, X, VtX)
@@ -133,6 +160,7 @@ class CanonicalState(State):
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._errors: dict[int, float] = {}  # what each of these may be off by
         self._size, self._taken = size, 0  # features
+        self._n_rows = n_rows
         self._added: list[int] = []  # by their index in the design
         self._order: list[int] = []  # column of each feature added, -1 if it added nothing
         self._found = -1, -1  # index and place of what `best` found last
@@ -144,7 +172,7 @@ class CanonicalState(State):
         """Return the candidate that adds most, once every gain that matters is certain."""
         self._settle()
         ids = self._candidates.ids_among(candidates, self._added)
-        top = self._gains.best(ids, candidates)
+        top = self._gains.best(ids, candidates, self._chance())
         if top is None:
             return None
         self._found = int(ids[top]), top
@@ -157,13 +185,26 @@ class CanonicalState(State):
         self._order.append(-1)
         f = self._found[1] if f == self._found[0] else self._candidates.place(f)
         known = self._gains.of(f) if f >= 0 else None
+        self.chance = None
         if known is None:
             return 0.0
         gain = min(max(known, 0.0), self._m - self.value)
+        if self._candidates.wide and self._n_rows is not None:
+            self.chance = self._gains.rank_of(f) * self._chance()
         self.value += gain
         self._pending = f
         self._order[-1] = int(self._candidates.single[f])
         return gain
+
+    def _chance(self) -> float:
+        """Return what one direction would gain by chance, zero where that does not count.
+
+        What is left to explain is spread over all directions that are left.
+        """
+        if self._n_rows is None or not self._candidates.wide:
+            return 0.0
+        left = max(self._n_rows - 1 - len(self._gains.selected), 1)
+        return max(self._m - self.value, 0.0) / left
 
     def gains(self) -> Floats:
         """Return what each feature would add; where the digits are gone it is measured first."""

@@ -102,6 +102,7 @@ class Gains:
         self._plain = np.array_equal(self._single, np.arange(n))
         # -1 for features out of the race
         self._gains = self._scores if self._plain else np.empty(n_features)
+        self._ranks = np.ones(n_features)  # directions that each would add
         self._slack = np.empty(n_features)  # what gains may be off by, where looked at
         self._slack_is_stale = True  # nobody has looked at any gain of this step
         self._fresh = np.zeros(n_features, dtype=bool)  # measured in this step
@@ -112,11 +113,11 @@ class Gains:
 
     # What the state asks
 
-    def best(self, ids: Indices, candidates: NDArray[np.bool_]) -> int | None:
+    def best(self, ids: Indices, candidates: NDArray[np.bool_], chance: float = 0.0) -> int | None:
         """Return the feature that adds most, once every gain that matters is certain.
 
         Of equals it is the one with the lowest of `ids` (features,), by which `candidates` says
-        who may be returned.
+        who may be returned. What chance alone gives for each direction of a feature does not count.
         """
         top, runner_up = leader(self._gains, ids, candidates)
         if top < 0:
@@ -125,22 +126,28 @@ class Gains:
             return top
         open_ = candidates[ids]
         while True:
-            gains = np.where(open_, self._gains, -1.0)
-            top = int(gains.argmax())
-            if gains[top] < 0:
+            merits = np.where(open_ & (self._gains >= 0), self._gains, -np.inf)
+            if chance:  # nothing changes where all features are of one rank
+                merits -= chance * (self._ranks - 1)
+            top = int(merits.argmax())
+            if merits[top] == -np.inf:
                 return None
-            rivals = self._rivals(gains, top)
+            rivals = self._rivals(merits, top)
             if len(rivals) == 1 and self._good_enough(top, float(self._slack[top])):
                 self._sure = top
                 return top
             doubtful = rivals[~self._trusted(rivals)]
             if doubtful.size:
                 self._measure(doubtful)
-                continue
-            if gains[top] <= NOTHING:
-                return None
-            equal = rivals[gains[rivals] >= (1 - TIE) * gains[top]]
-            return int(equal[ids[equal].argmin()])
+            elif self._gains[top] <= NOTHING:
+                open_[top] = False  # what adds less than chance would is better than that
+            else:
+                equal = rivals[merits[rivals] >= merits[top] - TIE * self._gains[top]]
+                return int(equal[ids[equal].argmin()])
+
+    def rank_of(self, f: int) -> int:
+        """Return how many directions feature f adds, once its gain is beyond doubt."""
+        return int(self._ranks[f])
 
     def of(self, f: int) -> float | None:
         """Return what feature f adds, beyond doubt; None if it depends on the selected ones."""
@@ -308,22 +315,24 @@ class Gains:
         within_reach = (1 - TIE) * gain - slack
         return max(within_reach - self._uncertainty.spread(within_reach, _PLENTY), 0.0)
 
-    def _rivals(self, gains: Floats, top: int) -> Indices:
+    def _rivals(self, merits: Floats, top: int) -> Indices:
         """Return the features that may be as good as the leading one, itself included.
 
         Slack is worked out only where it can matter: gains of columns of which enough is left
         are nearly certain, so that only those close to the top are looked at.
         """
         self._look_at(np.array([top]))
-        gain, slack = float(gains[top]), float(self._slack[top])
-        within_reach = (1 - TIE) * gain - slack
-        close = np.flatnonzero(gains >= self._threshold(gain, slack))
+        gain, slack = float(self._gains[top]), float(self._slack[top])
+        # What chance gives is known, and the same number for a merit and its gain.
+        below = gain - float(merits[top])
+        within_reach = (1 - TIE) * gain - slack - below
+        close = np.flatnonzero(merits >= min(self._threshold(gain, slack) - below, within_reach))
         self._look_at(close)
         rivals = close
         if self._unsure.size:
-            unsure = self._unsure[gains[self._unsure] >= 0]
+            unsure = self._unsure[merits[self._unsure] > -np.inf]
             rivals = np.union1d(close, unsure)
-        return rivals[gains[rivals] + self._slack[rivals] >= within_reach]
+        return rivals[merits[rivals] + self._slack[rivals] >= within_reach]
 
     def _trusted(self, features: Indices) -> NDArray[np.bool_]:
         gains, slack = self._gains[features], self._slack[features]
@@ -372,13 +381,17 @@ class Gains:
             self._open_slack()
             error_C, error_d = self._uncertainty.of(block.columns, self._d[block.columns])
             floor = self._sure_block(block.D.shape[1])
-            self._gains[block.features], self._slack[block.features] = block_gains(
+            gains, slack = block_gains(
                 self._C[:, block.columns],
                 block.D,
                 error_C.max(axis=1),
                 error_d.max(axis=1),
                 floor,
             )
+            self._gains[block.features], self._slack[block.features] = gains, slack
+            # Of what may depend on those taken the rank is open, as all the rest is.
+            p = block.D.shape[1]
+            self._ranks[block.features] = np.where(slack < min(len(self._C), p), p, 1)
         self._unsure = scarce
         if self._wide:
             self._unsure = np.concatenate([scarce, *(block.features for block in self._wide)])
@@ -416,7 +429,7 @@ class Gains:
             self._gains[alone] = np.minimum(gains, 1.0)
         for f in features[self._single[features] < 0].tolist():
             rank, gain = self._geometry.block_gain(self.selected, self.columns_of(f), self.L)
-            self._gains[f] = gain
+            self._gains[f], self._ranks[f] = gain, rank
             if rank == 0:
                 self._spend([f])
         self._gains[features[self._spent[features]]] = -1.0

@@ -255,12 +255,15 @@ class Design:
         The design column of a feature that owns just one, else -1.
     wide : mapping of int to integer array
         The design columns of the features that own several (or none).
+    n_rows : int
+        Rows of the table; the matrix may have fewer where only statistics are left of them.
     """
 
     matrix: Matrix
     features: Features
     single: Indices
     wide: Mapping[int, Indices]
+    n_rows: int
 
     @property
     def plain(self) -> bool:
@@ -307,7 +310,7 @@ def build_design(table: Table, groups: Mapping[str, Sequence[int]], exclude: set
         # Columns are features, and nothing has to be worked out for each of them.
         heads = table.numeric_at
         matrix = table.matrix(_matrix, heads, np.broadcast_to(np.intp(1), len(heads)))
-        return Design(matrix, Features(table.names, heads, {}), heads, {})
+        return Design(matrix, Features(table.names, heads, {}), heads, {}, table.n_rows)
     widths = np.ones(len(table.numeric_at), dtype=np.intp)
     return arrange(table, _matrix, table.numeric_at, widths, find_features(table, groups, exclude))
 
@@ -342,7 +345,7 @@ def arrange(
         f: np.concatenate([np.arange(starts[c], starts[c] + widths[c]) for c in columns])
         for f, columns in owned.items()
     }
-    return Design(table.matrix(make, starts, widths), features, single, wide)
+    return Design(table.matrix(make, starts, widths), features, single, wide, table.n_rows)
 
 
 def find_features(table: Table, groups: Mapping[str, Sequence[int]], exclude: set[int]) -> Features:

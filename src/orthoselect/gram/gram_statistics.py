@@ -267,7 +267,7 @@ class GramStatistics:
 
     def select(
         self,
-        n_features_to_select: int | float = 10,
+        n_features_to_select: int | float | None = 10,
         method: str = "socc",
         *,
         response: Any = None,
@@ -279,13 +279,15 @@ class GramStatistics:
         response_encoding: str = "dummy",
         search: str = "forward",
         progress: Progress | None = None,
+        **options: Any,
     ) -> SelectionPath:
         """Select features, as `orthoselect.select` would from all rows.
 
         Parameters
         ----------
-        n_features_to_select : int or float, default=10
-            A count, or a fraction in (0, 1) of the features. A group counts as one feature.
+        n_features_to_select : int, float or None, default=10
+            A count, or a fraction in (0, 1) of the features. A group counts as one feature. None as
+            in `select`.
         method : {"socc", "obcc", "err", "mser"}, default="socc"
             What features are judged by. Others need the rows.
         response : name or position, or several, optional
@@ -297,6 +299,8 @@ class GramStatistics:
             As in `select`.
         task : {"auto", "classification", "regression"}, default="auto"
             "regression" reads classes that are numbers as numbers.
+        **options
+            Options of the method's own, `adjust` of "socc" for one.
 
         Returns
         -------
@@ -327,6 +331,7 @@ class GramStatistics:
             exclude=exclude,
             search=search,
             progress=progress,
+            **options,
         )
 
     def open_problem(

@@ -122,7 +122,8 @@ def pose(
     check_one_role(asked, names)
     responses = _find_responses(target, layout)
     response = _Responses(layout, triangle, n_rows).build(responses, task, response_encoding)
-    table = _table(layout, triangle, n_rows, skip)
+    copies = int(reduced.weight) if float(reduced.weight).is_integer() else n_rows
+    table = _table(layout, triangle, copies, skip)
     fixed = _fixed_options(reduced, layout, task)
     return Problem(table, response, None, grouped, asked["include"], left_out, skip, settled=fixed)
 

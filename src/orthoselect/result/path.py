@@ -46,6 +46,9 @@ class SelectionStep:
         What it and those before it reach together.
     columns : tuple of int
         All its columns in the table: one, unless it is a group.
+    chance : float or None
+        What as many columns of noise would gain on average, given those selected before; None where
+        every feature is one column of numbers, or nobody knows.
     """
 
     feature: int
@@ -53,6 +56,12 @@ class SelectionStep:
     gain: float
     total: float
     columns: tuple[int, ...]
+    chance: float | None = None
+
+    @property
+    def is_no_more_than_chance(self) -> bool:
+        """Whether it gains no more than it would by chance, as far as that is known."""
+        return self.chance is not None and self.gain <= self.chance
 
 
 class SelectionPath(Sequence[SelectionStep]):
@@ -143,6 +152,11 @@ class SelectionPath(Sequence[SelectionStep]):
         return [step.gain for step in self]
 
     @property
+    def knows_chance(self) -> bool:
+        """Whether it is known what chance alone would give: where features own several columns."""
+        return any(step.chance is not None for step in self)
+
+    @property
     def columns(self) -> list[int]:
         """All selected columns of the table, group by group."""
         return [column for step in self for column in step.columns]
@@ -165,6 +179,7 @@ class SelectionPath(Sequence[SelectionStep]):
                 "gain": finite(step.gain),
                 "total": finite(step.total),
                 "columns": list(step.columns),
+                **({"chance": finite(step.chance)} if step.chance is not None else {}),
             }
             for number, step in enumerate(self, start=1)
         ]
@@ -180,7 +195,15 @@ class SelectionPath(Sequence[SelectionStep]):
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Return the rows of the table that other programs read."""
-        return [(n, s.feature, s.name, s.gain, s.total) for n, s in enumerate(self, start=1)]
+        rows = [(n, s.feature, s.name, s.gain, s.total) for n, s in enumerate(self, start=1)]
+        if self.knows_chance:
+            return [(*row, step.chance) for row, step in zip(rows, self)]
+        return rows
+
+    @property
+    def _columns(self) -> dict[str, str]:
+        """The columns of that table, and what they hold."""
+        return {**_COLUMNS, "chance": "Float64"} if self.knows_chance else _COLUMNS
 
     def to_frame(self, backend: Backend = "pandas") -> Any:
         """Return the path as a dataframe, one row a step.
@@ -193,9 +216,9 @@ class SelectionPath(Sequence[SelectionStep]):
         Returns
         -------
         frame : dataframe
-            Columns step, feature, name, gain, total.
+            Columns step, feature, name, gain, total; and chance, where that is known.
         """
-        return as_frame(_COLUMNS, self._rows(), backend)
+        return as_frame(self._columns, self._rows(), backend)
 
     def to_csv(self, *, escape_formulas: bool | None = None) -> str:
         r"""Return the path as comma-separated values, one line a step.
@@ -215,7 +238,7 @@ class SelectionPath(Sequence[SelectionStep]):
         >>> header, step.split(",")[:3]
         ('step,feature,name,gain,total', ['1', '0', 'x0'])
         """
-        return as_csv(list(_COLUMNS), self._rows(), escape_formulas=escape_formulas)
+        return as_csv(list(self._columns), self._rows(), escape_formulas=escape_formulas)
 
     def _cells(self) -> tuple[list[str], list[tuple[str, ...]]]:
         """Return the header and the rows of the table that people see."""
@@ -230,6 +253,10 @@ class SelectionPath(Sequence[SelectionStep]):
             ]
             for number, step in enumerate(self, start=1)
         ]
+        if self.knows_chance:
+            header.insert(3, "chance")
+            for row, step in zip(rows, self):
+                row.insert(3, "-" if step.chance is None else format(step.chance, shown))
         if not math.isnan(self.ceiling):
             header.append(f"of {self.ceiling:g}")
             for row, step in zip(rows, self):
@@ -252,7 +279,7 @@ class SelectionPath(Sequence[SelectionStep]):
             largest = max(filter(math.isfinite, self.gains), default=0.0) or 1.0
             header = [*header, ""]
             rows = [(*row, bar(step.gain / largest)) for row, step in zip(rows, self)]
-        left = {1, 5 - math.isnan(self.ceiling)}
+        left = {1, len(header) - 1} if bars else {1}
         lines = [self._title(), as_table(header, rows, left=left, indent="  ")]
         if self.stopped:
             lines.append(f"  stopped: {self.stopped}")
