@@ -392,6 +392,17 @@ class Informations:
         return math.fsum(terms)
 
 
+class CorrectedInformations(Informations):
+    """The same with Miller and Madow's entropies: (K - 1)/(2 N) more for K filled cells."""
+
+    def H(self, *names):
+        cells = len(self.probabilities(names))
+        return super().H(*names) + (cells - 1) / (2 * sum(self.w))
+
+    def _information(self, A, B, C):
+        return self.H(*A, *C) + self.H(*B, *C) - self.H(*A, *B, *C) - self.H(*C)
+
+
 def information_score(name, k, S, infos, constant=0.0, capped=True):
     """One of the eight criteria for column k, the columns S being selected."""
     I, H = infos.I, infos.H  # noqa: E741

@@ -354,6 +354,10 @@ class MutualInformationSelector(_PathSelector):
         Added to the denominator of "mrmr_quotient", in nats; only for that criterion.
     capped : bool, default=True
         Whether "cmim" is at most I(k;Y), as Fleuret has it; only for that criterion.
+    adjust : {None, "miller_madow"}, default=None
+        Observed frequencies overstate information, the more the more levels there are.
+        "miller_madow" corrects each entropy for it; informations may then be negative. Not for the
+        two quotients, and with whole weights only.
 
     Attributes
     ----------
@@ -405,6 +409,7 @@ class MutualInformationSelector(_PathSelector):
         search: str = "forward",
         constant: float = 0.0,
         capped: bool = True,
+        adjust: str | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
@@ -416,6 +421,7 @@ class MutualInformationSelector(_PathSelector):
         self.search = search
         self.constant = constant
         self.capped = capped
+        self.adjust = adjust
 
     def _options(self) -> dict[str, Any]:
         method = check_choice(self.criterion, CRITERIA, "criterion")
@@ -425,4 +431,6 @@ class MutualInformationSelector(_PathSelector):
             options["constant"] = self.constant
         if self.capped is not True:
             options["capped"] = self.capped
+        if self.adjust is not None:
+            options["adjust"] = self.adjust
         return options

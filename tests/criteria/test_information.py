@@ -62,6 +62,44 @@ def test_equals_the_definition(method, way, numbers):
         assert len(set(path.features)) == len(path)
 
 
+@pytest.mark.parametrize("method", [m for m in CRITERIA if m not in ("mrmr_quotient", "disr")])
+def test_adjusted_entropies_are_those_of_miller_and_madow(method, way, numbers):
+    for seed in numbers(60):
+        p = coded_problem(seed)
+        weights = None if p.weights is None else p.weights.tolist()
+        infos = naive.CorrectedInformations(p.X.T.tolist(), p.y.tolist(), weights)
+        selected, gains = naive.forward_information(method, infos, p.t, p.include)
+        options = {"include": p.include, "sample_weight": p.weights, "bins": "from_data"}
+        path = run(p.X, p.y, p.t, method, adjust="miller_madow", **options)
+        assert path.features == selected, seed
+        assert path.gains == pytest.approx(gains, rel=1e-9, abs=1e-9), seed
+
+
+def test_adjusted_information_of_noise_is_about_zero_whatever_its_levels(rng):
+    N, draws = 300, 200
+    y = rng.integers(0, 3, N)
+    for levels in (2, 20):
+        columns = rng.integers(0, levels, (N, draws))
+        gains = [run(columns[:, [j]], y, 1, "mim", bins="from_data") for j in range(draws)]
+        plain = np.mean([path.total for path in gains])
+        fair = [
+            run(columns[:, [j]], y, 1, "mim", bins="from_data", adjust="miller_madow").total
+            for j in range(draws)
+        ]
+        assert plain > 0.9 * (levels - 1) * 2 / (2 * N)
+        assert abs(np.mean(fair)) < 0.1 * plain + 4 * np.std(fair) / np.sqrt(draws)
+
+
+def test_quotients_and_fractional_weights_are_not_adjusted(rng):
+    X, y = rng.integers(0, 3, (40, 3)), rng.integers(0, 2, 40)
+    with pytest.raises(InputError, match="which 'disr' could not divide by"):
+        select(X, y, 1, "disr", adjust="miller_madow")
+    with pytest.raises(InputError, match="`sample_weight` should be whole numbers"):
+        select(X, y, 1, "jmi", adjust="miller_madow", sample_weight=0.5 + rng.random(40))
+    with pytest.raises(InputError, match="None or 'miller_madow'; got 'chance'"):
+        select(X, y, 1, "jmi", adjust="chance")
+
+
 @pytest.mark.parametrize("kind", ["sparse", "columns", "uint8", "float32", "int64"])
 def test_storage_changes_nothing(kind, way, numbers):
     for seed in numbers(100):

@@ -134,11 +134,17 @@ class Counts(ABC):
         """Return what reading has taken so far, if there is anything to be read."""
         return {} if self.reading is None else self.reading.stats()
 
-    def logarithms(self, terms: int) -> AnyLogarithms:
+    def logarithms(self, terms: int, *, corrected: bool = False) -> AnyLogarithms:
         """Return the T to be used, with room for `terms` sums of c ln c over all rows."""
         if self._exponent or (self._units is not None and self.total > LARGEST_WHOLE):
+            if corrected:
+                raise InputError(
+                    "`adjust='miller_madow'` counts filled cells, so `sample_weight` should be "
+                    "whole numbers (copies of rows) of no great sum; these are not. Omit one of "
+                    "the two."
+                )
             return RealLogarithms(float(self.total), _TERMS)
-        return Logarithms(int(self.total), terms)
+        return Logarithms(int(self.total), terms, corrected=corrected)
 
     def classes(self, T: AnyLogarithms) -> Any:
         """Return the sum of T[#(y)] over the classes."""

@@ -68,10 +68,11 @@ class BlockCounts(Counts):
         (units,) = y.passes.run_along(start, _add_classes, _add_up, [y, self._units])
         return y, c, units
 
-    def logarithms(self, terms: int) -> AnyLogarithms:
+    def logarithms(self, terms: int, *, corrected: bool = False) -> AnyLogarithms:
+        # With so many rows what there is to correct is less than what rounding leaves.
         if self._units is None and self.total > _LARGEST_TABLE:
             return RealLogarithms(float(self.total), terms)
-        return super().logarithms(terms)
+        return super().logarithms(terms, corrected=corrected)
 
     def varying(self, X: NDArray, T: AnyLogarithms) -> NDArray[np.bool_]:
         # Rounding may swallow rows of little weight beside the others.

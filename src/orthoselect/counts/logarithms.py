@@ -35,6 +35,10 @@ class Logarithms:
         The largest count: the number of rows.
     terms : int
         How many sums of c ln c over all rows are added up at most; they fit into 64 bits.
+    corrected : bool
+        Whether each count but 0 has 1/2 less. An entropy is ln N less the sum of c ln c over N, so
+        each cell that is filled adds 1/(2 N) to it: that is Miller and Madow's correction, once the
+        logarithm of all rows has 1/2 less, too.
 
     Attributes
     ----------
@@ -53,9 +57,9 @@ class Logarithms:
     2.484907
     """
 
-    def __init__(self, total: int, terms: int) -> None:
+    def __init__(self, total: int, terms: int, *, corrected: bool = False) -> None:
         self.total = int(total)
-        bits, log = _FINEST, math.log(max(self.total, 1))
+        bits, log = _FINEST, math.log(max(self.total, 1)) + 0.5 * corrected
         # A count has at most log2(count) prime factors, each rounded by at most a half.
         roundings = math.log2(max(self.total, 1)) / 2 + 1
         all_rows = self.total * max(1, int(terms)) if self.total > 1 else 0
@@ -64,6 +68,8 @@ class Logarithms:
         self.unit = 2.0**bits
         self.table: Integers = _logarithms(self.total, self.unit)
         self.table *= np.arange(self.total + 1)
+        if corrected:
+            self.table[1:] -= int(self.unit) // 2
 
     def of(self, counts: ArrayLike) -> Integers:
         """Return c ln c of each count, in units."""

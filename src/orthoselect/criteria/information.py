@@ -25,6 +25,7 @@ jmi: H. H. Yang and J. Moody, "Data visualization and feature selection", 1999.
 cmim: F. Fleuret, 2004, https://www.jmlr.org/papers/v5/fleuret04a.html
 cife: D. Lin and X. Tang, 2006, https://doi.org/10.1007/11744023_6
 icap: A. Jakulin, "Machine learning based on attribute interactions", 2005.
+adjust: G. A. Miller, "Note on the bias of information estimates", 1955.
 disr: P. E. Meyer and G. Bontempi, 2006, https://doi.org/10.1007/11732242_9
 All of them: G. Brown, A. Pocock, M.-J. Zhao and M. Lujan, 2012,
 https://www.jmlr.org/papers/v13/brown12a.html
@@ -83,6 +84,10 @@ class InformationCriterion(Criterion):
     capped : bool, default=True
         Whether "cmim" is at most I(k;Y), as Fleuret has it; else it is min_j I(k;Y|j) once
         something is selected.
+    adjust : {None, "miller_madow"}, default=None
+        Observed frequencies overstate information, the more the more levels there are.
+        "miller_madow" adds (K - 1)/(2 N) to each entropy of K filled cells in N rows, so that an
+        information of chance alone is about zero, and may be negative. Not for the quotients.
 
     Notes
     -----
@@ -102,7 +107,13 @@ class InformationCriterion(Criterion):
     takes_blocks = True
 
     def __init__(
-        self, name: str, *, bins: Bins = "auto", constant: float = 0.0, capped: bool = True
+        self,
+        name: str,
+        *,
+        bins: Bins = "auto",
+        constant: float = 0.0,
+        capped: bool = True,
+        adjust: str | None = None,
     ) -> None:
         if name not in CRITERIA:
             raise InputError(f"`name` should be one of {', '.join(CRITERIA)}; got {name!r}.")
@@ -115,7 +126,15 @@ class InformationCriterion(Criterion):
             raise InputError(f"`capped` should be True or False; got {capped!r}.")
         if not capped and name != "cmim":
             raise InputError(f"`capped` belongs to 'cmim'; {name!r} has no such form.")
+        if adjust not in (None, "miller_madow"):
+            raise InputError(f"`adjust` should be None or 'miller_madow'; got {adjust!r}.")
+        if adjust and name in ("mrmr_quotient", "disr"):
+            raise InputError(
+                f"`adjust` can make informations negative, which {name!r} could not divide by. "
+                f"Choose a criterion without a quotient, 'mrmr_difference' or 'jmi' say."
+            )
         self.name = name
+        self._corrected: bool = adjust is not None
         self._bins: Bins = bins
         scores: dict[str, Callable[..., Score]] = {
             "mrmr_quotient": partial(Quotient, constant=float(constant)),
@@ -143,7 +162,8 @@ class InformationCriterion(Criterion):
     ) -> InformationState:
         """Return the state in which nothing is selected."""
         y, n_classes = _classes(response, self.name)
-        return InformationState(design.count(y, n_classes, weights), self._score, size)
+        counts = design.count(y, n_classes, weights)
+        return InformationState(counts, self._score, size, self._corrected)
 
     def ceiling(self, response: Response) -> float:
         """Return nan: the sum of the gains has no bound that would mean something."""
@@ -173,11 +193,15 @@ class InformationState(State):
     """
 
     def __init__(
-        self, counts: Counts, make_score: Callable[[Numbers, Any], Score], size: int = 1
+        self,
+        counts: Counts,
+        make_score: Callable[[Numbers, Any], Score],
+        size: int = 1,
+        corrected: bool = False,
     ) -> None:
         self._counts = counts
         self._room = 4 * max(size, 64)
-        self._T = counts.logarithms(self._room + 8)
+        self._T = counts.logarithms(self._room + 8, corrected=corrected)
         self._TN, self._TY = self._T.of(counts.total), counts.classes(self._T)
         self._X, self._XY = counts.margins(self._T)
         self._relevance = self._XY - self._X - self._TY + self._TN  # N I(k;Y), (n,)
