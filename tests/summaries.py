@@ -13,6 +13,7 @@ from sklearn.model_selection import StratifiedKFold
 
 from orthoselect import select
 from orthoselect.methods import METHODS
+from orthoselect.show.summary import summarize
 
 NASTY = (
     "<script>alert(1)</script>",
@@ -82,6 +83,7 @@ def selection(X, y, names, size, labels=None, *, title="made up", target="target
         },
         "features": feature_rows(X, V, chosen, names),
         "substitutes": substitutes(X, V, chosen, names),
+        "what_if": None,
         "separation": separation(X[:, chosen], y, [names[j] for j in chosen], labels, target),
         "distributions": [distribution(X[:, j], y, names[j], labels) for j in chosen],
         "correlations": {
@@ -305,6 +307,16 @@ def levels_of_numbers():
         "n": [200, 242, 0],
     }
     return summary
+
+
+def with_what_if():
+    """Return the summary of a selection that the page can redo, names of all kinds."""
+    import pandas as pd
+
+    table = load_breast_cancer()
+    names = [*NASTY, *table.feature_names][: table.data.shape[1]]
+    data = pd.DataFrame(table.data, columns=names)
+    return summarize(select(data, table.target, 6), data, table.target, source="breast cancer")
 
 
 def bare():

@@ -33,6 +33,7 @@ SUMMARIES = {
     "numbers": summaries.levels_of_numbers,
     "ten classes": lambda: summaries.selection_of("digits", 5),
     "bare": summaries.bare,
+    "what if": summaries.with_what_if,
     "comparison": summaries.comparison,
 }
 

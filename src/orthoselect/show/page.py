@@ -33,6 +33,7 @@ SECTIONS = {
         "path": "The path",
         "others": "Why not the others",
         "substitutes": "Substitutes",
+        "what-if": "What if",  # not of every method
         "separation": "Separation",
         "distributions": "Each feature",
         "correlations": "How alike they are",
@@ -90,7 +91,10 @@ def render(summary: Mapping[str, Any]) -> str:
             f"the kind of a summary should be 'selection' or 'comparison'; got {kind!r}."
         )
     require_matplotlib()
-    return fill(f"{kind}.html", {"sections": SECTIONS[kind], **summary, **prepare(summary)})
+    sections = dict(SECTIONS[kind])
+    if not summary.get("what_if"):
+        sections.pop("what-if", None)
+    return fill(f"{kind}.html", {"sections": sections, **summary, **prepare(summary)})
 
 
 def fill(template: str, shown: Mapping[str, Any], package: str = _PACKAGE) -> str:
@@ -111,8 +115,10 @@ def fill(template: str, shown: Mapping[str, Any], package: str = _PACKAGE) -> st
     environment = _environment(package)
     assert environment.loader is not None
     # Both are ours, and hold no names. The page's policy knows the script that may run by its hash.
-    style, _, _ = environment.loader.get_source(environment, "style.css")
-    script, _, _ = environment.loader.get_source(environment, "table.js")
+    read = partial(environment.loader.get_source, environment)
+    style, script = read("style.css")[0], read("table.js")[0]
+    if shown.get("what_if"):
+        style, script = style + read("what_if.css")[0], script + read("what_if.js")[0]
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     shown = {**shown, "style": Markup(style), "script": Markup(script), "script_hash": digest}
     return environment.get_template(template).render(shown)

@@ -27,6 +27,7 @@ from orthoselect.show.facts import answer, data_facts, kind_of, python_code, res
 from orthoselect.show.pictures import find_distributions, find_separation
 from orthoselect.show.replay import Replay, replay
 from orthoselect.show.verdicts import judge, weigh_evidence
+from orthoselect.show.what_if import what_if
 from orthoselect.versions import versions
 
 MOST_CORRELATED = 40
@@ -216,6 +217,9 @@ def summarize(
             For each step the five features not taken by then that would have added most instead,
             by which share the winner was ahead (`margin`), which share of the runner-up's variance
             the winner explains, and the later step that took the runner-up (`chosen_at`), if any.
+        ``what_if``
+            What a page needs to select again without some features or with others, see
+            `orthoselect.show.what_if`; None for other methods and searches.
         ``separation, distributions, correlations``
             For pictures. Rows are sampled, always the same ones.
         ``data, reproduce``
@@ -246,6 +250,7 @@ def summarize(
         squares, first = chosen.canonical()
         reached = first, float(squares.sum())
         evidence = weigh_evidence(walked, design, reached[1], chosen.Q.shape[1])
+        carried = what_if(walked, path)
     correlations, signed = chosen.among(MOST_CORRELATED)
     described = outline(path)
     return {
@@ -264,6 +269,7 @@ def summarize(
         "set": _set(problem, squares),
         "features": _features(walked, path, chosen, judge(evidence, chosen, walked)),
         "substitutes": _substitutes(walked, path, chosen),
+        "what_if": carried,
         "separation": find_separation(problem, chosen, path.names, names[0]),
         "distributions": find_distributions(problem, [features[f] for f in walked.places]),
         "correlations": {
