@@ -195,7 +195,9 @@ def contrast(front, behind):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("name", ["two classes", "numbers", "bare", "what if", "comparison", "study"])
+@pytest.mark.parametrize(
+    "name", ["two classes", "numbers", "bare", "what if", "comparison", "study"]
+)
 def test_every_text_has_contrast_in_both_schemes(browser, pages, name, scheme):
     emulate(browser, scheme=scheme)
     browser.get(pages(name))

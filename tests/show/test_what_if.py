@@ -13,8 +13,9 @@ from orthoselect import select
 from orthoselect.errors import SearchStoppedWarning
 from orthoselect.methods import METHODS
 from orthoselect.show.page import render
+from orthoselect.show.replay import replay
 from orthoselect.show.summary import summarize
-from orthoselect.show.what_if import COLUMNS, MOST_COLUMNS, ROOM
+from orthoselect.show.what_if import COLUMNS, MOST_COLUMNS, ROOM, what_if
 from outlines import Outline
 
 pytest.importorskip("matplotlib")
@@ -79,6 +80,10 @@ def categories(**options):
     return table, "y", 3, options
 
 
+def included_constant():
+    return categories(include=["constant", "height"])
+
+
 def groups():
     sensors = {"sensor": ["age", "noise"], "money": ["income", "wage", "spending"]}
     return categories(groups=sensors, include=["age"], exclude=["constant"])
@@ -116,6 +121,7 @@ PROBLEMS = {
         numbers,
         several_numbers,
         categories,
+        included_constant,
         groups,
         weights,
         nearly_equal,
@@ -358,6 +364,84 @@ def test_discretized_features_are_selected_again_too(browser, tmp_path):
     assert_shows(browser, without)
 
 
+def by_chance(data, target, size):
+    """Return names and gains of a selection by gains beyond those of noise, by definition."""
+    blocks = {
+        name: pd.get_dummies(data[[name]]).to_numpy(dtype=float)
+        for name in data.columns
+        if name != target
+    }
+    V = summaries.basis(pd.get_dummies(data[[target]]).to_numpy(dtype=float))
+    Q, total, found = np.zeros((len(data), 0)), 0.0, {}
+    for _ in range(size):
+        judged = []
+        for name in blocks.keys() - found.keys():
+            A = blocks[name] - blocks[name].mean(axis=0)
+            norms = np.linalg.norm(A, axis=0)
+            A = A / np.where(norms > 0, norms, 1)
+            U = summaries.basis(A - Q @ (Q.T @ A))
+            gain = ((U.T @ V) ** 2).sum()
+            chance = U.shape[1] * (V.shape[1] - total) / (len(data) - 1 - Q.shape[1])
+            judged.append((gain - chance, gain, name, U))
+        _, gain, name, U = max(judged, key=lambda one: one[0])
+        Q, total = np.hstack([Q, U]), total + gain
+        found[name] = gain
+    return found
+
+
+def test_gains_are_ranked_by_what_they_are_beyond_chance(browser, tmp_path, rng):
+    codes = rng.integers(0, 12, 200)
+    table = pd.DataFrame({f"x{j}": rng.normal(size=200) for j in range(4)})
+    table["street"] = [f"street {code:02}" for code in codes]
+    signal = table["x1"] + 0.5 * table["x2"] + 0.25 * table["x3"] + rng.normal(size=200)
+    table["y"] = np.where(signal > 0, "yes", "no")
+    summary = summarize(select(table, "y", 3), table, "y")
+    summary["what_if"] |= {"adjust": "chance"}
+    file = tmp_path / "chance.html"
+    file.write_text(render(summary), encoding="utf-8")
+    browser.get(file.as_uri())
+    rows, wanted = shown(browser), by_chance(table, "y", 3)
+    assert [row[0] for row in rows] == list(wanted)
+    assert np.allclose([row[1] for row in rows], list(wanted.values()), atol=1e-9)
+    plain = {**summary, "what_if": {**summary["what_if"], "adjust": None}}
+    file.write_text(render(plain), encoding="utf-8")
+    browser.get(file.as_uri())
+    assert "street" in {row[0] for row in shown(browser)} - wanted.keys()
+
+
+def test_a_path_by_another_adjustment_is_not_redone(rng):
+    X, y = rng.normal(size=(50, 4)), rng.normal(size=50)
+    path = select(X, y, 2)
+    walked = replay(path, X, y)
+    assert what_if(walked, path) is not None
+    for options in ({"adjust": "p_value"}, {"search": "backward"}):
+        path.options |= options
+        assert what_if(walked, path) is None
+        path.options = {}
+
+
+def test_a_table_that_runs_out_says_so(browser, tmp_path, rng):
+    table = pd.DataFrame(rng.normal(size=(40, 2)), columns=["a", "b"])
+    y = table["a"] + 0.3 * rng.normal(size=40)
+    file = tmp_path / "two.html"
+    file.write_text(render(summarize(select(table, y, 2), table, y)), encoding="utf-8")
+    browser.get(file.as_uri())
+    press(browser, "Leave out", "b")
+    alone = select(table[["a"]], y, 1).total
+    both = select(table, y, 2).total
+    assert says(browser) == (
+        f"Without b: nothing takes its place; {both - alone:.4f} of {both:.4f} is lost. "
+        f"The 1 feature reaches {alone:.4f} of 1. No other feature of this page adds anything."
+    )
+    press(browser, "Leave out", "a")
+    assert shown(browser) == []
+    press(browser, "Put back", "b")
+    press(browser, "Put back", "a")
+    press(browser, "Leave out", "b")
+    press(browser, "Put back", "b")
+    assert says(browser).startswith("As selected: 2 features")
+
+
 def test_the_sentence_says_what_takes_the_place_and_what_it_costs(browser, made):
     problem, summary, page = made("numbers")
     browser.get(page)
@@ -379,7 +463,7 @@ def test_the_sentence_says_what_takes_the_place_and_what_it_costs(browser, made)
     set_size(browser, 2)
     two = summary["steps"][1]["total"]
     assert says(browser) == (
-        f"2 features reach {two:.4f} of 1, 4 as selected {total:.4f}; "
+        f"2 features reach {two:.4f} of 1, the 4 selected {total:.4f}; "
         f"{total - two:.4f} of {total:.4f} is lost."
     )
 

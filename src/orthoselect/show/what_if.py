@@ -44,8 +44,9 @@ from orthoselect.show.replay import Replay
 # Columns that a page carries: so many anyway, more where these are known to win, and at most.
 COLUMNS, ROOM, MOST_COLUMNS = 60, 80, 150
 _MORE = 10  # features that the page may take beyond those of the path
-# Multiplications that trying changes on all features may take: about a second.
-_WORK = 5e10
+# Multiplications that trying changes on all features may take, about a second; and what else a
+# step costs, in these.
+_WORK, _STEP = 5e9, 2e6
 
 
 def what_if(walked: Replay, path: SelectionPath) -> dict[str, Any] | None:
@@ -61,8 +62,8 @@ def what_if(walked: Replay, path: SelectionPath) -> dict[str, Any] | None:
     -------
     carried : dict or None
         Plain values, ready for JSON. None if there is nothing to redo: the method's gains are no
-        squared canonical correlations, the search was no forward search, nothing was selected, or
-        what was selected has more than `MOST_COLUMNS` columns.
+        squared canonical correlations, the search was no forward search, nothing was selected, all
+        is constant, or what was selected has more than `MOST_COLUMNS` columns.
 
         ``features``
             Name, kind, place among all features and number of independent columns of each feature
@@ -122,8 +123,10 @@ def _can_be_redone(walked: Replay, path: SelectionPath) -> bool:
     return (
         isinstance(walked.criterion, SquaredCanonicalCorrelations)
         and path.options.get("search", "forward") == "forward"
+        and path.options.get("adjust") in (None, "chance")
         and len(path) > 0
         and walked.problem.response.m > 0
+        and not np.isnan(walked.relevance).all()
         and _width(walked.design, walked.places) <= MOST_COLUMNS
     )
 
@@ -180,8 +183,8 @@ def _try_changes(
 
     Where that takes long, without the first ones only, or not at all.
     """
-    products = path.stats.get("products", most)
-    tries = int(_WORK // max(products * walked.design.matrix.n_stored, 1))
+    products = path.stats.get("products", most) * walked.design.matrix.n_stored
+    tries = int(_WORK // (products + _STEP * len(path)))
     longer = _selected(walked, most) if tries else []
     first = walked.places[: max(tries - 1, 0)]
     return longer, {f: _selected(walked, len(path), f) for f in first}

@@ -5,65 +5,67 @@
 {
   const section = document.getElementById("what-if");
   const MUCH_LEFT = 0.1; // of the squared norm; with less a column is orthogonalized once more
-  const MOST_REPLACED = 40; // steps for which replacements are worked out
+  const MOST_REPLACED = 30; // steps for which replacements are worked out
 
   // Numbers -------------------------------------------------------------------------------------
 
   const floats = (text) => new Float64Array(Uint8Array.from(atob(text), (c) => c.charCodeAt(0)).buffer);
   const range = (from, to) => Array.from({ length: to - from }, (_, i) => from + i);
-  const dot = (a, b) => {
+  // The product of n numbers of a, from place i on, and of b, from place j on.
+  const dot = (n, a, i, b, j) => {
     let sum = 0;
-    for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
+    for (let k = 0; k < n; k++) sum += a[i + k] * b[j + k];
     return sum;
   };
-  const subtract = (w, share, q) => {
-    for (let i = 0; i < w.length; i++) w[i] -= share * q[i];
-  };
 
+  // Columns stand one after the other, n numbers each; S is by rows.
   const unpack = (carried) => {
     const { columns: n, rank, rows, adjust, tolerances } = carried;
-    const triangle = floats(carried.triangle), S = floats(carried.response);
-    const X = range(0, n).map((j) => {
-      const x = new Float64Array(n);
-      x.set(triangle.subarray((j * (j + 1)) / 2, ((j + 1) * (j + 2)) / 2));
-      return x;
-    });
+    const triangle = floats(carried.triangle), X = new Float64Array(n * n);
+    for (let j = 0, from = 0; j < n; from += ++j) X.set(triangle.subarray(from, from + j + 1), j * n);
     let end = 0;
     const features = carried.features.map((one) => ({ ...one, J: range(end, (end += one.columns)) }));
-    return { n, m: rank, rows, adjust, ...tolerances, X, S, features, sizes: floats(carried.roundings) };
+    const S = floats(carried.response), sizes = floats(carried.roundings);
+    return { n, m: rank, rows, adjust, ...tolerances, X, S, sizes, features };
   };
 
-  // A state: Q are the orthonormal directions taken, T their triangular factor by columns, `sizes`
-  // one rounding of each of their columns, `reaches` what those may do to each direction; W is what
-  // is left of every column, H its shares along Q.
+  // A state has the orthonormal directions Q that were taken, their triangular factor T by columns,
+  // one rounding of each of their columns (`sizes`) and what these may do to each direction
+  // (`reaches`). Of every column it has what is left, W, its shares along Q, H, and how much was
+  // left when it was last made orthogonal to all of Q.
   const start = (model) => ({
-    model, Q: [], T: [], sizes: [], reaches: [], total: 0,
-    W: model.X.map((x) => x.slice()), H: model.X.map(() => []), taken: new Set(),
+    model, Q: [], T: [], sizes: [], reaches: [], total: 0, taken: new Set(),
+    W: model.X.slice(), H: new Float64Array(model.n ** 2), since: new Float64Array(model.n).fill(1),
   });
   const copy = (state) => ({
     ...state, Q: [...state.Q], T: [...state.T], sizes: [...state.sizes], reaches: [...state.reaches],
-    W: state.W.map((w) => w.slice()), H: state.H.map((h) => [...h]), taken: new Set(state.taken),
+    taken: new Set(state.taken), W: state.W.slice(), H: state.H.slice(), since: state.since.slice(),
   });
 
-  const takeOut = (w, h, Q) => Q.forEach((q, s) => {
-    const share = dot(q, w);
-    subtract(w, share, q);
-    h[s] = (h[s] ?? 0) + share;
-  });
-
-  // One more direction, the last of Q, leaves a column.
-  const reduce = (w, h, Q) => {
-    const q = Q.at(-1), share = dot(q, w);
-    subtract(w, share, q);
-    h.push(share);
-    if (dot(w, w) < MUCH_LEFT) takeOut(w, h, Q);
+  const takeOut = (n, { W, H }, j, q, s) => {
+    const share = dot(n, q, 0, W, j * n);
+    for (let i = 0; i < n; i++) W[j * n + i] -= share * q[i];
+    H[j * n + s] += share;
   };
 
-  const reachOf = (size, h, reaches) => h.reduce((sum, share, s) => sum + Math.abs(share) * reaches[s], size);
+  // Make a column orthogonal to direction s, and to all before where much was lost since the last time.
+  const reduce = (n, columns, j, Q, s) => {
+    takeOut(n, columns, j, Q[s], s);
+    const { W, since } = columns;
+    if (dot(n, W, j * n, W, j * n) >= MUCH_LEFT * since[j]) return;
+    for (let t = 0; t <= s; t++) takeOut(n, columns, j, Q[t], t);
+    since[j] = dot(n, W, j * n, W, j * n);
+  };
+
+  const reachOf = (n, size, { H }, j, reaches) => {
+    let sum = size;
+    for (let s = 0; s < reaches.length; s++) sum += Math.abs(H[j * n + s]) * reaches[s];
+    return sum;
+  };
 
   // Could the stored numbers, changed by a few roundings each, be exactly dependent?
-  const depends = (norm, size, h, { T, sizes, reaches }, dependent) => {
-    if (norm > dependent * reachOf(size, h, reaches)) return false;
+  const depends = (model, norm, reach, size, h, { T, sizes }) => {
+    if (norm > model.dependent * reach) return false; // a bound of what follows, mostly enough
     const b = [...h];
     let floor = size;
     for (let s = b.length - 1; s >= 0; s--) {
@@ -71,66 +73,83 @@
       for (let t = 0; t < s; t++) b[t] -= b[s] * T[s][t];
       floor += Math.abs(b[s]) * sizes[s];
     }
-    return norm <= dependent * floor;
+    return norm <= model.dependent * floor;
   };
 
-  // What a feature adds to the directions: of its columns always that next which stands out most
-  // from its rounding, without those that depend on others.
+  // The squared norm of S'w.
+  const explained = ({ n, S }, w, from) => {
+    const width = S.length / n;
+    let sum = 0;
+    for (let c = 0; c < width; c++) {
+      let along = 0;
+      for (let i = 0; i < n; i++) along += w[from + i] * S[i * width + c];
+      sum += along * along;
+    }
+    return sum;
+  };
+
+  // Return the directions once a feature is taken, and what it adds. Of its columns that is always
+  // next which stands out most from its rounding; those that depend on others are left.
   const grown = (state, f) => {
-    const { model } = state, { Q, T, sizes, reaches } = state;
-    const now = { Q: [...Q], T: [...T], sizes: [...sizes], reaches: [...reaches] };
-    let left = model.features[f].J.map((j) => ({ j, w: state.W[j].slice(), h: [...state.H[j]] }));
+    const { model, W, H, since } = state, { n, sizes } = model, J = model.features[f].J;
+    const some = (columns) => Float64Array.from(J.flatMap((j) => [...columns.subarray(j * n, j * n + n)]));
+    const own = { W: some(W), H: some(H), since: Float64Array.from(J, (j) => since[j]) };
+    const now = { Q: [...state.Q], T: [...state.T], sizes: [...state.sizes], reaches: [...state.reaches] };
+    const left = new Set(J.keys());
     let gain = 0;
-    while (left.length) {
-      for (const one of left) {
-        one.norm = Math.sqrt(dot(one.w, one.w));
-        one.reach = reachOf(model.sizes[one.j], one.h, now.reaches);
+    while (left.size) {
+      let next = null;
+      for (const p of left) {
+        const norm = Math.sqrt(dot(n, own.W, p * n, own.W, p * n));
+        const reach = reachOf(n, sizes[J[p]], own, p, now.reaches);
+        if (next === null || norm / reach > next.norm / next.reach) next = { p, norm, reach };
       }
-      const next = left.reduce((best, one) => (one.norm / one.reach > best.norm / best.reach ? one : best));
-      left = left.filter((one) => one !== next);
-      const { j, w, h, norm, reach } = next;
-      if (depends(norm, model.sizes[j], h, now, model.dependent)) continue;
-      const q = w.map((value) => value / norm);
-      now.Q.push(q);
+      const { p, norm, reach } = next, s = now.Q.length;
+      left.delete(p);
+      const h = own.H.subarray(p * n, p * n + s);
+      if (depends(model, norm, reach, sizes[J[p]], h, now)) continue;
+      gain += explained(model, own.W, p * n) / norm ** 2;
+      now.Q.push(own.W.slice(p * n, p * n + n).map((value) => value / norm));
       now.T.push([...h, norm]);
-      now.sizes.push(model.sizes[j]);
+      now.sizes.push(sizes[J[p]]);
       now.reaches.push(reach / norm);
-      gain += explained(model, q);
-      for (const one of left) reduce(one.w, one.h, now.Q);
+      for (const other of left) reduce(n, own, other, now.Q, s);
     }
-    return { ...now, gain: Math.min(gain, model.m - state.total), rank: now.Q.length - Q.length };
+    return { now, gain, rank: now.Q.length - state.Q.length };
   };
 
-  const explained = ({ n, S }, q) => {
-    const width = S.length / n, along = new Float64Array(width);
-    for (let i = 0; i < n; i++) {
-      for (let c = 0; c < width; c++) along[c] += q[i] * S[i * width + c];
-    }
-    return dot(along, along);
+  // What a feature would add; of a single column that takes no directions to be made.
+  const worth = (state, f) => {
+    const { model, W } = state, { n, sizes } = model, [j, ...more] = model.features[f].J;
+    if (j === undefined || more.length) return grown(state, f);
+    const norm = Math.sqrt(dot(n, W, j * n, W, j * n)), reach = reachOf(n, sizes[j], state, j, state.reaches);
+    const h = state.H.subarray(j * n, j * n + state.Q.length);
+    if (depends(model, norm, reach, sizes[j], h, state)) return { gain: 0, rank: 0 };
+    return { gain: explained(model, W, j * n) / norm ** 2, rank: 1 };
   };
 
   const take = (state, f) => {
-    const { gain, rank, ...more } = grown(state, f);
-    const before = state.Q.length;
-    Object.assign(state, more);
+    const { n, m, features } = state.model, before = state.Q.length;
+    const { now, gain } = grown(state, f), added = Math.min(gain, m - state.total);
+    Object.assign(state, now);
+    state.total += added;
     state.taken.add(f);
-    state.total += gain;
-    state.model.features.forEach((feature, other) => {
+    features.forEach(({ J }, other) => {
       if (state.taken.has(other)) return;
-      for (const j of feature.J) {
-        for (let k = before + 1; k <= state.Q.length; k++) reduce(state.W[j], state.H[j], state.Q.slice(0, k));
-      }
+      for (const j of J) for (let s = before; s < state.Q.length; s++) reduce(n, state, j, state.Q, s);
     });
-    return gain;
+    return added;
   };
 
-  // What each feature would add, and by what it is ranked.
+  // What each feature would add, and what it is ranked by: with "chance", its gain beyond that of
+  // as many columns of pure noise.
   const candidates = (state, out) => {
     const { features, m, rows, adjust, nothing } = state.model;
     const chance = adjust === "chance" ? (m - state.total) / (rows - 1 - state.Q.length) : 0;
-    const open = features.map((_, f) => f).filter((f) => !state.taken.has(f) && !out.has(f));
-    return open.map((f) => ({ f, ...grown(state, f) })).filter(({ rank, gain }) => rank && gain > nothing)
-      .map(({ f, gain, rank }) => ({ f, gain, score: gain - rank * chance }));
+    const open = [...features.keys()].filter((f) => !state.taken.has(f) && !out.has(f));
+    return open.map((f) => ({ f, ...worth(state, f) }))
+      .filter(({ rank, gain }) => rank && gain > nothing)
+      .map(({ f, rank, gain }) => ({ f, gain, score: gain - rank * chance }));
   };
 
   const best = (state, out) => {
@@ -141,26 +160,28 @@
     return equal.reduce((a, b) => (features[b.f].place < features[a.f].place ? b : a)).f;
   };
 
-  // Select `size` features: those asked for first, then the best of those that are not out. The
-  // path goes on from `steps`, and remembers the state before each step.
-  const select = (model, { out, asked, size }, steps = [], from = start(model)) => {
-    const state = copy(from), path = [...steps];
-    const waiting = asked.filter((f) => !state.taken.has(f) && !out.has(f));
-    while (path.length < Math.max(size, asked.length)) {
-      const isAsked = waiting.length > 0, f = isAsked ? waiting.shift() : best(state, out);
+  // Select so many features, those asked for first, then the best of those that are not out. It may
+  // go on from steps made before; with `keep` each step knows the state that it was taken in.
+  const select = (model, { out, asked, size }, { steps = [], state = start(model), keep = false } = {}) => {
+    const made = [...steps], now = copy(state);
+    const waiting = asked.filter((f) => !now.taken.has(f) && !out.has(f));
+    while (made.length < size) {
+      const isAsked = waiting.length > 0, f = isAsked ? waiting.shift() : best(now, out);
       if (f === null) break;
-      const before = copy(state), gain = take(state, f);
-      path.push({ f, gain, total: state.total, isAsked, before });
+      const before = keep ? copy(now) : null, gain = take(now, f);
+      made.push({ f, gain, total: now.total, isAsked, before });
     }
-    return { steps: path, state, total: state.total };
+    return { steps: made, state: now, total: now.total };
   };
 
+  // What comes in once a step's feature is left out, and what is lost by that.
   const replaced = (model, scenario, path, at) => {
     const { f, before } = path.steps[at];
     const without = { ...scenario, out: new Set([...scenario.out, f]) };
-    const now = select(model, without, path.steps.slice(0, at), before);
+    const now = select(model, without, { steps: path.steps.slice(0, at), state: before });
     const had = new Set(path.steps.map((step) => step.f));
-    return { joined: now.steps.map((step) => step.f).filter((other) => !had.has(other)), lost: path.total - now.total };
+    const joined = now.steps.map((step) => step.f).filter((other) => !had.has(other));
+    return { joined, lost: path.total - now.total };
   };
 
   // Words and elements ---------------------------------------------------------------------------
@@ -174,7 +195,6 @@
   const element = (tag, attributes = {}, ...children) => {
     const made = document.createElement(tag);
     for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-    if (tag === "button") made.type = "button";
     made.append(...children);
     return made;
   };
@@ -200,6 +220,8 @@
     let path = null;
 
     const isForced = (f) => scenario.asked.includes(f) && !carried.included.includes(f);
+    const button = (words, action, f) => element("button",
+      { type: "button", [`data-${action}`]: f, "aria-label": `${words} ${features[f].name}` }, words);
     const named = (f) => element("b", { class: "name" }, features[f].name);
     const listed = (places) => places.flatMap((f, i) => {
       const between = i === 0 ? [] : [i === places.length - 1 ? " and " : ", "];
@@ -231,45 +253,46 @@
       if (joined.length && dropped.length) return [...come, ", ", ...go];
       if (joined.length) return come;
       if (dropped.length) return go;
-      return [path.steps.length < had.length ? "nothing else takes the place" : "no other feature changes"];
+      if (path.steps.length === had.length) return ["the features stay the same"];
+      return [verb(out, "nothing takes its place", "nothing takes their places")];
     };
 
     const sentence = () => {
       const now = difference(), { out, forced, changed, lost } = now;
       const count = path.steps.length, reach = count === 1 ? "feature reaches" : "features reach";
-      const cost = Math.abs(lost) < 1e-12 ? "nothing is lost"
-        : lost > 0 ? `${number(lost)} of ${number(now.total)} is lost`
-        : `${number(-lost)} is gained on ${number(now.total)}`;
+      const result = Math.abs(lost) < 1e-12 ? "nothing is lost"
+        : `${number(Math.abs(lost))} of ${number(now.total)} is ${lost > 0 ? "lost" : "gained"}`;
       const words = [];
       if (changed) {
         if (out.length) words.push("Without ", ...listed(out));
         if (forced.length) words.push(out.length ? " and with " : "With ", ...listed(forced));
-        words.push(": ", ...exchange(now), `; ${cost}.`);
+        words.push(": ", ...exchange(now), `; ${result}.`);
         words.push(` The ${count} ${reach} ${number(path.total)} of ${m}.`);
       } else if (scenario.size === carried.size) {
         words.push(`As selected: ${count} ${reach} ${number(path.total)} of ${m}.`);
       } else {
-        words.push(`${count} ${reach} ${number(path.total)} of ${m}, ${carried.size} as selected ${number(now.total)}; ${cost}.`);
+        const usual = `the ${carried.size} selected ${number(now.total)}`;
+        words.push(`${count} ${reach} ${number(path.total)} of ${m}, ${usual}; ${result}.`);
       }
       if (count < scenario.size) words.push(" No other feature of this page adds anything.");
       return words;
     };
 
-    const row = ({ f, gain, total, isAsked }, at) => {
-      const { name, kind } = features[f], marks = [];
+    const row = ({ f, gain, total, isAsked, before }, at) => {
+      const { kind } = features[f], marks = [];
+      const isNew = !selected.some((step) => step.f === f);
+      const tag = (words, more = "") => marks.push(" ", element("span", { class: `tag ${more}` }, words));
       if (kind !== "numeric") marks.push(" ", element("small", {}, kind));
-      if (isAsked) marks.push(" ", element("span", { class: "tag" }, isForced(f) ? "forced in" : "asked for"));
-      else if (!selected.some((step) => step.f === f)) marks.push(" ", element("span", { class: "tag selected" }, "new"));
-      const button = isForced(f) ? element("button", { "data-release": f, "aria-label": `Release ${name}` }, "Release")
-        : element("button", { "data-out": f, "aria-label": `Leave out ${name}` }, "Leave out");
+      if (isAsked) tag(isForced(f) ? "forced in" : "asked for");
+      else if (isNew) tag("new", "selected");
       return element("li", { "data-feature": f, "data-gain": gain, "data-total": total },
         element("span", { class: "step" }, String(at + 1)),
         element("span", { class: "what" }, named(f), ...marks),
         element("span", { class: "figure gain" }, `+${number(gain)}`),
         element("span", { class: "figure" }, number(total)),
-        button,
+        isForced(f) ? button("Release", "release", f) : button("Leave out", "out", f),
         bar(["before", (total - gain) / m], ["", gain / m]),
-        ...(path.steps.length <= MOST_REPLACED ? [replacement(at)] : []));
+        ...(before ? [replacement(at)] : []));
     };
 
     const replacement = (at) => {
@@ -281,15 +304,16 @@
     };
 
     const other = ({ f, gain }) => element("li", { "data-feature": f, "data-gain": gain },
-      element("span", { class: "what" }, named(f)),
+      named(f),
       element("span", { class: "figure" }, `+${number(gain)}`),
-      element("button", { "data-in": f, "aria-label": `Force in ${features[f].name}` }, "Force in"));
+      button("Force in", "in", f));
 
     const showOthers = () => {
       const gains = new Map(candidates(path.state, scenario.out).map(({ f, gain }) => [f, gain]));
       const wanted = search.value.trim().toLowerCase();
-      const found = features.map(({ name, place }, f) => ({ f, name, place, gain: gains.get(f) ?? 0 }))
-        .filter(({ f, name }) => !path.state.taken.has(f) && !scenario.out.has(f) && name.toLowerCase().includes(wanted))
+      const open = features.map(({ name, place }, f) => ({ f, name, place, gain: gains.get(f) ?? 0 }))
+        .filter(({ f }) => !path.state.taken.has(f) && !scenario.out.has(f));
+      const found = open.filter(({ name }) => name.toLowerCase().includes(wanted))
         .sort((a, b) => b.gain - a.gain || a.place - b.place);
       part("others").replaceChildren(...found.map(other));
       part("none").hidden = found.length > 0;
@@ -297,23 +321,22 @@
 
     // Some changes were tried on all features, those in this page and others.
     const doubt = () => {
-      const { out, size } = scenario, { sure } = carried, n_forced = scenario.asked.filter(isForced).length;
+      const { out, asked, size } = scenario, { sure } = carried;
       if (features.length === carried.n_features) return "";
-      const isSure = !n_forced && (out.size === 0 ? size <= sure.size
+      const isSure = !asked.some(isForced) && (out.size === 0 ? size <= sure.size
         : out.size === 1 && size <= carried.size && sure.without.includes([...out][0]));
       return isSure ? " This selection was tried on all of them, with the same result."
         : " Of the others, one might do better in this selection.";
     };
 
     const showAll = () => {
-      path = select(model, scenario);
+      path = select(model, scenario, { keep: scenario.size <= MOST_REPLACED });
       slider.min = Math.max(1, scenario.asked.length);
       slider.value = scenario.size;
       part("count").textContent = String(scenario.size);
       part("sentence").replaceChildren(...sentence());
       part("path").replaceChildren(...path.steps.map(row));
-      const out = [...scenario.out].map((f) => element("li", { "data-feature": f }, named(f),
-        element("button", { "data-back": f, "aria-label": `Put back ${features[f].name}` }, "Put back")));
+      const out = [...scenario.out].map((f) => element("li", {}, named(f), button("Put back", "back", f)));
       part("out").replaceChildren(...out);
       part("left-out").hidden = !out.length;
       part("doubt").textContent = doubt();
@@ -328,13 +351,16 @@
       showAll();
       if (undo) (section.querySelector(undo) ?? part("reset")).focus();
     };
-    const without = (places, f) => places.filter((one) => one !== f);
+    const without = (places, f) => [...places].filter((one) => one !== f);
     const actions = {
-      out: (f) => change({ out: new Set([...scenario.out, f]), asked: without(scenario.asked, f) }, `[data-back="${f}"]`),
+      out: (f) => {
+        const out = new Set([...scenario.out, f]);
+        change({ out, asked: without(scenario.asked, f) }, `[data-back="${f}"]`);
+      },
       back: (f) => {
-        const forced = scenario.asked.filter(isForced);
-        const included = carried.included.filter((one) => one === f || scenario.asked.includes(one));
-        change({ out: new Set(without([...scenario.out], f)), asked: [...included, ...forced] }, `[data-out="${f}"], [data-in="${f}"]`);
+        const out = new Set(without(scenario.out, f)), forced = scenario.asked.filter(isForced);
+        const included = carried.included.filter((one) => !out.has(one));
+        change({ out, asked: [...included, ...forced] }, `[data-out="${f}"], [data-in="${f}"]`);
       },
       in: (f) => change({ asked: [...scenario.asked, f] }, `[data-release="${f}"]`),
       release: (f) => change({ asked: without(scenario.asked, f) }, `[data-in="${f}"], [data-out="${f}"]`),
