@@ -4,6 +4,7 @@ import base64
 import json
 import re
 import warnings
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from orthoselect.show.replay import replay
 from orthoselect.show.summary import summarize
 from orthoselect.show.what_if import COLUMNS, MOST_COLUMNS, ROOM, what_if
 from outlines import Outline
+from problems import random_block_problem, random_problem
 
 pytest.importorskip("matplotlib")
 pd = pytest.importorskip("pandas")
@@ -39,7 +41,7 @@ def many_classes():
     return table, "target", 8, {}
 
 
-def numbers():
+def one_number():
     from sklearn.datasets import load_diabetes
 
     return load_diabetes(as_frame=True).frame, "target", 4, {"task": "regression"}
@@ -118,7 +120,7 @@ PROBLEMS = {
     for made in (
         two_classes,
         many_classes,
-        numbers,
+        one_number,
         several_numbers,
         categories,
         included_constant,
@@ -352,6 +354,64 @@ def test_several_changes_at_once_are_the_same_as_in_python(browser, made, name):
     assert_shows(browser, again(problem, size, without, forced))
 
 
+# The part of the script that knows nothing of the page.
+SELECT = """
+const [carried, scenarios] = arguments, model = unpack(carried);
+return scenarios.map(({out, asked, size}) => select(model, {out: new Set(out), asked, size}).steps);
+"""
+
+
+def numeric_part():
+    script = files("orthoselect.show").joinpath("templates/what_if.js").read_text()
+    start, end = script.index("{\n") + 2, script.index("  // Words and elements")
+    return script[start:end]
+
+
+def scenarios(carried, features, rng):
+    """Yield some changes of a selection, and the same as arguments of `select`."""
+    n, usual, included = len(features), carried["size"], carried["included"]
+    for place in range(3):
+        out = [] if not place else rng.permutation(n)[: rng.integers(0, 3)].tolist()
+        forced = [] if not place else rng.permutation(n)[: rng.integers(0, 2)].tolist()
+        asked = [f for f in included if f not in out]
+        asked += [f for f in forced if f not in out and f not in included]
+        size = max(usual if not place else int(rng.integers(1, usual + 3)), len(asked), 1)
+        if len(out) == n:
+            continue
+        options = {
+            "n_features_to_select": min(size, n),
+            "include": [features[f].columns[0] for f in asked] or None,
+            "exclude": [column for f in out for column in features[f].columns] or None,
+        }
+        yield {"out": out, "asked": asked, "size": options["n_features_to_select"]}, options
+
+
+@pytest.mark.parametrize("make", [random_problem, random_block_problem])
+def test_random_problems_are_selected_from_as_in_python(browser, make, numbers):
+    script, n_tried = numeric_part() + SELECT, 0
+    for seed in numbers(120):
+        problem, rng = make(seed), np.random.default_rng(seed)
+        options = {**problem.options, "sample_weight": problem.weights}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            path = select(problem.stored, problem.y, problem.t, **options)
+            walked = replay(path, problem.stored, problem.y, problem.weights)
+            carried = what_if(walked, path)
+            if carried is None:
+                continue
+            features = [walked.design.features[one["place"]] for one in carried["features"]]
+            tried = list(scenarios(carried, features, rng))
+            expected = [select(problem.stored, problem.y, **options, **more) for _, more in tried]
+        found = browser.execute_script(script, carried, [scenario for scenario, _ in tried])
+        for steps, path, scenario in zip(found, expected, tried):
+            names = [features[step["f"]].name for step in steps]
+            assert names == path.names, (seed, scenario)
+            gains = [step["gain"] for step in steps]
+            assert np.allclose(gains, path.gains, rtol=0, atol=1e-9), (seed, scenario)
+            n_tried += 1
+    assert n_tried >= 10
+
+
 def test_discretized_features_are_selected_again_too(browser, tmp_path):
     data, target, _, _ = two_classes()
     path = select(data, target, 3, "socc_discretized")
@@ -443,7 +503,7 @@ def test_a_table_that_runs_out_says_so(browser, tmp_path, rng):
 
 
 def test_the_sentence_says_what_takes_the_place_and_what_it_costs(browser, made):
-    problem, summary, page = made("numbers")
+    problem, summary, page = made("one number")
     browser.get(page)
     names, total = [step["name"] for step in summary["steps"]], summary["steps"][-1]["total"]
     assert says(browser) == f"As selected: 4 features reach {total:.4f} of 1."
@@ -515,7 +575,7 @@ def test_all_is_done_by_the_keyboard_and_the_focus_stays_where_one_is(browser, m
 def test_without_a_script_the_section_says_so_and_shows_no_controls(browser, made):
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     try:
-        browser.get(made("numbers")[2])
+        browser.get(made("one number")[2])
         section = browser.find_element(CSS, "#what-if")
         assert "needs a script" in section.text
         assert not [one for one in section.find_elements(CSS, "button") if one.is_displayed()]

@@ -5,7 +5,7 @@ dictionary of plain values. The class to know is `Replay`: what each step was ch
 
 summary: a path and its data -> the summary -> a file; facts and pictures: parts of it.
 replay: the path walked again; explained: what selected features explain of the others;
-verdicts: why the others were not chosen.
+verdicts: why the others were not chosen; what_if: what a page needs to select again.
 page: a summary -> HTML, by templates/ and the charts that charts draws.
 """
 

@@ -164,7 +164,7 @@ def summarize(
     """Tell all about a path: what it reaches, why the others were not chosen, what the data are.
 
     The path is walked again on its data, so that this takes about as long as the selection, or
-    twice that. Nothing is random.
+    twice that, and a second more where a page could not carry all features. Nothing is random.
 
     Parameters
     ----------
