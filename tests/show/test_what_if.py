@@ -11,7 +11,7 @@ import pytest
 
 import summaries
 from orthoselect import select
-from orthoselect.errors import SearchStoppedWarning
+from orthoselect.errors import SelectionWarning
 from orthoselect.methods import METHODS
 from orthoselect.show.page import render
 from orthoselect.show.replay import replay
@@ -140,7 +140,7 @@ def made(tmp_path_factory):
     def make(name):
         if name not in known:
             data, target, size, options = PROBLEMS[name]()
-            path = select(data, target, size, **options)
+            path = again(PROBLEMS[name]())
             weight = {k: options[k] for k in ("sample_weight",) if k in options}
             summary = summarize(path, data, target, **weight)
             file = folder / f"{name.replace(' ', '_')}.html"
@@ -297,7 +297,7 @@ def again(problem, size=None, without=(), forced=()):
         "exclude": [*options.get("exclude", []), *listed] or None,
     }
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", SearchStoppedWarning)
+        warnings.simplefilter("ignore", SelectionWarning)
         return select(data, target, size or usual, **changed)
 
 

@@ -30,10 +30,10 @@ _LISTED, _PAIRS, _MOST_PICKS = 12, 5, 20
 SECTIONS = {
     "selection": {
         "answer": "The answer",
+        "what-if": "What if",  # not of every method
         "path": "The path",
         "others": "Why not the others",
         "substitutes": "Substitutes",
-        "what-if": "What if",  # not of every method
         "separation": "Separation",
         "distributions": "Each feature",
         "correlations": "How alike they are",

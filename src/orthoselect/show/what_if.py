@@ -30,11 +30,12 @@ from orthoselect.criteria import SquaredCanonicalCorrelations
 from orthoselect.criteria.candidates import independent_columns
 from orthoselect.criteria.uncertainty import NOTHING, TIE
 from orthoselect.encode import Design
-from orthoselect.matrix import CenteredMatrix, center
+from orthoselect.matrix import ScaledMatrix, center
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
-from orthoselect.matrix.rows import Rows
+from orthoselect.matrix.rows import Rows, live_rows
 from orthoselect.matrix.triangle import Factor
+from orthoselect.methods import METHODS
 from orthoselect.result import SelectionPath
 from orthoselect.search import ForwardSearch
 from orthoselect.selection import start
@@ -77,8 +78,8 @@ def what_if(walked: Replay, path: SelectionPath) -> dict[str, Any] | None:
         ``columns, n_columns, n_features``
             How many columns the page carries, and how many columns and features there are.
         ``rank, rows, adjust``
-            The rank of the response, the number of rows, and how gains are adjusted before they are
-            compared; None if not.
+            The rank of the response, the number of rows that have any weight, and how gains are
+            adjusted before they are compared; None if not.
         ``triangle, response, roundings``
             R by columns, upper part only; S (n, q) by rows, where q is at most n; one rounding of
             each column. 64-bit floats, the lowest byte first, in base 64.
@@ -110,8 +111,8 @@ def what_if(walked: Replay, path: SelectionPath) -> dict[str, Any] | None:
         "n_columns": _width_of_all(design),
         "n_features": len(design.features),
         "rank": problem.response.m,
-        "rows": problem.table.n_rows,
-        "adjust": path.options.get("adjust"),
+        "rows": live_rows(problem.weights, problem.table.n_rows),
+        "adjust": _adjustment(path),
         "triangle": _packed(R.T[np.tril_indices(len(R))]),
         "response": _packed(S),
         "roundings": _packed(X.sizes[J]),
@@ -123,12 +124,17 @@ def _can_be_redone(walked: Replay, path: SelectionPath) -> bool:
     return (
         isinstance(walked.criterion, SquaredCanonicalCorrelations)
         and path.options.get("search", "forward") == "forward"
-        and path.options.get("adjust") in (None, "chance")
+        and _adjustment(path) in (None, "chance")
         and len(path) > 0
         and walked.problem.response.m > 0
         and not np.isnan(walked.relevance).all()
         and _width(walked.design, walked.places) <= MOST_COLUMNS
     )
+
+
+def _adjustment(path: SelectionPath) -> str | None:
+    """Return how gains were adjusted; a path reports that if it was asked for."""
+    return path.options.get("adjust", METHODS.find(path.method).options.get("adjust"))
 
 
 def _width(design: Design, places: Iterable[int]) -> int:
@@ -222,7 +228,7 @@ def _in_turn(rankings: Iterable[Iterable[int]]) -> Iterator[int]:
 
 
 def _independent(
-    X: CenteredMatrix, V: Rows, design: Design, places: Sequence[int]
+    X: ScaledMatrix, V: Rows, design: Design, places: Sequence[int]
 ) -> Mapping[int, Indices]:
     """Return the columns of each feature that its others depend on; none if it is constant."""
     wide = {f: design.wide[f] for f in places if f in design.wide}
@@ -233,7 +239,7 @@ def _independent(
     return owned
 
 
-def _in_small(X: CenteredMatrix, V: Rows, J: Indices) -> tuple[Floats, Floats]:
+def _in_small(X: ScaledMatrix, V: Rows, J: Indices) -> tuple[Floats, Floats]:
     """Return R (n, n) of columns J, and S (n, q) with q at most n, by one pass over the rows."""
     factor = X.reduce_columns(J, partial(_factor_of, X.total**-0.5), Factor.merge, [V])
     R, S = factor.R[1:, 1:], factor.K[1:]

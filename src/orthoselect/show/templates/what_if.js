@@ -145,7 +145,8 @@
   // as many columns of pure noise.
   const candidates = (state, out) => {
     const { features, m, rows, adjust, nothing } = state.model;
-    const chance = adjust === "chance" ? (m - state.total) / (rows - 1 - state.Q.length) : 0;
+    const left = Math.max(rows - 1 - state.Q.length, 1);
+    const chance = adjust === "chance" ? Math.max(m - state.total, 0) / left : 0;
     const open = [...features.keys()].filter((f) => !state.taken.has(f) && !out.has(f));
     return open.map((f) => ({ f, ...worth(state, f) }))
       .filter(({ rank, gain }) => rank && gain > nothing)
