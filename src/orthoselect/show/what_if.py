@@ -134,7 +134,7 @@ def _can_be_redone(walked: Replay, path: SelectionPath) -> bool:
 
 def _adjustment(path: SelectionPath) -> str | None:
     """Return how gains were adjusted; a path reports that if it was asked for."""
-    return path.options.get("adjust", METHODS.find(path.method).options.get("adjust"))
+    return path.options.get("adjust", METHODS[path.method].options.get("adjust"))
 
 
 def _width(design: Design, places: Iterable[int]) -> int:
