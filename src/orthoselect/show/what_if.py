@@ -33,7 +33,7 @@ from orthoselect.encode import Design
 from orthoselect.matrix import ScaledMatrix, center
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
-from orthoselect.matrix.rows import Rows, live_rows
+from orthoselect.matrix.rows import Rows
 from orthoselect.matrix.triangle import Factor
 from orthoselect.methods import METHODS
 from orthoselect.result import SelectionPath
@@ -78,8 +78,8 @@ def what_if(walked: Replay, path: SelectionPath) -> dict[str, Any] | None:
         ``columns, n_columns, n_features``
             How many columns the page carries, and how many columns and features there are.
         ``rank, rows, adjust``
-            The rank of the response, the number of rows that have any weight, and how gains are
-            adjusted before they are compared; None if not.
+            The rank of the response, the number of rows or the sum of their weights, and how
+            gains are adjusted before they are compared; None if not.
         ``triangle, response, roundings``
             R by columns, upper part only; S (n, q) by rows, where q is at most n; one rounding of
             each column. 64-bit floats, the lowest byte first, in base 64.
@@ -111,7 +111,7 @@ def what_if(walked: Replay, path: SelectionPath) -> dict[str, Any] | None:
         "n_columns": _width_of_all(design),
         "n_features": len(design.features),
         "rank": problem.response.m,
-        "rows": live_rows(problem.weights, problem.table.n_rows),
+        "rows": X.total,
         "adjust": _adjustment(path),
         "triangle": _packed(R.T[np.tril_indices(len(R))]),
         "response": _packed(S),
