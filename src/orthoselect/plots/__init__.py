@@ -3,11 +3,13 @@
 In comes a part of the plain dictionaries that results give, out goes the axes it was drawn on;
 `to_svg` turns a figure into SVG text for a page. matplotlib is loaded when something is drawn.
 
+clusters: which features share their variation.
 results: gains and correlations of a path, scores of a comparison.
 distribution: rows against the response, along one feature and along all selected ones.
 style: figures, colors and labels that all of them share; svg: figures for the inside of a page.
 """
 
+from orthoselect.plots.clusters import draw_clusters
 from orthoselect.plots.distribution import draw_distribution, draw_separation
 from orthoselect.plots.results import (
     draw_comparison,
@@ -20,6 +22,7 @@ from orthoselect.plots.svg import to_svg
 
 __all__ = [
     "PALETTE",
+    "draw_clusters",
     "draw_comparison",
     "draw_correlations",
     "draw_distribution",

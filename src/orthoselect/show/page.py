@@ -15,6 +15,7 @@ from orthoselect.errors import InputError
 from orthoselect.plots.distribution import MOST_POINTS, MOST_POINTS_OF_ONE, MOST_ROWS
 from orthoselect.plots.style import NAMELESS, replace_unfit, require_matplotlib, shorten
 from orthoselect.show import charts
+from orthoselect.show.cautions import in_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -24,21 +25,22 @@ _PACKAGE = "orthoselect.show"
 MOST_FEATURES = 2000
 MOST_STEPS = 500
 LONGEST_NAME = 160
+SCRIPTS = ("table.js", "copy.js")
 _ADDRESS = r"(https://[^\s<>\"',;]+[^\s<>\"',;.)])"
-_LISTED, _PAIRS, _MOST_PICKS = 12, 5, 20
+_LISTED, _PAIRS, _MOST_PICKS, _MOST_NAMED = 12, 5, 20, 24
 
 SECTIONS = {
     "selection": {
         "answer": "The answer",
         "what-if": "What if",  # not of every method
         "path": "The path",
+        "use": "Use it",
         "others": "Why not the others",
         "substitutes": "Substitutes",
+        "alike": "Which say the same",
         "separation": "Separation",
         "distributions": "Each feature",
-        "correlations": "How alike they are",
         "data": "The data",
-        "reproduce": "How to reproduce",
     },
     "comparison": {
         "answer": "The answer",
@@ -55,7 +57,7 @@ SECTIONS = {
 # The order in which a reader looks for them, and what each says.
 VERDICTS = {
     "selected": "Part of the answer; the number is the step at which it was chosen.",
-    "nearly chosen": "Came close: at some step it was hardly behind the one chosen there.",
+    "nearly chosen": "Came close to the one chosen at some step, and still adds something.",
     "useful": "Still tells something of its own, but others were ahead at every step.",
     "redundant": "Little of it, or of what it tells about the target, is left beside those chosen.",
     "irrelevant": "Tells no more about the target than chance would.",
@@ -91,10 +93,8 @@ def render(summary: Mapping[str, Any]) -> str:
             f"the kind of a summary should be 'selection' or 'comparison'; got {kind!r}."
         )
     require_matplotlib()
-    sections = dict(SECTIONS[kind])
-    if not summary.get("what_if"):
-        sections.pop("what-if", None)
-    return fill(f"{kind}.html", {"sections": sections, **summary, **prepare(summary)})
+    shown = {"sections": SECTIONS[kind], **summary, **prepare(summary)}
+    return fill(f"{kind}.html", shown)
 
 
 def fill(template: str, shown: Mapping[str, Any], package: str = _PACKAGE) -> str:
@@ -116,9 +116,9 @@ def fill(template: str, shown: Mapping[str, Any], package: str = _PACKAGE) -> st
     assert environment.loader is not None
     # Both are ours, and hold no names. The page's policy knows the script that may run by its hash.
     read = partial(environment.loader.get_source, environment)
-    style, script = read("style.css")[0], read("table.js")[0]
-    if shown.get("what_if"):
-        style, script = style + read("what_if.css")[0], script + read("what_if.js")[0]
+    what_if = bool(shown.get("what_if"))
+    style = "".join(read(name)[0] for name in ("style.css", *["what_if.css"] * what_if))
+    script = "\n".join(read(name)[0] for name in (*SCRIPTS, *["what_if.js"] * what_if))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     shown = {**shown, "style": Markup(style), "script": Markup(script), "script_hash": digest}
     return environment.get_template(template).render(shown)
@@ -133,7 +133,27 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
     kinds = [response["kind"] for response in responses]
     both = f"{kinds.count('classes')} of classes, {kinds.count('numbers')} of numbers"
     counts = Counter(feature["verdict"] for feature in features)
+    substitutes = _substitutes(summary)
+    clusters = summary["clusters"]
+    present = {
+        "others": any(feature["step"] is None for feature in features),
+        "substitutes": bool(substitutes),
+        "alike": clusters is not None or several,
+        "separation": separation is not None,
+        "distributions": bool(summary["distributions"]),
+        "use": bool(summary["steps"]),
+        "what-if": bool(summary.get("what_if")),
+    }
     return {
+        "sections": {
+            place: words
+            for place, words in SECTIONS["selection"].items()
+            if present.get(place, True)
+        },
+        "speaks_of_data": _speaks_of(summary["recipes"]["pipeline"]),
+        "chosen": [step["name"] for step in summary["steps"][:_MOST_NAMED]],
+        "substitutes": substitutes,
+        "cluster_chart": None if clusters is None else charts.cluster_chart(clusters),
         "task_in_words": summary["task"] if len(set(kinds)) == 1 else both,
         "shown_response": responses[0]["name"] if len(responses) > 1 else None,
         "gain_word": "gain" if summary["adds_up"] else "score",
@@ -156,6 +176,7 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
         "closest": _closest(correlations) if several else [],
         "unsigned": several and not all(map(all, correlations["signed"])),
         "classes_on_charts": MOST_ROWS,
+        "classes_left_out": _classes_left_out(summary),
         "points_on_charts": MOST_POINTS_OF_ONE,
     }
 
@@ -206,6 +227,33 @@ def _rows_of_path(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
+def _substitutes(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the steps at which a feature lost that was never chosen, with the best such first."""
+    found = []
+    for step in summary["substitutes"][:MOST_STEPS]:
+        free = [other for other in step["runners_up"] if other["chosen_at"] is None]
+        if free:
+            rest = [other for other in step["runners_up"] if other is not free[0]]
+            found.append({**step, "first": free[0], "rest": rest})
+    return found
+
+
+def _speaks_of(code: str | None) -> str | None:
+    """Say whether code speaks of the table that was given, and of the response: "both", "data"."""
+    if code is None or "read_table(" in code:
+        return None
+    return "both" if re.search(r"\by = .*\btarget$", code, re.MULTILINE) else "data"
+
+
+def _classes_left_out(summary: Mapping[str, Any]) -> int:
+    """Return how many classes the pictures of single features do not show, not even as "other"."""
+    drawn = next((d["by_class"] for d in summary["distributions"] if "by_class" in d), None)
+    if drawn is None or any(one.get("number", 0) is None for one in drawn):
+        return 0
+    occurring = sum(one["count"] > 0 for one in summary["data"]["classes"] or ())
+    return max(occurring - len(drawn[:MOST_ROWS]), 0)
+
+
 def _closest(correlations: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the pairs of selected features that are most alike."""
     names, matrix = correlations["names"], correlations["matrix"]
@@ -243,6 +291,7 @@ def _environment(package: str) -> Environment:
         name=lambda text: shorten(text, LONGEST_NAME) or NAMELESS,  # on one line
         date=lambda moment: moment[:16].replace("T", " "),  # day and minute of an ISO time
         brief=_brief,
+        spoken=in_words,
         cell=_cell,
         coded=partial(_marked, r"`([^`]+)`", "<code>{0}</code>"),
         linked=partial(_marked, _ADDRESS, '<a href="{0}" rel="noreferrer">{0}</a>'),

@@ -23,7 +23,8 @@ from orthoselect.roles import Problem
 from orthoselect.show.explained import SelectedSet
 
 MOST_COLUMNS = 30
-_CLASSES, _LEVELS = (8, "class", "classes"), (12, "level", "levels")  # the most shown, one, many
+MOST_CLASSES, MOST_LEVELS = 12, 12
+_ALIKE_SIZES = 3.0  # classes are about equal in size if none has more than so many times another
 MOST_POINTS, MOST_POINTS_OF_ONE = 1500, 500
 N_BINS = 24
 _TAIL = 0.005
@@ -67,41 +68,63 @@ def _entry(x: Any, part: Any, rows: Indices) -> dict[str, Any]:
     if not isinstance(part, Labels):
         y = part[rows, 0]
         return _levels_of(x, y, rows) if isinstance(x, Labels) else _along(x[rows], y)
-    names, classes = _few(part, rows, are_classes=True)
+    shown, names, classes = _few_classes(part, rows)
     entry: dict[str, Any]
     if isinstance(x, Labels):
-        levels, codes = _few(x, rows)
+        levels, codes = _few_levels(x, rows)
         entry, n_bins = {"kind": "categorical", "levels": levels}, len(levels)
     else:
         edges, codes = cut(x[rows])
         entry, n_bins = {"kind": "numeric", "edges": edges.tolist()}, len(edges) - 1
     counts = [np.bincount(codes[classes == k], minlength=n_bins) for k in range(len(names))]
     by_class = [
-        {"class": name, "n": int(own.sum()), "counts": own.tolist()}
-        for name, own in zip(names, counts)
+        {"class": name, "number": number, "n": int(own.sum()), "counts": own.tolist()}
+        for number, name, own in zip(shown, names, counts)
     ]
     return {**entry, "by_class": by_class}
 
 
-def _few(labels: Labels, rows: Indices, are_classes: bool = False) -> tuple[list[str], Indices]:
-    """Return names and codes of the most frequent labels; what is rarer is one label more.
+def _few_classes(labels: Labels, rows: Indices) -> tuple[list[int | None], list[str], Indices]:
+    """Return the classes that are drawn, in their order, what to call them, and the one of each row.
 
-    Classes keep their order; levels come by how often they occur.
+    Of more than a dozen the largest are drawn. The others make up one more, which has no number;
+    where all classes are about equal in size it would dwarf the rest, and they are not drawn: their
+    rows are in none of the classes.
     """
-    most, one, many = _CLASSES if are_classes else _LEVELS
     codes = labels.codes[rows]
     counts = np.bincount(codes, minlength=len(labels.levels))
-    occurring = np.flatnonzero(counts)
-    frequent = occurring[np.argsort(-counts[occurring], kind="stable")]
-    kept = frequent if len(frequent) <= most else frequent[: most - 1]
-    kept = np.sort(kept) if are_classes else kept
+    frequent = _by_frequency(counts)
+    if len(frequent) <= MOST_CLASSES:
+        kept, others = np.sort(frequent), frequent[:0]
+    elif counts[frequent[0]] <= _ALIKE_SIZES * counts[frequent[-1]]:
+        kept, others = np.sort(frequent[:MOST_CLASSES]), frequent[:0]
+    else:
+        kept, others = np.sort(frequent[: MOST_CLASSES - 1]), frequent[MOST_CLASSES - 1 :]
+    place = np.full(len(labels.levels), -1, dtype=np.intp)
+    place[kept], place[others] = np.arange(len(kept)), len(kept)
+    names = [str(labels.levels[k]) for k in kept]
+    if len(others):
+        return [*kept.tolist(), None], [*names, f"other ({len(others)} classes)"], place[codes]
+    return kept.tolist(), names, place[codes]
+
+
+def _few_levels(labels: Labels, rows: Indices) -> tuple[list[str], Indices]:
+    """Return names and codes of the most frequent levels; those that are rarer are one more."""
+    codes = labels.codes[rows]
+    frequent = _by_frequency(np.bincount(codes, minlength=len(labels.levels)))
+    kept = frequent if len(frequent) <= MOST_LEVELS else frequent[: MOST_LEVELS - 1]
     names = [str(labels.levels[k]) for k in kept]
     place = np.full(len(labels.levels), len(kept), dtype=np.intp)
     place[kept] = np.arange(len(kept))
-    n_others = len(occurring) - len(kept)
-    if n_others:
-        names.append(f"other ({n_others} {one if n_others == 1 else many})")
+    if len(frequent) > len(kept):
+        names.append(f"other ({len(frequent) - len(kept)} levels)")
     return names, place[codes]
+
+
+def _by_frequency(counts: Indices) -> Indices:
+    """Return the labels that occur, the most frequent first."""
+    occurring = np.flatnonzero(counts)
+    return occurring[np.argsort(-counts[occurring], kind="stable")]
 
 
 def cut(x: Floats) -> tuple[Floats, Indices]:
@@ -151,7 +174,7 @@ def _along(x: Floats, y: Floats) -> dict[str, Any]:
 
 
 def _levels_of(labels: Labels, y: Floats, rows: Indices) -> dict[str, Any]:
-    names, codes = _few(labels, rows)
+    names, codes = _few_levels(labels, rows)
     groups: list[NDArray] = [y[codes == k] for k in range(len(names))]
     quartiles = [np.quantile(group / 2, [0.25, 0.5, 0.75]) for group in groups]
     return {

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.criteria import Criterion
-from orthoselect.errors import InputError, UnknownColumnError
+from orthoselect.errors import InputError, SelectionWarning, UnknownColumnError
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import GENERAL, find_method
@@ -61,6 +61,8 @@ class Replay:
         later are among them. Each with its place, what it would have added, and by which share of
         its gain the winner was ahead: negative where the winner had been included and was not the
         best, None where that says nothing.
+    warnings : list of str
+        What was warned of on the way, as when the path was found.
     """
 
     problem: Problem
@@ -71,6 +73,7 @@ class Replay:
     gains: Floats
     near: NDArray[np.bool_]
     runners_up: list[list[RunnerUp]]
+    warnings: list[str] = field(default_factory=list)
 
 
 def replay(path: SelectionPath, data: Any, target: Any, sample_weight: Any = None) -> Replay:
@@ -95,15 +98,17 @@ def replay(path: SelectionPath, data: Any, target: Any, sample_weight: Any = Non
         )
     own = {name: value for name, value in path.options.items() if name not in ASKED}
     roles = {name: path.options[name] for name in _ROLES if name in path.options}
-    with warnings.catch_warnings(), single_threaded_blas():
-        warnings.simplefilter("ignore")  # the caller of `select` has seen them
+    with warnings.catch_warnings(record=True) as heard, single_threaded_blas():
+        warnings.simplefilter("always")  # the caller of `select` has seen them; a reader has not
         criterion = find_method(path.method).make(**own)
         roles |= {"keep_whole_weights": criterion.keeps_whole_weights}
         try:
             problem = open_problem(data, target, sample_weight=sample_weight, **roles)
         except UnknownColumnError as error:
             raise _misfit(str(error)) from None
-        return _walk(path, criterion, problem)
+        walked = _walk(path, criterion, problem)
+    told = [str(one.message) for one in heard if issubclass(one.category, SelectionWarning)]
+    return replace(walked, warnings=list(dict.fromkeys(told)))
 
 
 def _misfit(what: str) -> InputError:

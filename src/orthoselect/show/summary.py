@@ -18,13 +18,16 @@ from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS
 from orthoselect.output import check_keeps_source, check_place, replacing
-from orthoselect.read import Dataset, files_of, is_path, response_columns
+from orthoselect.read import Dataset, files_of, find_file, is_path, response_columns
 from orthoselect.result import Comparison, SelectionPath
 from orthoselect.result.text import finite
-from orthoselect.roles import Problem
+from orthoselect.roles import Problem, check_has_rows
+from orthoselect.show.cautions import find_cautions
 from orthoselect.show.explained import FeatureColumns, SelectedSet
 from orthoselect.show.facts import answer, data_facts, kind_of, python_code, response_names
+from orthoselect.show.likeness import find_clusters
 from orthoselect.show.pictures import find_distributions, find_separation
+from orthoselect.show.recipes import Reading, Selected, find_recipes
 from orthoselect.show.replay import Replay, replay
 from orthoselect.show.verdicts import judge, weigh_evidence
 from orthoselect.show.what_if import what_if
@@ -160,6 +163,7 @@ def summarize(
     command: str | None = None,
     left_out: Mapping[str, str] | None = None,
     warnings: Iterable[object] = (),
+    reading: Reading | None = None,
 ) -> dict[str, Any]:
     """Tell all about a path: what it reaches, why the others were not chosen, what the data are.
 
@@ -183,7 +187,10 @@ def summarize(
     left_out : mapping of str to str, optional
         Columns that were no candidates, and why. Columns in `exclude` are added.
     warnings : iterable, optional
-        What was warned of on the way.
+        What was warned of before the selection; warnings of the selection itself come by
+        themselves.
+    reading : Reading, optional
+        How the table was read, if it was read by somebody else.
 
     Returns
     -------
@@ -193,6 +200,8 @@ def summarize(
 
         ``kind, title, created, target, task, sentence, method_summary, method_source``
             In words.
+        ``cautions``
+            What stands against the answer, a sentence or two each, in words for readers.
         ``responses``
             Name and kind ("classes" or "numbers") of each column of the response. Of several the
             pictures and the facts show the first.
@@ -222,6 +231,12 @@ def summarize(
             `orthoselect.show.what_if`; None for other methods and searches.
         ``separation, distributions, correlations``
             For pictures. Rows are sampled, always the same ones.
+        ``clusters``
+            Which of the chosen and nearly chosen features say the same, as a tree; see
+            `orthoselect.show.likeness`.
+        ``recipes``
+            Code to copy: the chosen `names`, a `pipeline` of scikit-learn, the `command`; None for
+            what there is not.
         ``data, reproduce``
             Facts, and how to get the same again.
 
@@ -232,12 +247,14 @@ def summarize(
     >>> iris = load_iris(as_frame=True).frame
     >>> summary = summarize(select(iris, "target", 2), iris, "target")
     >>> summary["sentence"]
-    '2 of 4 features explain 56.0 % of what separates the 3 classes of target; the first, petal
-    length (cm), alone explains 47.1 %.'
+    '2 of 4 features explain 56.0% of what separates the 3 classes of target; the first, petal
+    length (cm), alone explains 47.1%.'
     >>> [(f["name"], f["verdict"]) for f in summary["features"]][-1]
     ('petal width (cm)', 'nearly chosen')
     """
-    walked = replay(path, data, target, sample_weight)
+    check_has_rows(data, "a report")
+    table = find_file(data)
+    walked = replay(path, table, target, sample_weight)
     problem, features = walked.problem, walked.design.features
     parts = problem.response.parts
     named = response_columns(target, problem.table.names)
@@ -246,13 +263,19 @@ def summarize(
     with python_warnings.catch_warnings(), single_threaded_blas():
         python_warnings.simplefilter("ignore")
         design = build_design(problem.table, problem.groups, problem.skip)
-        chosen = SelectedSet(FeatureColumns(design, problem), walked.places)
+        columns = FeatureColumns(design, problem)
+        chosen = SelectedSet(columns, walked.places)
+        clusters = find_clusters(walked, columns)
         squares, first = chosen.canonical()
         reached = first, float(squares.sum())
         evidence = weigh_evidence(walked, design, reached[1], chosen.Q.shape[1])
         carried = what_if(walked, path)
     correlations, signed = chosen.among(MOST_CORRELATED)
-    described = outline(path)
+    described, reachable = outline(path), _reachable(walked, path)
+    warnings = list(warnings)
+    facts = data_facts(problem, features, left_out or {}, [*warnings, *walked.warnings])
+    told = find_cautions(path, walked, reachable, facts["classes"], names[0], warnings)
+    selected = Selected(path, problem, table, named, reading or Reading.of(data))
     return {
         **described,
         "title": source or title,
@@ -263,9 +286,10 @@ def summarize(
         ],
         "task": problem.response.task,
         "sentence": answer(path, problem, names, reached),
+        "cautions": told,
         "adds_up": path.method in _ADDS_UP,
         "judged_by": _judged_by(walked, path),
-        "reachable": _reachable(walked, path),
+        "reachable": reachable,
         "set": _set(problem, squares),
         "features": _features(walked, path, chosen, judge(evidence, chosen, walked)),
         "substitutes": _substitutes(walked, path, chosen),
@@ -277,7 +301,9 @@ def summarize(
             "matrix": [[finite(r) for r in row] for row in correlations],
             "signed": signed.tolist(),
         },
-        "data": data_facts(problem, features, left_out or {}, warnings),
+        "clusters": clusters,
+        "recipes": find_recipes(selected, command),
+        "data": facts,
         "reproduce": {
             "command": command,
             "python": python_code(path, data, named),

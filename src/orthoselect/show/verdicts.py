@@ -54,7 +54,7 @@ def weigh_evidence(walked: Replay, design: Design, explained: float, rank: int) 
     """
     if isinstance(walked.design, CodedDesign):
         return _by_information(walked)
-    m, rows = walked.problem.response.m, _effective_rows(walked.problem)
+    m, rows = walked.problem.response.m, effective_rows(walked.problem)
     if isinstance(walked.criterion, SquaredCanonicalCorrelations):  # of levels, perhaps
         alone, left, design = walked.relevance, walked.gains, walked.design
     else:
@@ -73,17 +73,17 @@ def weigh_evidence(walked: Replay, design: Design, explained: float, rank: int) 
     return np.nan_to_num(alone), by_chance, np.nan_to_num(left), left_by_chance
 
 
-def _effective_rows(problem: Problem) -> float:
+def effective_rows(problem: Problem) -> float:
     """Return how many rows the weighted ones are worth."""
     w = problem.weights
     return float(problem.table.n_rows if w is None else w.sum() ** 2 / (w * w).sum())
 
 
-def chance_correlation(widths: Indices, m: int, rows: float) -> Floats:
+def chance_correlation(widths: Indices, m: int, rows: float, level: float = LEVEL) -> Floats:
     """Return the sum of squared canonical correlations that noise stays below, 99 times of 100.
 
     Features have `widths` columns, the response has rank m, and the rows are counted less the
-    directions that are taken.
+    directions that are taken. Noise is above it with probability `level`.
 
     Examples
     --------
@@ -94,8 +94,28 @@ def chance_correlation(widths: Indices, m: int, rows: float) -> Floats:
         return np.zeros(len(widths))
     p, place = np.unique(widths, return_inverse=True)
     s, free = np.minimum(p, m), rows - 1 - np.maximum(p, m)
-    quantiles = betaincinv(p * m / 2, np.maximum(s * free, _NOTHING) / 2, 1 - LEVEL)
+    quantiles = betaincinv(p * m / 2, np.maximum(s * free, _NOTHING) / 2, 1 - level)
     return (s * np.where(free > 0, quantiles, 1.0))[place.reshape(-1)]
+
+
+def best_of_noise(widths: Indices, m: int, rows: float, gains: Floats, n_features: int) -> Floats:
+    """Return what the best of so many features of noise would have added at each step.
+
+    Half of the time it adds more. The steps took features of `widths` columns, which added `gains`
+    to what a response of rank m has; before the first there were `n_features` to choose from.
+
+    Examples
+    --------
+    >>> best_of_noise(np.array([1, 1]), 1, 101.0, np.array([0.5, 0.1]), 50).round(3)
+    array([0.059, 0.03 ])
+    """
+    found = np.zeros(len(gains))
+    for step, gain in enumerate(np.cumsum(gains) - gains):
+        level = 1.0 - 0.5 ** (1.0 / max(n_features - step, 1))
+        left = rows - int(widths[:step].sum())
+        rest = 1.0 - min(gain / m, 1.0) if m else 0.0
+        found[step] = rest * chance_correlation(widths[step : step + 1], m, left, level)[0]
+    return found
 
 
 def _by_information(walked: Replay) -> Evidence:
@@ -104,7 +124,7 @@ def _by_information(walked: Replay) -> Evidence:
     y, c = labels[0].codes, len(labels[0].levels)
     for more in labels[1:]:
         y, c = joint_codes(y, more.codes, len(more.levels))
-    rows, levels = _effective_rows(problem), np.asarray(codes.levels)
+    rows, levels = effective_rows(problem), np.asarray(codes.levels)
     state = start(METHODS["cmim"].make(), walked.design, problem, max(len(walked.places), 1))
     for f in walked.places:
         state.add(f)
@@ -137,7 +157,8 @@ def judge(evidence: Evidence, chosen: SelectedSet, walked: Replay) -> list[str]:
 
     "selected". "constant": it does not vary. "redundant", as a copy: the selected set leaves less
     than 1 % of its variance. "irrelevant": neither alone nor given the selected set does it tell
-    more than chance would. "nearly chosen": at some step it came within 5 % of the winner.
+    more than chance would. "nearly chosen": at some step it came within 5 % of the winner, and it
+    still adds to the selected set more than chance would.
     "redundant": the selected set leaves less than 10 % of its variance or of its relevance; or
     less than half of either, and no more relevance than chance would. "useful": it still adds to
     the selected set, only less than others.
@@ -155,7 +176,7 @@ def judge(evidence: Evidence, chosen: SelectedSet, walked: Replay) -> list[str]:
         "constant": np.isnan(remains),
         "redundant": remains <= COPY,
         "irrelevant": ~adds & ~relevant,
-        "nearly chosen": walked.near,
+        "nearly chosen": walked.near & adds,
     }
     names = np.array([*rules, "redundant", "useful"])
     conditions = [*rules.values(), relevant & explained, np.ones(len(remains), dtype=bool)]

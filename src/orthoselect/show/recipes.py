@@ -1,0 +1,331 @@
+"""Code that a page offers to copy: the chosen columns, a pipeline of scikit-learn, the command.
+
+Each runs as it stands where the table is a file or a data set that is read by its name. For a table
+in memory the code speaks of `data` and `target`, as `select` does, and there is no command.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from orthoselect.criteria.information import CRITERIA
+from orthoselect.encode import Labels, NumberedNames
+from orthoselect.methods import GENERAL, METHODS
+from orthoselect.read import Dataset, is_path
+from orthoselect.result import SelectionPath
+from orthoselect.roles import Problem
+
+_ORTHOGONAL = ("socc", "obcc", "err", "mser")
+_DEFAULTS = {**GENERAL, "include": None, "exclude": None, "search": "forward"}
+# Said by the columns of the table that the pipeline gets, not by options of its selector.
+_BY_COLUMNS = {"n_features_to_select", "categorical_features", "exclude", "sample_weight"}
+_WIDTH = 88
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a table was read: from where, with which options of `read_table`, and what was dropped."""
+
+    source: Any  # None for a table in memory
+    options: Mapping[str, Any] = field(default_factory=dict)
+    drop_rows: bool = False  # those with missing values
+
+    @staticmethod
+    def of(data: Any) -> Reading:
+        """Return how `select` reads what it was given."""
+        return Reading(data if is_path(data) else None)
+
+
+@dataclass(frozen=True)
+class Selected:
+    """A path with all that recipes are made of."""
+
+    path: SelectionPath
+    problem: Problem
+    data: Any  # the table; a Dataset, if it was read from somewhere
+    target: Sequence[str]  # columns of the response; none if its values were given
+    reading: Reading
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the chosen columns."""
+        return [str(name) for name in self.problem.names_of(self.path.columns)]
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether the columns have no names but their places."""
+        return isinstance(self.problem.table.names, NumberedNames)
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether most numbers are zero, and not stored."""
+        return sp.issparse(self.problem.table.numeric)
+
+    @property
+    def has_labels(self) -> bool:
+        """Whether some candidates are categorical."""
+        return bool(self.problem.table.labels)
+
+    @property
+    def as_frame(self) -> bool:
+        """Whether the pipeline gets a dataframe, and not an array."""
+        return self.has_labels or not (self.is_numbered or self.is_sparse)
+
+
+def find_recipes(selected: Selected, command: str | None) -> dict[str, str | None]:
+    """Return the code for the columns, the pipeline and the command, None where there is none."""
+    return {
+        "names": names_code(selected),
+        "pipeline": pipeline_code(selected),
+        "command": command or command_line(selected),
+    }
+
+
+def names_code(selected: Selected) -> str:
+    """Return the chosen columns as a list in Python: names, or places where there are no names."""
+    if selected.is_numbered:
+        return _listed("columns", selected.path.columns)
+    return _listed("features", selected.columns)
+
+
+def _listed(name: str, values: Sequence[Any]) -> str:
+    line = f"{name} = {list(values)!r}"
+    if len(line) <= _WIDTH:
+        return line
+    lines = [""]
+    for value in map(repr, values):
+        if lines[-1] and len(lines[-1]) + len(value) > _WIDTH - 5:
+            lines.append("")
+        lines[-1] += f"{' ' * bool(lines[-1])}{value},"
+    return f"{name} = [\n" + "".join(f"    {line}\n" for line in lines) + "]"
+
+
+# A pipeline
+
+_PANDAS = "import pandas as pd"
+_ENCODE = """make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),
+        remainder=StandardScaler(),
+    )"""
+
+
+def pipeline_code(selected: Selected) -> str | None:
+    """Return a pipeline that selects, encodes, scales and fits.
+
+    It selects by itself, so that a cross-validation selects anew in each fold; where a method has
+    no selector of its own it starts with the chosen columns. None for a response of classes and
+    numbers, and for one that is a column of an array.
+    """
+    kinds = {isinstance(part, Labels) for part in selected.problem.response.parts}
+    if len(kinds) > 1 or (selected.target and not selected.as_frame):
+        return None
+    lines, imports = _table_lines(selected)
+    steps, more = _steps(selected)
+    model, most = _model(kinds == {True}, len(selected.problem.response.parts))
+    imports |= more | most | {"from sklearn.pipeline import make_pipeline"}
+    weights = _weights(selected)
+    name = (_selector(selected.path.method) or "").lower()
+    body = "".join(f"    {step},\n" for step in [*steps, model])
+    return "\n".join(
+        [
+            *sorted(imports, key=_by_package),
+            "",
+            *lines,
+            *weights,
+            f"model = make_pipeline(\n{body})",
+            f"model.fit(X, y{f', {name}__sample_weight=weights' if weights else ''})",
+        ]
+    )
+
+
+def _by_package(line: str) -> tuple[bool, str]:
+    """Order imports: whole packages first, as linters want them."""
+    return not line.startswith("import"), line.removeprefix("from ").lower()
+
+
+def _selector(method: str) -> str | None:
+    if method in _ORTHOGONAL:
+        return "OrthogonalSelector"
+    return "MutualInformationSelector" if method in CRITERIA else None
+
+
+def _model(is_classes: bool, n_responses: int) -> tuple[str, set[str]]:
+    """Return the model at the end of the pipeline, and what it imports."""
+    if not is_classes:
+        return "LinearRegression()", {"from sklearn.linear_model import LinearRegression"}
+    model = "LogisticRegression(max_iter=1000)"
+    imports = {"from sklearn.linear_model import LogisticRegression"}
+    if n_responses == 1:
+        return model, imports
+    more = {"from sklearn.multioutput import MultiOutputClassifier"}
+    return f"MultiOutputClassifier({model})", imports | more
+
+
+def _weights(selected: Selected) -> list[str]:
+    """Return the line that has the row weights, if the selector takes any."""
+    given = selected.path.options.get("sample_weight")
+    if given is None or _selector(selected.path.method) is None:
+        return []
+    return ["weights = sample_weight" if given == "given" else f"weights = data[{given!r}]"]
+
+
+def _table_lines(selected: Selected) -> tuple[list[str], set[str]]:
+    """Return the lines that make X and y, and what they import."""
+    lines, imports = _reading_lines(selected)
+    y = "table.target" if isinstance(selected.data, Dataset) else "target"
+    if selected.target:
+        names = list(selected.target)
+        y = f"data[{(names[0] if len(names) == 1 else names)!r}]"
+    if not selected.as_frame:
+        lines.append(f"X, y = data, {y}")
+    else:
+        lines += _frame_lines(selected, y)
+    if _selector(selected.path.method) is None:
+        chosen = repr(selected.path.columns) if not selected.as_frame else "features"
+        lines += [names_code(selected)] if selected.as_frame else []
+        lines.append(f"X = X[{chosen}]" if selected.as_frame else f"X = X[:, {chosen}]")
+    return lines, imports
+
+
+def _frame_lines(selected: Selected, y: str) -> list[str]:
+    """Return the lines that take columns out of a dataframe, and make categories of others."""
+    weight = selected.path.options.get("sample_weight")
+    apart = [*selected.target, *([weight] if weight not in (None, "given") else [])]
+    skipped = [str(name) for name in selected.problem.names_of(sorted(selected.problem.skip))]
+    unwanted = [name for name in skipped if name not in apart]
+    lines = []
+    if selected.reading.drop_rows:
+        lines += [f"data = data.drop(columns={unwanted!r})"] if unwanted else []
+        lines.append("data = data.dropna()")
+        unwanted = []
+    away = [*apart, *unwanted]
+    lines.append(f"X, y = {f'data.drop(columns={away!r})' if away else 'data'}, {y}")
+    spec = selected.path.options.get("categorical_features")
+    if spec == "all":
+        lines.append('X = X.astype("category")')
+    elif spec is not None and not isinstance(spec, str):
+        kinds = {str(name): "category" for name in spec if name not in skipped}
+        lines += [f"X = X.astype({kinds!r})"] if kinds else []
+    return lines
+
+
+def _reading_lines(selected: Selected) -> tuple[list[str], set[str]]:
+    """Return the lines after which `data` is a pandas dataframe, or an array without names."""
+    data, source = selected.data, selected.reading.source
+    module = _package_of(data)
+    if isinstance(data, Dataset):
+        lines, imports = ["table = data"], set()
+        if source is not None:
+            several = isinstance(source, (list, tuple))
+            shown = repr([str(one) for one in source] if several else str(source))
+            settings = [f"{name}={value!r}" for name, value in selected.reading.options.items()]
+            lines = [f"table = read_table({', '.join([shown, *settings])})"]
+            imports = {"from orthoselect.read import read_table"}
+        if not selected.as_frame:
+            return [*lines, "data = table.data"], imports
+        if _package_of(data.data) == "pyarrow":
+            return [*lines, "data = table.data.to_pandas()"], imports
+        made = "data = pd.DataFrame(table.data, columns=table.names)"
+        return [*lines, made], {*imports, _PANDAS}
+    if module in ("polars", "pyarrow"):
+        return ["data = data.to_pandas()"], set()
+    if selected.as_frame and module != "pandas":
+        return ["data = pd.DataFrame(data).add_prefix('x').infer_objects()"], {_PANDAS}
+    if module == "pandas" and not all(isinstance(name, str) for name in data.columns):
+        return ["data = data.rename(columns=str)"], set()
+    return [], set()
+
+
+def _package_of(data: Any) -> str:
+    return type(data).__module__.partition(".")[0]
+
+
+def _steps(selected: Selected) -> tuple[list[str], set[str]]:
+    """Return the steps before the model, and what they import."""
+    steps: list[str] = []
+    imports: set[str] = set()
+    name = _selector(selected.path.method)
+    if name is not None:
+        made = f"{name}({', '.join(_selector_arguments(selected))})"
+        steps = [f'{made}.set_output(transform="pandas")' if selected.has_labels else made]
+        imports = {f"from orthoselect import {name}", *option_imports(selected.path)}
+    if selected.has_labels:
+        return [*steps, _ENCODE], imports | {
+            "from sklearn.compose import make_column_selector, make_column_transformer",
+            "from sklearn.preprocessing import OneHotEncoder, StandardScaler",
+        }
+    scale = "MaxAbsScaler" if selected.is_sparse else "StandardScaler"
+    return [*steps, f"{scale}()"], imports | {f"from sklearn.preprocessing import {scale}"}
+
+
+def _selector_arguments(selected: Selected) -> list[str]:
+    path, frame = selected.path, selected.as_frame
+    default = {"OrthogonalSelector": "socc"}.get(_selector(path.method) or "", "jmi")
+    shown = [repr_of(path.options.get("n_features_to_select", len(path)))]
+    shown += [f"criterion={path.method!r}"] if path.method != default else []
+    shown += settings_of(path, without=_BY_COLUMNS if frame else _BY_COLUMNS - {"exclude"})
+    return shown
+
+
+def settings_of(path: SelectionPath, without: Sequence[str] | set[str] = ()) -> list[str]:
+    """Return the options that are not as they are by default, as arguments in Python."""
+    defaults = {**_DEFAULTS, **METHODS.find(path.method).options}
+    return [
+        f"{name}={repr_of(value)}"
+        for name, value in path.options.items()
+        if name not in without and not (name in defaults and _same(value, defaults[name]))
+    ]
+
+
+def option_imports(path: SelectionPath) -> set[str]:
+    """Return the imports of what options are objects of: discretizers, splitters."""
+    kinds = {type(value) for value in path.options.values() if hasattr(value, "__dict__")}
+    return {f"from {k.__module__.split('._')[0]} import {k.__name__}" for k in kinds}
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (type(value) is type(default) and bool(value == default))
+
+
+def repr_of(value: Any) -> str:
+    """Return a value as it is written in Python."""
+    return repr(value.item() if isinstance(value, np.generic) else value)
+
+
+# The command
+
+
+def command_line(selected: Selected) -> str | None:
+    """Return the command that finds the same path; None for a table in memory."""
+    source, path = selected.reading.source, selected.path
+    if source is None:
+        return None
+    sources = source if isinstance(source, (list, tuple)) else [source]
+    options = path.options
+    words = ["orthoselect", "select", *(str(one) for one in sources)]
+    words += [word for name in selected.target for word in ("--target", name)]
+    words += ["-k", str(options.get("n_features_to_select", len(path)))]
+    words += ["--method", path.method] if path.method != "socc" else []
+    for option, name in {"include": "include", "exclude": "exclude"}.items():
+        words += [word for one in options.get(name) or () for word in (f"--{option}", str(one))]
+    categorical = options.get("categorical_features")
+    if not isinstance(categorical, (str, type(None))):
+        words += [word for one in categorical for word in ("--categorical", str(one))]
+    for group, columns in (options.get("groups") or {}).items():
+        words += ["--group", f"{group}={','.join(columns)}"]
+    if options.get("sample_weight") is not None:
+        words += ["--weights", str(options["sample_weight"])]
+    if options.get("task", "auto") != "auto":
+        words += ["--task", options["task"]]
+    said = {*GENERAL, "include", "exclude", "n_features_to_select", "search"} - {
+        "response_encoding"
+    }
+    for setting in settings_of(path, without=said):
+        words += ["--option", setting.replace("'", "")]
+    return shlex.join(words)
