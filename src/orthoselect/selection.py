@@ -25,7 +25,7 @@ from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method, find_method
 from orthoselect.read import find_table, why_not_whole
-from orthoselect.result import SelectionPath, SelectionStep
+from orthoselect.result import Origin, SelectionPath, SelectionStep
 from orthoselect.roles import ColumnSpec, Problem, count_to_select, holds_no_rows, open_problem
 from orthoselect.search import ForwardSearch, Search
 
@@ -130,6 +130,7 @@ def select(
     }
     criterion = chosen.make(general, **options)
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
+    origin = Origin(data, target, sample_weight)
     data = find_table(data, memory)
     if not criterion.takes_blocks:
         check_blocks(data, chosen)
@@ -161,6 +162,7 @@ def select(
                 **_reported(general, problem, search),
                 **options,
             },
+            origin=origin,
         )
     if stopped == _INTERRUPTED:
         raise SelectionInterrupted(path)

@@ -79,17 +79,17 @@ def select_command(
         own = _own_options(option)
         files = source[0] if len(source) == 1 else source
         _check_files(files, {"--output": output, "--report": report}, overwrite_source)
+        written_as = {
+            "format": input_format,
+            "delimiter": delimiter,
+            "encoding": encoding,
+            "header": None if header else False,
+        }
+        given: dict[str, Any] = {name: v for name, v in written_as.items() if v is not None}
+        given |= {"drop": drop} if drop else {}
+        reading = {"source": files, "options": given, "drop_rows": missing == "drop-rows"}
         with terminal.working(f"reading {' '.join(source)}"):
-            table = read_table(
-                files,
-                memory=memory,
-                format=input_format,
-                delimiter=delimiter,
-                encoding=encoding,
-                header=None if header else False,
-                drop=drop,
-                in_blocks=scheduler is not None,
-            )
+            table = read_table(files, memory=memory, in_blocks=scheduler is not None, **given)
             if table.in_blocks:
                 _check_blocks(table, method, report)
             written = None if output is None else output_format(table, output)
@@ -113,7 +113,7 @@ def select_command(
         path, interrupted = _select(loaded, wanted, method, task, own, terminal)
         if not len(path):
             raise InputError(f"nothing could be selected: {path.stopped}")
-        answer = Answer(path, loaded, terminal, escape_formulas)
+        answer = Answer(path, loaded, terminal, escape_formulas, reading)
         try:
             answer.show(format)
             if output is not None:
@@ -358,10 +358,10 @@ def load(
         weight,
         targets,
         {
-            **dict.fromkeys(dataset.dropped, "named in `--drop`"),
+            **dict.fromkeys(dataset.dropped, "dropped on request"),
             **dataset.left_out,
             **({own: "the source's own target, not asked for"} if apart else {}),
-            **dict.fromkeys(excluded, "named in `--exclude`"),
+            **dict.fromkeys(excluded, "excluded on request"),
             **dict.fromkeys(weights, "the row weights"),
         },
     )
@@ -460,7 +460,8 @@ def _compare(
 class Answer:
     """A path or a comparison on its way to standard output, and to files.
 
-    `escape_formulas` says what to do about names and text like formulas in CSV and TSV.
+    `escape_formulas` says what to do about names and text like formulas in CSV and TSV, `reading`
+    how the table was read, as `orthoselect.show.Reading` has it.
     """
 
     def __init__(
@@ -469,9 +470,10 @@ class Answer:
         loaded: Loaded,
         terminal: Terminal,
         escape_formulas: bool | None = None,
+        reading: Mapping[str, Any] | None = None,
     ) -> None:
         self._result, self._loaded, self._terminal = result, loaded, terminal
-        self._escape_formulas = escape_formulas
+        self._escape_formulas, self._reading = escape_formulas, reading
 
     def show(self, format: str) -> None:
         """Print the result."""
@@ -511,22 +513,28 @@ class Answer:
     @lazy
     def _summary(self) -> dict[str, Any]:
         """What the report shows and `--format json` prints: with what only the command knows."""
-        from orthoselect.show import outline, summarize
+        from orthoselect.show import Reading, outline, summarize
 
         loaded, dataset, result = self._loaded, self._loaded.dataset, self._result
+        typed = shlex.join(["orthoselect", *sys.argv[1:]])
         if isinstance(result, Comparison):
             summary = result.to_dict()
         elif dataset.in_blocks:
             summary = outline(result)
         else:
             named = loaded.target_columns or loaded.target_name
-            weights = loaded.weights
             summary = summarize(
-                result, dataset, loaded.target, sample_weight=weights, target_name=named
+                result,
+                dataset,
+                loaded.target,
+                sample_weight=loaded.weights,
+                target_name=named,
+                command=typed,
+                warnings=self._terminal.warnings,
+                reading=None if self._reading is None else Reading(**self._reading),
             )
         data = {"rows": dataset.n_rows, "columns": len(dataset.names), **summary.get("data", {})}
         left_out = [{"name": name, "reason": reason} for name, reason in loaded.reasons.items()]
-        typed = shlex.join(["orthoselect", *sys.argv[1:]])
         return {
             **summary,
             "title": dataset.name,

@@ -45,8 +45,8 @@ def draw_clusters(clusters: Mapping[str, Any], axes: Axes, *, name_width: int = 
         (x, top), (z, bottom) = (ends[place] for place in join["of"])
         at = 1.0 - join["share"]
         alike = join["share"] > HALF
-        looks = {"color": PALETTE["accent" if alike else "muted"], "linewidth": 2 if alike else 1.2}
-        axes.plot([x, at, at, z], [top, top, bottom, bottom], solid_capstyle="round", **looks)
+        color, width = PALETTE["accent" if alike else "muted"], 2.0 if alike else 1.2
+        axes.plot([x, at, at, z], [top, top, bottom, bottom], color=color, linewidth=width)
         ends.append((at, (top + bottom) / 2))
     axes.axvline(1 - HALF, color=PALETTE["muted"], linestyle=DASHED, linewidth=1)
     axes.set_xlim(-0.01, 1.02)

@@ -289,8 +289,8 @@ def _draw_ridges(
             middles = [(a + b) / 2 for a, b in pairwise(edges)]
             axes.bar(middles, scaled, width=1 - gap, bottom=base, color=colors[number])
         else:
-            tops, looks = [base + value for value in scaled], {"color": colors[number]}
-            axes.stairs(tops, edges, baseline=base, fill=True, linewidth=0, **looks)
+            tops, color = [base + value for value in scaled], colors[number]
+            axes.stairs(tops, edges, baseline=base, fill=True, color=color, linewidth=0)
     plain(axes)
     feet = [-float(place) for place in range(len(shown))]
     axes.hlines(feet, edges[0], edges[-1], color=PALETTE["line"], linewidth=1)

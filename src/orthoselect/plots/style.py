@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 # Every role has a color that no other role has: `to_svg` knows the role by it. The first four
-# series differ by 18 or more (CIELAB) for each kind of color blindness; all ten differ by 25 or more
-# to eyes that see all colors. Markers tell all apart.
+# series differ by 18 or more (CIELAB) for each kind of color blindness, all ten by 25 or more to
+# eyes that see all colors. Markers tell all apart.
 PALETTE = {
     "ink": "#1c2430",
     "muted": "#566070",

@@ -3,18 +3,20 @@
 The class to know is `SelectionPath`, a sequence of `SelectionStep`. It and `Comparison` hold plain
 numbers and strings; each gives itself as text, CSV, HTML, a dataframe and a dictionary.
 
-path: the selected features in order, and what each added.
+path: the selected features in order, and what each added; origin: what it was found on.
 comparison: cross-validated scores of several methods against the number of features.
 text: tables as text, CSV, HTML and dataframes, and values as JSON can hold them.
 """
 
 from orthoselect.result.comparison import ComparedMethod, Comparison, FoldRun, Setting
+from orthoselect.result.origin import Origin
 from orthoselect.result.path import SelectionPath, SelectionStep
 
 __all__ = [
     "ComparedMethod",
     "Comparison",
     "FoldRun",
+    "Origin",
     "SelectionPath",
     "SelectionStep",
     "Setting",

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import html
+import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, overload
 
+from orthoselect.errors import InputError
+from orthoselect.result.origin import Origin
 from orthoselect.result.text import (
     Backend,
     as_csv,
@@ -82,6 +86,8 @@ class SelectionPath(Sequence[SelectionStep]):
         What the search cost: its strategy, passes over the table, products, and so on.
     options : mapping, optional
         What was asked for: the options of `select`, columns by their names.
+    origin : Origin, optional
+        What it was found on, for `report`. Copies and pickles have none.
 
     Examples
     --------
@@ -107,6 +113,7 @@ class SelectionPath(Sequence[SelectionStep]):
         stopped: str | None = None,
         stats: Mapping[str, Any] | None = None,
         options: Mapping[str, Any] | None = None,
+        origin: Origin | None = None,
     ) -> None:
         self._steps = tuple(steps)
         self.method = method
@@ -115,6 +122,13 @@ class SelectionPath(Sequence[SelectionStep]):
         self.stopped = stopped
         self.stats = dict(stats or {})
         self.options = dict(options or {})
+        self._origin = origin
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_origin": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({"_origin": None, **state})
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -332,6 +346,77 @@ class SelectionPath(Sequence[SelectionStep]):
             ax = plots.new_axes(600, 90 + 32 * len(self) if named else 360)
         draw = plots.draw_path if named else plots.draw_path_by_step
         return draw(self.to_dict()["steps"], finite(self.ceiling), ax)
+
+    def report(
+        self,
+        file: str | Path,
+        data: Any = None,
+        target: Any = None,
+        *,
+        sample_weight: Any = None,
+        title: str | None = None,
+        overwrite_source: bool = False,
+    ) -> Path:
+        """Write a page about the path: what was chosen, why, and why not the others.
+
+        The path knows what it was found on: the name of a file or of a data set, a small table (32
+        MB), and a larger one as long as somebody else has it. Else, and after it was pickled or
+        copied, `data` and `target` have to be passed again.
+
+        Parameters
+        ----------
+        file : str or Path
+            Where to write. A name that ends in .html makes a page (which needs matplotlib, the
+            extra `report`), one in .json the same as plain data.
+        data, target : as in `select`, optional
+            Those that the path was found on.
+        sample_weight : array-like of shape (N,) or str, optional
+            The row weights, if there were any, and `data` is passed.
+        title : str, optional
+            What to call the data.
+        overwrite_source : bool, default=False
+            Whether `file` may be one that the data are read from; else that is an error.
+
+        Returns
+        -------
+        file : Path
+            Where it was written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from orthoselect import select
+        >>> path = select("wine", None, 3)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path.report(f"{folder}/wine.json").name
+        'wine.json'
+        """
+        if data is None:
+            if target is not None or sample_weight is not None:
+                raise InputError(
+                    "`data` should come with `target` and `sample_weight`, since all three belong "
+                    "together; it is not given. Pass it, or none of them."
+                )
+            data, target, sample_weight = self._recall()
+        # By its name: pages are made of paths, and paths do not know them.
+        show = importlib.import_module("orthoselect.show")
+        return show.report(
+            self,
+            data,
+            target,
+            file,
+            sample_weight=sample_weight,
+            title=title,
+            overwrite_source=overwrite_source,
+        )
+
+    def _recall(self) -> tuple[Any, Any, Any]:
+        if self._origin is None:
+            raise InputError(
+                "the path should know what it was found on; it does not, since it was pickled, "
+                "copied, or made from its steps. Pass it: `path.report(file, data, target)`."
+            )
+        return self._origin.recall()
 
     def _repr_html_(self) -> str:
         header, rows = self._cells()

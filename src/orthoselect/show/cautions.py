@@ -20,6 +20,7 @@ from orthoselect.show.verdicts import best_of_noise, effective_rows
 
 _TELLS_ALL = 0.98  # of what a feature of its width can explain
 _FEW_ROWS = 10  # in a class
+_LAST = ("Left out", "Dropped")  # what was done to the table comes after what is wrong with it
 
 # Words of a message, names in backquotes being one word each.
 _QUOTED = re.compile(r"`([^`]*)`")
@@ -57,12 +58,16 @@ def find_cautions(
     has no such bound; `classes` has the name and the rows of each, None for numbers.
     """
     warned = [in_words(str(warning)) for warning in (*warnings, *walked.warnings)]
+    about_data = [words for words in warned if words.startswith(_LAST)]
+    about_answer = [words for words in warned if words not in about_data]
+    spoken_of = len(path) and any(f"“{path[0].name}”" in words for words in about_answer)
     found = [
-        *(_knows_too_much(path, reachable, response) if reachable else ()),
+        *about_answer,
+        *(_knows_too_much(path, reachable, response) if reachable and not spoken_of else ()),
         *(_by_chance(path, walked) if reachable else ()),
         *_close_choices(path, walked),
         *(_small_classes(classes) if classes else ()),
-        *warned,
+        *about_data,
     ]
     return [words for words in dict.fromkeys(found) if words]
 
@@ -74,9 +79,8 @@ def in_words(message: str) -> str:
 
     Examples
     --------
-    >>> in_words("column `id` has 9 levels in 9 rows: so many that it fits any response. Name it in "
-    ...          "`exclude` if it is an identifier.")
-    'Column “id” has 9 levels in 9 rows: so many that it fits any response.'
+    >>> in_words("column `id` has 9 levels in 9 rows. Name it in `exclude` if it is an identifier.")
+    'Column “id” has 9 levels in 9 rows.'
     >>> in_words("left out 1 column(s): `day` (dates or times). Name a column as categorical, or "
     ...          "include it, to keep it.")
     'Left out 1 column: “day” (dates or times).'
@@ -143,7 +147,8 @@ def _by_chance(path: SelectionPath, walked: Replay) -> list[str]:
     elif len(doubtful) == 1:
         who = f"“{path[int(doubtful[0])].name}” adds no more"
     else:
-        who = f"{f'The last {len(doubtful)}' if last else len(doubtful)} of {len(path)} features add no more"
+        which = f"The last {len(doubtful)}" if last else str(len(doubtful))
+        who = f"{which} of {len(path)} features add no more"
     return [
         f"{who} than the best of as many features of pure noise would have added there: by chance "
         f"alone, something of that size would have been found."
@@ -152,7 +157,7 @@ def _by_chance(path: SelectionPath, walked: Replay) -> list[str]:
 
 def _close_choices(path: SelectionPath, walked: Replay) -> list[str]:
     """Say at which steps a feature that was left out was nearly as good."""
-    close = {}
+    close: dict[str, str] = {}
     for step, rivals in zip(path, walked.runners_up):
         for f, _, margin in rivals:
             if walked.near[f] and margin is not None and 0.0 <= margin <= NEAR:

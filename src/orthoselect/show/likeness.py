@@ -37,8 +37,9 @@ def find_clusters(walked: Replay, columns: FeatureColumns) -> dict[str, Any] | N
         0 to 1: a place below the number of features is a feature, the next is the first join, and
         so on; ``left_out``, how many more there are.
     """
-    near = sorted(np.flatnonzero(walked.near), key=lambda f: -walked.relevance[f])
-    varying = [int(f) for f in [*walked.places, *near] if columns.ranks[f]]
+    near = np.flatnonzero(walked.near)
+    near = near[np.argsort(-walked.relevance[near], kind="stable")]
+    varying = [f for f in [*walked.places, *near.tolist()] if columns.ranks[f]]
     shown = varying[:MOST_IN_TREE]
     if len(shown) < 2:
         return None

@@ -85,7 +85,7 @@ def _entry(x: Any, part: Any, rows: Indices) -> dict[str, Any]:
 
 
 def _few_classes(labels: Labels, rows: Indices) -> tuple[list[int | None], list[str], Indices]:
-    """Return the classes that are drawn, in their order, what to call them, and the one of each row.
+    """Return the classes that are drawn, in their order, their names, and the one of each row.
 
     Of more than a dozen the largest are drawn. The others make up one more, which has no number;
     where all classes are about equal in size it would dwarf the rest, and they are not drawn: their

@@ -30,7 +30,7 @@ _WIDTH = 88
 
 @dataclass(frozen=True)
 class Reading:
-    """How a table was read: from where, with which options of `read_table`, and what was dropped."""
+    """How a table was read: from where, and with which options of `read_table`."""
 
     source: Any  # None for a table in memory
     options: Mapping[str, Any] = field(default_factory=dict)
