@@ -6,6 +6,7 @@ import time
 from functools import cache
 
 import numpy as np
+from scipy.cluster.hierarchy import leaves_list, linkage
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import LinearRegression
@@ -67,6 +68,7 @@ def selection(X, y, names, size, labels=None, *, title="made up", target="target
         "target": target,
         "responses": [{"name": target, "kind": "numbers" if labels is None else "classes"}],
         "task": task,
+        "cautions": ["Column “id” has as many levels as rows."],
         "sentence": f"{len(chosen)} of {X.shape[1]} features tell most about {target}: {listed}.",
         **made,
         "options": {"task": task, "exclude": None, "search": "forward"},
@@ -90,6 +92,12 @@ def selection(X, y, names, size, labels=None, *, title="made up", target="target
             "names": [names[j] for j in chosen],
             "matrix": np.atleast_2d(np.corrcoef(X[:, chosen].T)).tolist(),
             "signed": [[True] * len(chosen)] * len(chosen),
+        },
+        "clusters": clusters(X, V, chosen, names),
+        "recipes": {
+            "names": f"features = {[names[j] for j in chosen]!r}",
+            "pipeline": "from sklearn.pipeline import make_pipeline\nX, y = data, target",
+            "command": f"orthoselect select {title} --target {target} -k {size}",
         },
         "data": {
             "rows": len(X),
@@ -208,6 +216,28 @@ def substitutes(X, V, chosen, names):
     return found
 
 
+def clusters(X, V, chosen, names):
+    """Return the tree of the chosen features and the best two others."""
+    now, _ = gains(X, V, chosen)
+    others = [int(j) for j in np.argsort(-now) if j not in chosen and np.ptp(X[:, j])][:2]
+    shown = [*chosen, *others]
+    if len(shown) < 2:
+        return None
+    distances = 1 - np.square(np.corrcoef(X[:, shown].T))
+    tree = linkage(distances[np.triu_indices(len(shown), 1)], "average")
+    order = leaves_list(tree).tolist()
+    place = {leaf: at for at, leaf in enumerate(order)}
+    return {
+        "names": [names[shown[leaf]] for leaf in order],
+        "steps": [leaf + 1 if leaf < len(chosen) else None for leaf in order],
+        "joins": [
+            {"of": [place.get(int(k), int(k)) for k in (a, b)], "share": float(1 - d)}
+            for a, b, d, _ in tree
+        ],
+        "left_out": 0,
+    }
+
+
 def separation(X, y, names, labels, target):
     if labels is None:
         fitted = LinearRegression().fit(X, y).predict(X)
@@ -293,6 +323,7 @@ def mixed():
     summary["steps"][0]["columns"] = [2, 3]
     summary["data"]["kinds"] = {"numeric": 2, "categorical": 1, "group": 1}
     summary["data"]["warnings"] = ["column `id` has 150 levels in 150 rows."]
+    summary["cautions"] = ["Column “id” has 150 levels in 150 rows."]
     return summary
 
 
@@ -324,6 +355,8 @@ def bare():
     summary = selection_of("iris", 1)
     summary |= {"steps": [], "ceiling": None, "stopped": "the response is constant.", "stats": {}}
     summary |= {"substitutes": [], "separation": None, "distributions": [], "reachable": None}
+    summary |= {"cautions": [], "clusters": None}
+    summary["recipes"] = {"names": "features = []", "pipeline": None, "command": None}
     summary["set"] = {
         "canonical_correlations": [],
         "fisher": None,

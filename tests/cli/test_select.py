@@ -329,7 +329,7 @@ def test_weights_of_text(refused, tmp_path):
 
 def test_columns_that_were_dropped_are_told(run):
     told = json.loads(run("select", "wine", "-k", 1, "--drop", "alcohol", "-f", "json").out)
-    assert told["data"]["left_out"] == [{"name": "alcohol", "reason": "named in `--drop`"}]
+    assert told["data"]["left_out"] == [{"name": "alcohol", "reason": "dropped on request"}]
 
 
 def test_a_target_of_the_source_that_is_not_asked_for_is_told(run):

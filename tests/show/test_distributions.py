@@ -64,12 +64,23 @@ def test_most_values_alike_are_cut_over_the_whole_range(rng):
 
 
 def test_rare_classes_are_merged(rng):
-    y = np.concatenate([np.repeat(np.arange(7), 20), np.arange(7, 12)])
-    X = y[:, None] + rng.normal(size=(145, 1))
+    y = np.concatenate([np.repeat(np.arange(11), 20), np.arange(11, 16)])
+    X = y[:, None] + rng.normal(size=(225, 1))
     (entry,) = distributions(X, y, 1)
-    assert [one["class"] for one in entry["by_class"]] == [*"0123456", "other (5 classes)"]
+    named = [*map(str, range(11)), "other (5 classes)"]
+    assert [one["class"] for one in entry["by_class"]] == named
+    assert [one["number"] for one in entry["by_class"]] == [*range(11), None]
     assert entry["by_class"][-1]["n"] == 5
-    assert sum(sum(one["counts"]) for one in entry["by_class"]) == 145
+    assert sum(sum(one["counts"]) for one in entry["by_class"]) == 225
+
+
+@pytest.mark.parametrize(("n_classes", "n_drawn"), [(10, 10), (12, 12), (30, 12)])
+def test_classes_of_about_equal_size_have_no_other(n_classes, n_drawn, rng):
+    y = np.arange(40 * n_classes) % n_classes
+    X = y[:, None] + rng.normal(size=(len(y), 1))
+    (entry,) = distributions(X, y, 1)
+    assert [one["class"] for one in entry["by_class"]] == [str(k) for k in range(n_drawn)]
+    assert [one["n"] for one in entry["by_class"]] == [40] * n_drawn
 
 
 def test_levels_go_by_frequency_and_rare_ones_are_merged(rng):

@@ -30,19 +30,19 @@ def test_classes_are_separated():
     frame = data.data.assign(diagnosis=data.target_names[data.target])
     path = select(frame, "diagnosis", 10)
     assert summarize(path, frame, "diagnosis")["sentence"] == (
-        "10 of 30 features explain 76.0 % of what separates the 2 classes of diagnosis; "
-        "the first, worst concave points, alone explains 63.0 %."
+        "10 of 30 features explain 76.0% of what separates the 2 classes of diagnosis; "
+        "the first, worst concave points, alone explains 63.0%."
     )
     by_information = summarize(select(frame, "diagnosis", 2, "mim"), frame, "diagnosis")
     assert by_information["sentence"].startswith(
-        "2 of 30 features, selected by mim, explain 68.4 % of what separates"
+        "2 of 30 features, selected by mim, explain 68.4% of what separates"
     )
 
 
 def test_variance_is_explained(table):
     X, y = table
     r = np.corrcoef(X[:, 0], y)[0, 1]
-    share = f"{100 * r * r:.1f} %"
+    share = f"{100 * r * r:.1f}%"
     assert sentence(X, y, 2).endswith(
         f"of the variance of y; the first, x0, alone explains {share}."
     )
@@ -62,7 +62,7 @@ def test_methods_that_center_nothing_explain_squares(method, word, weighted, tab
     share = (fitted @ fitted) / (b @ b)
     options = {"sample_weight": w} if weighted else {}
     told = sentence(X[:, :2], y + 5, 2, method, **options)
-    assert f"explain {100 * share:.1f} % of the {word} of y;" in told
+    assert f"explain {100 * share:.1f}% of the {word} of y;" in told
 
 
 def test_several_responses_are_listed(table):
@@ -76,7 +76,7 @@ def test_several_responses_are_listed(table):
 def test_classes_may_be_steps_of_a_scale(table):
     X, y = table
     told = sentence(X, np.digitize(y, [-2, 2]), 1, response_encoding="ordinal")
-    assert told.endswith(" % of the variance of y, classes taken as steps of a scale.")
+    assert told.endswith("% of the variance of y, classes taken as steps of a scale.")
 
 
 def test_a_search_that_stopped_says_why(table):

@@ -18,7 +18,7 @@ KEYS = {
     "kind", "title", "created", "target", "responses", "task", "sentence", "method", "ceiling",
     "n_candidates", "stopped", "stats", "options", "steps", "method_summary", "method_source",
     "set", "features", "substitutes", "reachable", "separation", "distributions", "correlations",
-    "data", "reproduce", "adds_up", "judged_by", "what_if",
+    "data", "reproduce", "adds_up", "judged_by", "cautions", "clusters", "recipes", "what_if",
 }  # fmt: skip
 FEATURE = {
     "feature", "name", "kind", "verdict", "step", "relevance", "gain", "remains", "explained_by",
@@ -114,7 +114,7 @@ def test_mixed_tables_with_groups_are_told(method, library, rng):
     summary = told(data, "label", 4, method, **options)
     assert summary["target"] == "label"
     assert summary["data"]["kinds"] == {"numeric": 2, "categorical": 1, "group": 1}
-    assert summary["data"]["left_out"] == [{"name": "n3", "reason": "named in `exclude`"}]
+    assert summary["data"]["left_out"] == [{"name": "n3", "reason": "excluded on request"}]
     assert summary["steps"][0]["name"] == "n2"
     assert {f["kind"] for f in summary["features"]} == {"numeric", "categorical", "group"}
 

@@ -233,13 +233,23 @@ def test_noise_is_irrelevant_of_every_kind(kind, rng):
     assert Counter(told[4:])["irrelevant"] > 0.95 * 300
 
 
-def test_a_twin_that_is_almost_as_good_was_nearly_chosen(rng):
+def test_a_rival_that_still_adds_something_was_nearly_chosen(rng):
+    X = rng.normal(size=(400, 5))
+    X = np.linalg.qr(X - X.mean(axis=0))[0]
+    y = X[:, 0] + 0.99 * X[:, 1] + 0.5 * X[:, 2]
+    summary = summary_of(X[:, [0, 1, 3, 4]], y, 1)
+    assert verdicts(summary) == ["selected", "nearly chosen", "irrelevant", "irrelevant"]
+    assert summary["features"][1]["gain"] > 0.4
+
+
+def test_a_twin_that_adds_nothing_is_redundant_though_it_came_close(rng):
     X, y = made_table(rng)
     X[:, 2] = X[:, 0] + 0.15 * rng.normal(size=len(y))
     summary = summary_of(X, y, 2)
     twin = summary["features"][2]
     assert 0.01 < twin["remains"] < 0.05
-    assert twin["verdict"] == "nearly chosen"
+    assert twin["verdict"] == "redundant"
+    assert twin["name"] in summary["clusters"]["names"]
     (up,) = [u for u in summary["substitutes"][0]["runners_up"] if u["feature"] == 2]
     assert 0 < up["margin"] < 0.05
 

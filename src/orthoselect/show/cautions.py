@@ -26,7 +26,7 @@ _LAST = ("Left out", "Dropped")  # what was done to the table comes after what i
 _QUOTED = re.compile(r"`([^`]*)`")
 _HELD = re.compile("\ue000(\\d+)\ue001")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\ue000])")
-_SEVERAL = re.compile(r"\b(\d[\d,]*) (\w+)\(s\)")
+_SEVERAL = re.compile(r"\b(\d[\d,]*) ((?:more )?\w+)\(s\)")
 _ARGUMENTS = {*GENERAL, "exclude", "include", "n_features_to_select", "search", "missing", "drop"}
 _REMEDY = re.compile(
     r"(name|pass|cut|use|choose|get|drop|clean|give|fill|omit|convert|select|turn|set)\b"
@@ -150,8 +150,8 @@ def _by_chance(path: SelectionPath, walked: Replay) -> list[str]:
         which = f"The last {len(doubtful)}" if last else str(len(doubtful))
         who = f"{which} of {len(path)} features add no more"
     return [
-        f"{who} than the best of as many features of pure noise would have added there: by chance "
-        f"alone, something of that size would have been found."
+        f"{who} than the best of as many features of pure noise might have added there: chance "
+        f"alone could have found as much."
     ]
 
 

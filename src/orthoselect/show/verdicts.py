@@ -33,6 +33,7 @@ from orthoselect.show.explained import SelectedSet
 from orthoselect.show.replay import Replay
 
 LEVEL = 0.01  # pure noise passes for something so often
+BEST_LEVEL = 0.05  # the best of many features of noise does
 COPY = 0.01  # with no more of it left, a feature is one of those selected, or a mixture of them
 MOSTLY_EXPLAINED = 0.1  # with no more of it left, the selected set explains most of a feature
 MOSTLY_LOST = 0.1  # with no more of its relevance left, nearly all of that is gone
@@ -101,17 +102,17 @@ def chance_correlation(widths: Indices, m: int, rows: float, level: float = LEVE
 def best_of_noise(widths: Indices, m: int, rows: float, gains: Floats, n_features: int) -> Floats:
     """Return what the best of so many features of noise would have added at each step.
 
-    Half of the time it adds more. The steps took features of `widths` columns, which added `gains`
+    In one of 20 tables it adds more. The steps took features of `widths` columns, which added `gains`
     to what a response of rank m has; before the first there were `n_features` to choose from.
 
     Examples
     --------
     >>> best_of_noise(np.array([1, 1]), 1, 101.0, np.array([0.5, 0.1]), 50).round(3)
-    array([0.059, 0.03 ])
+    array([0.06, 0.03])
     """
     found = np.zeros(len(gains))
     for step, gain in enumerate(np.cumsum(gains) - gains):
-        level = 1.0 - 0.5 ** (1.0 / max(n_features - step, 1))
+        level = 1.0 - (1.0 - BEST_LEVEL) ** (1.0 / max(n_features - step, 1))
         left = rows - int(widths[:step].sum())
         rest = 1.0 - min(gain / m, 1.0) if m else 0.0
         found[step] = rest * chance_correlation(widths[step : step + 1], m, left, level)[0]
