@@ -280,6 +280,54 @@ def test_nothing_overlaps_and_the_page_does_not_scroll_sideways(browser, pages, 
     assert [box for box in boxes if box[1] < 0 or box[3] > width] == []
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_page_does_not_scroll_sideways_at_390(browser, pages, name):
+    emulate(browser, width=390)
+    browser.get(pages(name))
+    browser.execute_script("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= 390
+
+
+def test_tables_that_scroll_say_so_on_a_phone_only(browser, pages):
+    script = """
+    return [...document.querySelectorAll('.region')].filter(r => r.clientWidth).map(
+      r => [r.scrollWidth > r.clientWidth + 1, r.nextElementSibling.checkVisibility(),
+            r.nextElementSibling.textContent])"""
+    for width in (390, 1280):
+        emulate(browser, width=width)
+        browser.get(pages("two classes"))
+        wait = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
+        browser.execute_async_script(wait)
+        seen = browser.execute_script(script)
+        assert all(told.startswith("Slide the table") for _, _, told in seen)
+        assert [scrolls for scrolls, _, _ in seen] == [hint for _, hint, _ in seen]
+        assert any(scrolls for scrolls, _, _ in seen) == (width == 390)
+
+
+def test_code_is_copied_by_a_click(browser, pages):
+    address = pages("two classes")
+    browser.get(address)
+    blocks = browser.find_elements(By.CSS_SELECTOR, "#use > .snippet")
+    titles = ["The chosen columns", "A pipeline of scikit-learn", "The command"]
+    assert [block.find_element(By.TAG_NAME, "h3").text for block in blocks] == titles
+    browser.execute_script(
+        "window.copied = []; document.addEventListener('copy',"
+        " () => window.copied.push(String(getSelection())));"
+        "Object.defineProperty(navigator, 'clipboard', {value: {writeText: text => {"
+        " window.copied.push(text); return Promise.resolve(); }}, configurable: true})"
+    )
+    for block in blocks:
+        block.find_element(By.TAG_NAME, "button").click()
+        code = block.find_element(By.TAG_NAME, "pre").get_attribute("textContent")
+        assert browser.execute_script("return window.copied.at(-1)") == code
+    assert [block.find_element(By.CSS_SELECTOR, ".copy").text for block in blocks] == ["Copied"] * 3
+    # Where a page may not write to the clipboard.
+    browser.execute_script("Object.defineProperty(navigator, 'clipboard', {value: undefined})")
+    blocks[0].find_element(By.TAG_NAME, "button").click()
+    copied = browser.execute_script("return window.copied.at(-1)")
+    assert copied.strip() == blocks[0].find_element(By.TAG_NAME, "pre").text.strip()
+
+
 def test_wide_screens_keep_the_list_of_sections_in_sight(browser, pages):
     browser.get(pages("two classes"))
     browser.execute_script("document.getElementById('separation').scrollIntoView()")

@@ -1,7 +1,9 @@
 """The page as text: whole, escaped, small, and the same without a script."""
 
+import html
 import json
 import re
+import warnings
 from importlib.resources import files
 from itertools import pairwise
 
@@ -269,6 +271,122 @@ def test_policy_lets_only_its_own_script_run(made):
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     assert f"script-src &#39;sha256-{digest}" in page or f"script-src 'sha256-{digest}'" in page
     assert "default-src 'none'" in page
+
+
+# Text that people read: without scripts, styles and code to copy.
+UNREAD = re.compile(r"<(script|style|pre)\b.*?</\1>", re.DOTALL)
+
+
+def read_by_people(page):
+    """Return the text of a page between its tags, where no tag is."""
+    return html.unescape(re.sub(r"<[^>]*>", " ", UNREAD.sub(" ", page)))
+
+
+def report_on(rng, **options):
+    """Return the page of a table with much that is warned of, in words of the command."""
+    pd = pytest.importorskip("pandas")
+    table = pd.DataFrame(rng.normal(size=(60, 4)), columns=[*"abcd"])
+    table["id"] = [f"row {k}" for k in range(60)]
+    table["kind"] = np.where(table["a"] > 0, "yes", "no")
+    warned = [
+        "left out 1 column(s): `day` (dates or times). Name a column as categorical, or include "
+        "it, to keep it.",
+        "dropped 6 of 66 rows, which have missing values in `a` (6 missing).",
+        "`-k` is 20, but there are 5 features to choose from; all that add anything are selected, "
+        "in order.",
+        "y holds 40 distinct numbers in 60 rows and is read as class labels; if it is a quantity "
+        "pass `--task regression`, if these are classes pass `--task classification`.",
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = select(table, "kind", 2, **options)
+    left_out = {"day": "dates or times", "e": "dropped on request"}
+    return render(summarize(path, table, "kind", warnings=warned, left_out=left_out))
+
+
+@pytest.mark.parametrize("exclude", [None, ["d"]])
+def test_no_backticks_or_flags_are_in_the_text_of_the_page(exclude, rng):
+    page = report_on(rng, exclude=exclude)
+    text = read_by_people(page)
+    assert "Left out 1 column: “day” (dates or times)." in text
+    assert "20 features were asked for" in text
+    assert "Categorical column “id” has 60 levels" in text
+    assert "`" not in text
+    assert not re.findall(r"(?<!\w)--?[a-z][\w-]*", text)
+    assert not re.search(r"\w+='", text)
+
+
+def test_what_stands_against_the_answer_is_on_the_first_screen(rng):
+    words = Outline(report_on(rng)).words
+    assert words.index("What stands against it") < words.index("Features were chosen one after")
+    assert words.index("Categorical column “id”") < words.index("Features were chosen one after")
+    assert words.count("Categorical column “id”") == 1
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_percent_is_written_in_one_way(made, name):
+    if name != "nasty":
+        text = read_by_people(made(name)[1])
+        assert not re.search(r"\d[\s\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}]%", text)
+
+
+def test_no_counters_of_the_search_are_on_the_page(made):
+    summary, page = made("iris")
+    assert summary["stats"]
+    text = read_by_people(page)
+    for counter in summary["stats"]:
+        assert counter.replace("_", " ") not in text
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_where_all_features_are_chosen_no_section_is_empty():
+    summary = summarize(select("iris", None, 4), "iris", None)
+    outline = Outline(render(summary))
+    there = [attributes["id"] for _, attributes in outline.all("section")]
+    assert there == ["answer", "path", "use", "alike", "separation", "distributions", "data"]
+    assert "nothing to" not in outline.words.lower()
+    assert "Left out" not in outline.words
+
+
+@pytest.mark.usefixtures("undrawn")
+def test_one_substitute_a_step_is_in_sight_and_the_others_are_folded():
+    summary = summarize(select("wine", None, 3), "wine", None)
+    page = render(summary)
+    part = page[page.index('id="substitutes"') : page.index('id="alike"')]
+    seen = re.sub(r"<details>.*?</details>", "", part, flags=re.DOTALL)
+    for one in summary["substitutes"]:
+        free = next(up for up in one["runners_up"] if up["chosen_at"] is None)
+        assert free["name"] in seen
+    assert seen.count("<tr>") == 1 + 3
+    assert part.count("<li>") == sum(len(one["runners_up"]) - 1 for one in summary["substitutes"])
+
+
+def test_ten_classes_have_ten_colors_in_every_chart():
+    summary = summarize(select("digits", None, 2), "digits", None)
+    page = render(summary)
+    for first, last in (("separation", "distributions"), ("distributions", "data")):
+        part = page[page.index(f'<section id="{first}"') : page.index(f'<section id="{last}"')]
+        assert set(re.findall(r"--chart-series-(\d+)", part)) == {str(n) for n in range(1, 11)}
+    assert "other (" not in page
+
+
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_ten_colors_can_be_told_apart(scheme):
+    style = files("orthoselect.show").joinpath("templates/style.css").read_text()
+    found = [
+        re.findall(rf"--chart-series-{n}: #(\w\w)(\w\w)(\w\w)", style)[scheme] for n in range(1, 11)
+    ]
+    colors = [lab(np.array([int(part, 16) / 255 for part in color])) for color in found]
+    apart = [np.linalg.norm(a - b) for n, a in enumerate(colors) for b in colors[:n]]
+    assert min(apart) >= 25
+
+
+def lab(color):
+    """Return a color in CIELAB, where distances are those that eyes see."""
+    linear = np.where(color <= 0.04045, color / 12.92, ((color + 0.055) / 1.055) ** 2.4)
+    to_xyz = [[0.4125, 0.3576, 0.1804], [0.2127, 0.7152, 0.0722], [0.0193, 0.1192, 0.9503]]
+    x, y, z = np.cbrt(np.array(to_xyz) @ linear / [0.9505, 1.0, 1.0888])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
 def test_unknown_kind_is_refused():

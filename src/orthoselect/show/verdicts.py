@@ -102,13 +102,13 @@ def chance_correlation(widths: Indices, m: int, rows: float, level: float = LEVE
 def best_of_noise(widths: Indices, m: int, rows: float, gains: Floats, n_features: int) -> Floats:
     """Return what the best of so many features of noise would have added at each step.
 
-    In one of 20 tables it adds more. The steps took features of `widths` columns, which added `gains`
-    to what a response of rank m has; before the first there were `n_features` to choose from.
+    In one of 20 tables it adds more. The steps took features of `widths` columns, which added
+    `gains`; the response has rank m, and there were `n_features` to choose from at first.
 
     Examples
     --------
     >>> best_of_noise(np.array([1, 1]), 1, 101.0, np.array([0.5, 0.1]), 50).round(3)
-    array([0.06, 0.03])
+    array([0.104, 0.052])
     """
     found = np.zeros(len(gains))
     for step, gain in enumerate(np.cumsum(gains) - gains):
