@@ -290,7 +290,7 @@ def test_page_does_not_scroll_sideways_at_390(browser, pages, name):
 
 def test_tables_that_scroll_say_so_on_a_phone_only(browser, pages):
     script = """
-    return [...document.querySelectorAll('.region')].filter(r => r.clientWidth).map(
+    return [...document.querySelectorAll('.region')].filter(r => r.checkVisibility()).map(
       r => [r.scrollWidth > r.clientWidth + 1, r.nextElementSibling.checkVisibility(),
             r.nextElementSibling.textContent])"""
     for width in (390, 1280):

@@ -20,6 +20,7 @@ from orthoselect.show.verdicts import best_of_noise, effective_rows
 
 _TELLS_ALL = 0.98  # of what a feature of its width can explain
 _FEW_ROWS = 10  # in a class
+_MOST_NAMED = 3  # features in a sentence
 _LAST = ("Left out", "Dropped")  # what was done to the table comes after what is wrong with it
 
 # Words of a message, names in backquotes being one word each.
@@ -142,10 +143,13 @@ def _by_chance(path: SelectionPath, walked: Replay) -> list[str]:
     if not len(doubtful):
         return []
     last = doubtful[0] == len(path) - len(doubtful)
+    named = [f"“{path[int(step)].name}”" for step in doubtful]
     if len(doubtful) == len(path):
         who = "No feature adds more" if len(path) > 1 else "It adds no more"
     elif len(doubtful) == 1:
-        who = f"“{path[int(doubtful[0])].name}” adds no more"
+        who = f"{named[0]} adds no more"
+    elif len(doubtful) <= _MOST_NAMED:
+        who = f"{', '.join(named[:-1])} and {named[-1]} add no more"
     else:
         which = f"The last {len(doubtful)}" if last else str(len(doubtful))
         who = f"{which} of {len(path)} features add no more"

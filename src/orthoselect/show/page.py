@@ -25,6 +25,7 @@ _PACKAGE = "orthoselect.show"
 MOST_FEATURES = 2000
 MOST_STEPS = 500
 LONGEST_NAME = 160
+_CARDS_IN_SIGHT = 6  # charts of single features before the others are folded
 SCRIPTS = ("table.js", "copy.js")
 _ADDRESS = r"(https://[^\s<>\"',;]+[^\s<>\"',;.)])"
 _LISTED, _PAIRS, _MOST_PICKS, _MOST_NAMED = 12, 5, 20, 24
@@ -169,6 +170,7 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "separation_chart": None if separation is None else charts.separation_chart(separation),
         "n_points": 0 if separation is None else min(separation["shown"], MOST_POINTS),
+        "cards_in_sight": _CARDS_IN_SIGHT,
         "distribution_charts": charts.distribution_charts(summary),
         "n_distributions": len(summary["distributions"]),
         "distribution_kinds": {one["kind"] for one in summary["distributions"]},

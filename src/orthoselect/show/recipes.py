@@ -210,7 +210,13 @@ def _frame_lines(selected: Selected, y: str) -> list[str]:
     if spec == "all":
         lines.append('X = X.astype("category")')
     elif spec is not None and not isinstance(spec, str):
-        kinds = {str(name): "category" for name in spec if name not in skipped}
+        table = selected.problem.table
+        numbers = {
+            str(table.names[at])
+            for at, labels in table.labels.items()
+            if not all(isinstance(level, str) for level in labels.levels)
+        }
+        kinds = {str(name): "category" for name in spec if name in numbers}
         lines += [f"X = X.astype({kinds!r})"] if kinds else []
     return lines
 

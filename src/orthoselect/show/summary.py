@@ -258,6 +258,8 @@ def summarize(
     problem, features = walked.problem, walked.design.features
     parts = problem.response.parts
     named = response_columns(target, problem.table.names)
+    if target is None and isinstance(table, Dataset):  # whose own target has a name
+        target_name = target_name or table.target_name
     names = named or response_names(target, len(parts), target_name)
     title = Path(data).name if isinstance(data, (str, Path)) else f"Features for {', '.join(names)}"
     with python_warnings.catch_warnings(), single_threaded_blas():
