@@ -60,6 +60,13 @@ def test_every_warning_of_a_selection_has_words():
         assert in_words(text) == "Column “a” is odd."
 
 
+def test_what_is_in_parentheses_stays_together():
+    text = "column `a` is odd. Cut it (`bins=3`); labels are fine in `exclude`. (jmi; 5 of 5 folds)"
+    assert in_words(text) == "Column “a” is odd."
+    text = "left out 2 column(s): `a` (text; not a number)."
+    assert in_words(text) == "Left out 2 columns: “a” (text; not a number)."
+
+
 def test_a_column_with_the_name_of_an_option_is_a_column():
     assert in_words("column `exclude` has 3 levels.") == "Column “exclude” has 3 levels."
 

@@ -16,6 +16,7 @@ from orthoselect import select
 from orthoselect.errors import SelectionWarning
 from orthoselect.methods import METHODS
 from orthoselect.read import read_table
+from orthoselect.show import Reading
 from orthoselect.show.summary import summarize
 
 pd = pytest.importorskip("pandas")
@@ -175,6 +176,13 @@ def test_of_a_built_in_set_command_and_pipeline_run_alone(name):
         n for n in read_table(name).names if n in set(path.names)
     ]
     assert path.names[0] in run(code["command"])
+    assert ("task='regression'" in code["pipeline"]) == (name == "diabetes")
+
+
+def test_what_came_by_standard_input_is_gone(rng):
+    X, y = rng.normal(size=(50, 3)), rng.integers(0, 2, 50)
+    told = summarize(select(X, y, 1), X, y, command="orthoselect select -", reading=Reading("-"))
+    assert told["recipes"]["pipeline"] is told["recipes"]["command"] is None
 
 
 def test_the_command_offers_itself_and_a_pipeline_that_reads_as_it_did(

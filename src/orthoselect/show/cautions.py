@@ -27,6 +27,7 @@ _LAST = ("Left out", "Dropped")  # what was done to the table comes after what i
 _QUOTED = re.compile(r"`([^`]*)`")
 _HELD = re.compile("\ue000(\\d+)\ue001")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\ue000])")
+_CLAUSE = re.compile(r"; (?![^()]*\))")  # what is in parentheses stays together
 _SEVERAL = re.compile(r"\b(\d[\d,]*) ((?:more )?\w+)\(s\)")
 _ARGUMENTS = {*GENERAL, "exclude", "include", "n_features_to_select", "search", "missing", "drop"}
 _REMEDY = re.compile(
@@ -108,7 +109,7 @@ def in_words(message: str) -> str:
 
 def _without_remedies(sentence: str, held: Sequence[str]) -> str:
     """Return the clauses of a sentence that say what was found."""
-    kept = [clause for clause in sentence.split("; ") if not _is_remedy(clause, held)]
+    kept = [clause for clause in _CLAUSE.split(sentence) if not _is_remedy(clause, held)]
     return "; ".join(kept).rstrip(".") + "." if kept else ""
 
 

@@ -7,7 +7,7 @@ in memory the code speaks of `data` and `target`, as `select` does, and there is
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -80,6 +80,8 @@ class Selected:
 
 def find_recipes(selected: Selected, command: str | None) -> dict[str, str | None]:
     """Return the code for the columns, the pipeline and the command, None where there is none."""
+    if selected.reading.source == "-":  # what came by standard input is gone
+        return {"names": names_code(selected), "pipeline": None, "command": None}
     return {
         "names": names_code(selected),
         "pipeline": pipeline_code(selected),
@@ -182,14 +184,10 @@ def _table_lines(selected: Selected) -> tuple[list[str], set[str]]:
     if selected.target:
         names = list(selected.target)
         y = f"data[{(names[0] if len(names) == 1 else names)!r}]"
-    if not selected.as_frame:
-        lines.append(f"X, y = data, {y}")
-    else:
-        lines += _frame_lines(selected, y)
+    lines += _frame_lines(selected, y) if selected.as_frame else [f"X, y = data, {y}"]
     if _selector(selected.path.method) is None:
-        chosen = repr(selected.path.columns) if not selected.as_frame else "features"
-        lines += [names_code(selected)] if selected.as_frame else []
-        lines.append(f"X = X[{chosen}]" if selected.as_frame else f"X = X[:, {chosen}]")
+        taken = "X[features]" if selected.as_frame else "X[:, columns]"
+        lines += [names_code(selected), f"X = {taken}"]
     return lines, imports
 
 
@@ -271,15 +269,18 @@ def _steps(selected: Selected) -> tuple[list[str], set[str]]:
 
 
 def _selector_arguments(selected: Selected) -> list[str]:
-    path, frame = selected.path, selected.as_frame
-    default = {"OrthogonalSelector": "socc"}.get(_selector(path.method) or "", "jmi")
+    path, task = selected.path, selected.problem.response.task
+    orthogonal = path.method in _ORTHOGONAL
     shown = [repr_of(path.options.get("n_features_to_select", len(path)))]
-    shown += [f"criterion={path.method!r}"] if path.method != default else []
-    shown += settings_of(path, without=_BY_COLUMNS if frame else _BY_COLUMNS - {"exclude"})
-    return shown
+    shown += [f"criterion={path.method!r}"] if path.method not in ("socc", "jmi") else []
+    # A data set may know what its target is for; the selector sees values only.
+    known = isinstance(selected.data, Dataset) and selected.data.task != "auto"
+    shown += [f"task={task!r}"] if orthogonal and known else []
+    said = _BY_COLUMNS if selected.as_frame else _BY_COLUMNS - {"exclude"}
+    return shown + settings_of(path, said | ({"task"} if known or not orthogonal else set()))
 
 
-def settings_of(path: SelectionPath, without: Sequence[str] | set[str] = ()) -> list[str]:
+def settings_of(path: SelectionPath, without: Collection[str] = ()) -> list[str]:
     """Return the options that are not as they are by default, as arguments in Python."""
     defaults = {**_DEFAULTS, **METHODS.find(path.method).options}
     return [
@@ -318,8 +319,8 @@ def command_line(selected: Selected) -> str | None:
     words += [word for name in selected.target for word in ("--target", name)]
     words += ["-k", str(options.get("n_features_to_select", len(path)))]
     words += ["--method", path.method] if path.method != "socc" else []
-    for option, name in {"include": "include", "exclude": "exclude"}.items():
-        words += [word for one in options.get(name) or () for word in (f"--{option}", str(one))]
+    for name in ("include", "exclude"):
+        words += [word for one in options.get(name) or () for word in (f"--{name}", str(one))]
     categorical = options.get("categorical_features")
     if not isinstance(categorical, (str, type(None))):
         words += [word for one in categorical for word in ("--categorical", str(one))]
