@@ -40,9 +40,18 @@ def gain(block, taken, Y, w=None):
     return naive.value(both, Y, w) - naive.value(taken, Y, w)
 
 
-def runners_up(blocks, places, step, Y, w=None):
-    """The five not taken by a step that would have added most there: (place, gain), best first."""
+def rank(block, w=None):
+    """How many directions a block has, at least one."""
+    return max(naive.span(naive.drop_constants(block, w)).shape[1], 1)
+
+
+def runners_up(blocks, places, step, Y, w=None, chance=0.0):
+    """The five not taken by a step that would have added most there: (place, gain), best first.
+
+    What chance would add for each direction does not count.
+    """
     taken = np.hstack([np.zeros((len(Y), 0)), *(blocks[f] for f in places[:step])])
     found = {f: gain(b, taken, Y, w) for f, b in enumerate(blocks) if f not in places[: step + 1]}
     found = {f: g for f, g in found.items() if g is not None}
-    return sorted(found.items(), key=lambda item: (-item[1], item[0]))[:5]
+    merits = {f: g - chance * rank(blocks[f], w) for f, g in found.items()}
+    return sorted(found.items(), key=lambda item: (-merits[item[0]], item[0]))[:5]

@@ -37,6 +37,7 @@ WARNINGS = {
     ),
     errors.SearchStoppedWarning(1, 4, "every other feature is constant."): "",
     errors.FormulaWarning("the CSV", 3, "=a"): "",
+    errors.NoMoreThanChanceWarning(3, "a"): "",
 }
 
 

@@ -43,7 +43,11 @@ _REWORDED = {
     )
 }
 # Said elsewhere on the page, or not about the answer.
-_ELSEWHERE = (re.compile(r"^selected \d+ of the \d+ features asked for"), re.compile("spreadsheet"))
+_ELSEWHERE = re.compile(
+    r"^selected \d+ of the \d+ features asked for"
+    r"|no feature gains more than it would by chance"
+    r"|a spreadsheet would run"
+)
 
 
 def find_cautions(
@@ -89,7 +93,7 @@ def in_words(message: str) -> str:
     >>> in_words("selected 1 of the 4 features asked for: every other feature is constant.")
     ''
     """
-    if any(known.search(message) for known in _ELSEWHERE):
+    if _ELSEWHERE.search(message):
         return ""
     for pattern, words in _REWORDED.items():
         message = re.sub(pattern, words, message)

@@ -7,7 +7,7 @@ in memory the code speaks of `data` and `target`, as `select` does, and there is
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import Labels, NumberedNames
-from orthoselect.methods import GENERAL, METHODS
+from orthoselect.methods import GENERAL, find_method
 from orthoselect.read import Dataset, is_path
 from orthoselect.result import SelectionPath
 from orthoselect.roles import Problem
@@ -55,7 +55,11 @@ class Selected:
     @property
     def columns(self) -> list[str]:
         """The names of the chosen columns."""
-        return [str(name) for name in self.problem.names_of(self.path.columns)]
+        return self.names_of(self.path.columns)
+
+    def names_of(self, columns: Iterable[int]) -> list[str]:
+        """Return the names of columns of the table."""
+        return [str(self.problem.table.names[column]) for column in columns]
 
     @property
     def is_numbered(self) -> bool:
@@ -195,7 +199,7 @@ def _frame_lines(selected: Selected, y: str) -> list[str]:
     """Return the lines that take columns out of a dataframe, and make categories of others."""
     weight = selected.path.options.get("sample_weight")
     apart = [*selected.target, *([weight] if weight not in (None, "given") else [])]
-    skipped = [str(name) for name in selected.problem.names_of(sorted(selected.problem.skip))]
+    skipped = selected.names_of(sorted(selected.problem.skip))
     unwanted = [name for name in skipped if name not in apart]
     lines = []
     if selected.reading.drop_rows:
@@ -282,7 +286,7 @@ def _selector_arguments(selected: Selected) -> list[str]:
 
 def settings_of(path: SelectionPath, without: Collection[str] = ()) -> list[str]:
     """Return the options that are not as they are by default, as arguments in Python."""
-    defaults = {**_DEFAULTS, **METHODS.find(path.method).options}
+    defaults = {**_DEFAULTS, **find_method(path.method).options}
     return [
         f"{name}={repr_of(value)}"
         for name, value in path.options.items()
@@ -317,7 +321,8 @@ def command_line(selected: Selected) -> str | None:
     options = path.options
     words = ["orthoselect", "select", *(str(one) for one in sources)]
     words += [word for name in selected.target for word in ("--target", name)]
-    words += ["-k", str(options.get("n_features_to_select", len(path)))]
+    count = options.get("n_features_to_select", len(path))
+    words += [] if count is None else ["-k", str(count)]
     words += ["--method", path.method] if path.method != "socc" else []
     for name in ("include", "exclude"):
         words += [word for one in options.get(name) or () for word in (f"--{name}", str(one))]

@@ -21,7 +21,7 @@ from orthoselect.matrix.base import Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import GENERAL, find_method
 from orthoselect.read import find_file, why_not_whole
-from orthoselect.result import SelectionPath
+from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.roles import Problem, check_has_rows, count_to_select, open_problem
 from orthoselect.selection import start
 
@@ -59,8 +59,9 @@ class Replay:
     runners_up : list of lists of (int, float, float or None)
         For each step the best features besides the one taken, best first; those that were taken
         later are among them. Each with its place, what it would have added, and by which share of
-        its gain the winner was ahead: negative where the winner had been included and was not the
-        best, None where that says nothing.
+        its gain (beyond chance, where features have several columns) the winner was ahead:
+        negative where the winner had been included and was not the best, None where that says
+        nothing.
     warnings : list of str
         What was warned of on the way, as when the path was found.
     """
@@ -146,29 +147,45 @@ def _walk(path: SelectionPath, criterion: Criterion, problem: Problem) -> Replay
     off_path[places] = False
     near, runners_up = np.zeros(len(features), dtype=bool), []
     for number, f in enumerate(places):
-        winner = float(gains[f])
-        runners_up.append(_runners_up(gains, places[: number + 1], winner))
+        merits = gains - _by_chance(path[number], design, f)
+        winner = float(merits[f])
+        runners_up.append(_runners_up(gains, merits, places[: number + 1], winner))
         if number >= n_included:
-            zero = 0.0 if not number or path.method not in _NO_ZERO else np.nanmin(gains)
-            near |= off_path & _close(gains, winner, zero)
+            zero = 0.0 if not number or path.method not in _NO_ZERO else np.nanmin(merits)
+            near |= off_path & _close(merits, winner, zero)
         _check_same(path, number, state.add(f))
         gains = state.gains()
     return Replay(problem, criterion, design, places, relevance, gains, near, runners_up)
 
 
-def _runners_up(gains: Floats, taken: Sequence[int], winner: float) -> list[RunnerUp]:
-    """Return the features with the largest gains that are not taken."""
-    left = gains.copy()
+def _by_chance(step: SelectionStep, design: Any, winner: int) -> Floats | float:
+    """Return what each feature would have gained by chance at a step, by its columns.
+
+    Features compete with what they gain beyond that, where the step knows it.
+    """
+    if step.chance is None:
+        return 0.0
+    widths = np.ones(len(design.features))
+    for f, columns in design.wide.items():
+        widths[f] = max(len(columns), 1)
+    return step.chance / widths[winner] * widths
+
+
+def _runners_up(
+    gains: Floats, merits: Floats, taken: Sequence[int], winner: float
+) -> list[RunnerUp]:
+    """Return the features that are not taken and come next by their merits."""
+    left = merits.copy()
     left[taken] = np.nan
     rivals = np.flatnonzero(~np.isnan(left))
     if len(rivals) > _RUNNERS_UP:
-        least = -np.partition(-gains[rivals], _RUNNERS_UP - 1)[_RUNNERS_UP - 1]
-        rivals = rivals[gains[rivals] >= least]
-    best = rivals[np.argsort(-gains[rivals], kind="stable")[:_RUNNERS_UP]]
+        least = -np.partition(-merits[rivals], _RUNNERS_UP - 1)[_RUNNERS_UP - 1]
+        rivals = rivals[merits[rivals] >= least]
+    best = rivals[np.argsort(-merits[rivals], kind="stable")[:_RUNNERS_UP]]
     compared = 0.0 < winner < math.inf
     return [
-        (f, gain, 1.0 - gain / winner if compared and gain < math.inf else None)
-        for f, gain in zip(best.tolist(), gains[best].tolist())
+        (f, gain, 1.0 - max(merit, 0.0) / winner if compared and gain < math.inf else None)
+        for f, gain, merit in zip(best.tolist(), gains[best].tolist(), merits[best].tolist())
     ]
 
 
