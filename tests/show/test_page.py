@@ -346,7 +346,7 @@ def test_where_all_features_are_chosen_no_section_is_empty():
     gone = {"others", "substitutes"}
     assert there == [place for place in SECTIONS["selection"] if place not in gone]
     assert "nothing to" not in outline.words.lower()
-    assert "Left out" not in outline.words
+    assert "These columns were no candidates" not in outline.words
 
 
 @pytest.mark.usefixtures("undrawn")
