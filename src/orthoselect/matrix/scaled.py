@@ -277,28 +277,12 @@ def center(
 ) -> tuple[ScaledMatrix, Floats]:
     """Take the first look at a matrix: means, norms, V'X and whether all is finite.
 
-    One read of X unless columns need a shift or a scale to keep their digits.
+    One read of X unless columns need a shift or a scale to keep their digits. Returns the columns,
+    centered and scaled, and V'X (m, n); raises `NonFiniteColumns`.
 
-    Parameters
-    ----------
-    matrix : Matrix
-    V : array of shape (N, m)
-        Orthonormal, and orthogonal to sqrt(w).
-    w : array of shape (N,) or SpreadWeights, optional
-        Row weights, not all zero.
-    ignored : indices, optional
-        Columns that nobody will ask for; they may hold anything.
-    gram : bool
-        Take all inner products in the same read, if the kind can.
-
-    Returns
-    -------
-    centered : ScaledMatrix
-    VtX : array of shape (m, n)
-
-    Raises
-    ------
-    NonFiniteColumns
+    V (N, m) is orthonormal, and orthogonal to sqrt(w); w (N,) are row weights, not all zero.
+    `ignored` are columns that nobody will ask for; they may hold anything. With `gram`, all inner
+    products are taken in the same read, if the kind can.
     """
     root, total = roots_of(w), total_weight(w, matrix.shape[0])
     wanted = np.ones(matrix.shape[1], dtype=bool)

@@ -60,8 +60,6 @@ def replace_unfit(text: str) -> str:
 def clean(text: object) -> str:
     r"""Return text on one line, with what cannot be shown replaced.
 
-    Examples
-    --------
     >>> clean("two\nlines")
     'two lines'
     """
@@ -73,8 +71,6 @@ def shorten(text: object, width: int) -> str:
 
     Names that begin alike often end differently, so the end is kept.
 
-    Examples
-    --------
     >>> shorten("mean concave points of the left cell", 16)
     'mean conca… cell'
     """
@@ -202,8 +198,6 @@ def name_ends(ends: Sequence[End], axes: Axes, height: float) -> None:
 
     The limits of the axes should be final; they are about `height` pixels (of an SVG) high.
 
-    Examples
-    --------
     >>> from orthoselect.plots import new_figure
     >>> axes = new_figure(300, 200).subplots()
     >>> ends = [(1, 0.5, "socc", "#0f5ea8", "-"), (1, 0.5, "mim", "#b5541a", "-")]
@@ -236,8 +230,6 @@ def name_ends(ends: Sequence[End], axes: Axes, height: float) -> None:
 def apart(heights: Sequence[float], gap: float) -> list[float]:
     """Move falling heights as little as is simple until neighbors are `gap` apart.
 
-    Examples
-    --------
     >>> apart([10.0, 9.0, 1.0], 4.0)
     [11.0, 7.0, 2.0]
     """

@@ -67,8 +67,6 @@ def to_svg(figure: Figure, label: str, *, prefix: str | None = None) -> str:
 def as_file(svg: str) -> str:
     """Return what `to_svg` gave as a file of its own: on white, in the light colors.
 
-    Examples
-    --------
     >>> from orthoselect.plots import new_figure, to_svg
     >>> "var(" in as_file(to_svg(new_figure(100, 50), "nothing"))
     False
