@@ -62,8 +62,7 @@ def count(codes: Codes, y: ArrayLike, n_classes: int, weights: ArrayLike | None 
         weights = np.asarray(weights, dtype=np.float64)
         _check_weights(weights, N)
         keep = weights > 0
-        if not keep.all():
-            codes, y, weights = codes.rows(keep), y[keep], weights[keep]
+        codes, y, weights = codes.rows(keep), y[keep], weights[keep]
         weights = weights if (weights != 1).any() else None
     y = y.astype(np.int64, copy=False)
     if not isinstance(codes, DenseCodes):

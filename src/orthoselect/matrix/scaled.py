@@ -8,7 +8,7 @@ zero if nothing is centered; it is never formed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
@@ -22,7 +22,7 @@ from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.conditioning import first_look, pilot_sample, scale_into_range
 from orthoselect.matrix.geometry import Geometry, RowGeometry, StreamedGeometry
 from orthoselect.matrix.rows import Rows, cut, offset_of, roots_of, total_weight
-from orthoselect.matrix.sums import pairwise
+from orthoselect.matrix.sums import Merging
 
 Part = TypeVar("Part")
 Scaling = Callable[[Floats, Floats | None], Floats]
@@ -230,13 +230,11 @@ def _work_on_tiles(
     *along: Floats,
 ) -> Part:
     """Merge what work gives of the scaled columns J of a block, some rows at a time."""
-
-    def parts() -> Iterator[Part]:
-        for rows, A in block.column_tiles(J):
-            here = cut(root, rows)
-            yield work(scale(A, here), here, *(cut(each, rows) for each in along))
-
-    return pairwise(parts(), merge)
+    merging = Merging(merge)
+    for rows, A in block.column_tiles(J):
+        here = cut(root, rows)
+        merging.add(work(scale(A, here), here, *(cut(each, rows) for each in along)))
+    return merging.result()
 
 
 def _products_of(

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from orthoselect.errors import InputError
@@ -99,6 +100,18 @@ def require_matplotlib() -> None:
         raise InputError(
             "drawing needs matplotlib; install it with `pip install 'orthoselect[report]'`."
         ) from missing
+
+
+@contextmanager
+def default_settings(settings: Any = ()) -> Iterator[None]:
+    """Draw alike, with these settings of matplotlib's, whatever the user's are."""
+    require_matplotlib()
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(settings)
+        yield
 
 
 def new_figure(width: float, height: float) -> Figure:
