@@ -151,7 +151,7 @@ def _products_per_second(
 
 def _multiplication(stored: str, used: str) -> Callable[[], None]:
     from orthoselect import native
-    from orthoselect.matrix.kernels import add_cross
+    from orthoselect.matrix.dense import add_cross
 
     B, Z = np.ones(BLOCK, dtype=stored), np.ones((BLOCK[0], COLUMNS), dtype=used)
     out = np.zeros((COLUMNS, BLOCK[1]))

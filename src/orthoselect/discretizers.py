@@ -133,8 +133,6 @@ class MeanStdDiscretizer(Discretizer):
 def equal_width(n_bins: int) -> KBinsDiscretizer:
     """Return scikit-learn's discretizer for at least 2 bins of equal width.
 
-    Examples
-    --------
     >>> equal_width(4).fit_transform([[0.0], [1.0], [2.0], [4.0]]).ravel()
     array([0., 1., 2., 3.])
     """

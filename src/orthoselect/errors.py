@@ -23,8 +23,6 @@ _READABLE = 2_000  # characters of a message
 def listing(names: Iterable[object]) -> str:
     """Names in backquotes, the first few spelt out.
 
-    Examples
-    --------
     >>> listing(range(7))
     '`0`, `1`, `2`, `3`, `4` and 2 more'
     """

@@ -5,8 +5,7 @@ All colors are those of the charts' palette, so that figures follow the page to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -60,7 +59,7 @@ class Figure:
 
     def on_canvas(self, *, narrow: bool = False) -> Any:
         """Return a new figure of Matplotlib with the drawing, everything in its place."""
-        with _default_settings():
+        with style.default_settings():
             canvas: Any = new_figure(*(self.narrow if narrow else self.wide))
             self.draw(canvas, narrow)
             canvas.get_layout_engine().execute(canvas)
@@ -83,7 +82,7 @@ class Figure:
         """Write NAME.png and NAME.svg; return name, title and the names of the files."""
         files = {kind: f"{self.name}.{kind}" for kind in ("png", "svg")}
         canvas = self._wide_canvas
-        with replacing(folder / files["png"]) as temporary, _default_settings():
+        with replacing(folder / files["png"]) as temporary, style.default_settings():
             canvas.savefig(temporary, format="png", dpi=_DPI, metadata={"Software": None})
         with replacing(folder / files["svg"]) as temporary:
             temporary.write_text(as_file(self._wide_svg), encoding="utf-8")
@@ -92,17 +91,6 @@ class Figure:
     def chart(self) -> Markup:
         """Return the figure for a page, wide and narrow."""
         return in_two_widths(self._wide_svg, self._svg(self.on_canvas(narrow=True), "n"))
-
-
-@contextmanager
-def _default_settings() -> Iterator[None]:
-    """Draw alike whatever the user's settings are."""
-    style.require_matplotlib()
-    import matplotlib as mpl
-
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        yield
 
 
 def head(axes: Any, text: str) -> None:
@@ -283,8 +271,7 @@ def _draw_group(axes: Any, group: Mapping[str, float], best: float) -> None:
 def _name_lines(axes: Any, names: Sequence[str], margin: float) -> None:
     """Dress the axes of horizontal lines, the first one on top, with names beside them."""
     style.plain(axes, grid="x")
-    style.name_ticks(axes, "y", range(len(names)), names)
-    axes.tick_params(axis="y", labelcolor=PALETTE["ink"])
+    style.name_rows(axes, range(len(names)), names)
     axes.set_ylim(len(names) - 1 + margin, -margin)
 
 

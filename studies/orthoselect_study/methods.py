@@ -25,27 +25,18 @@ from orthoselect_study.settings import Settings, find
 
 @dataclass(frozen=True)
 class StudyMethod:
-    """One method.
+    """One method: what `select` calls it, or a function.
 
-    Attributes
-    ----------
-    name : str
-        What the paper calls it.
-    method : str or callable
-        What `select` calls it; or a function of X, y, the number of features and, as keywords, the
-        options, that returns the columns in the order of their selection.
-    discrete : bool
-        Whether it counts levels: columns of numbers are cut, categories taken as they are. The
-        others see categories as numbers. A function gets `bins`, and `categorical_features` if
-        there are any, as `select` does.
-    options : mapping
-        Options of its own.
+    The function takes X, y, the number of features and, as keywords, the options; it returns the
+    columns in the order of their selection. If `discrete`, the method counts levels: columns of
+    numbers are cut, categories taken as they are, and a function gets `bins`, and
+    `categorical_features` if there are any, as `select` does. Others see categories as numbers.
     """
 
-    name: str
+    name: str  # what the paper calls it
     method: str | Callable[..., Sequence[int]]
     discrete: bool = False
-    options: Mapping[str, Any] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)  # of its own
 
 
 METHODS = {

@@ -36,6 +36,8 @@ class Step:
 
 
 Progress = Callable[[Step], None]
+# What became of a task: its name, its rows or an error in words, and how long it took.
+Outcome = tuple[str, list[Row] | str, float]
 
 
 class StudyFailed(InputError):  # noqa: N818 - what happened, in the user's words
@@ -208,11 +210,12 @@ class _Run:
                 outcomes.close()
 
     def _keep(self, outcome: Outcome) -> None:
-        task = self._open[outcome.name]
-        if outcome.error is None:
-            self.stores[task.experiment].add(task, outcome.rows, outcome.seconds, self._versions)
+        name, rows, seconds = outcome
+        task = self._open[name]
+        if isinstance(rows, str):
+            self._failures.append((task.label, rows))
         else:
-            self._failures.append((task.label, outcome.error))
+            self.stores[task.experiment].add(task, rows, seconds, self._versions)
         self._done += 1
         self._cost_done += task.cost
         self._tell(task.label)
@@ -246,16 +249,6 @@ class _Run:
         return manifest
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a task: its rows, or an error in words."""
-
-    name: str
-    rows: list[Row]
-    seconds: float
-    error: str | None = None
-
-
 def _attempt(experiment: Experiment, task: Task, method: StudyMethod | None = None) -> Outcome:
     """Run with one thread: sums then do not depend on how many processes share the machine.
 
@@ -268,5 +261,5 @@ def _attempt(experiment: Experiment, task: Task, method: StudyMethod | None = No
         try:
             rows = experiment.work(task.arguments, task.data)
         except Exception as error:
-            return Outcome(task.name, [], 0.0, f"{type(error).__name__}: {error}")
-    return Outcome(task.name, rows, time.perf_counter() - began)
+            return task.name, f"{type(error).__name__}: {error}", 0.0
+    return task.name, rows, time.perf_counter() - began

@@ -23,7 +23,7 @@ from orthoselect.matrix import (
 from orthoselect.matrix.passes import LocalPasses, ReadAhead, Reading, map_forgetting
 from orthoselect.matrix.rows import CodedRows
 from orthoselect.matrix.stacked import ProjectedMatrix
-from orthoselect.matrix.sums import RunningSums, pairwise
+from orthoselect.matrix.sums import Merging, RunningSums
 from orthoselect.matrix.triangle import Factor
 
 
@@ -210,9 +210,16 @@ def test_many_thousands_of_blocks_lose_nothing():
     np.testing.assert_allclose(running_sums(parts).results()[0], exact, rtol=1e-15)
 
 
+def merged(parts, merge):
+    merging = Merging(merge)
+    for part in parts:
+        merging.add(part)
+    return merging.result()
+
+
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 100])
 def test_pairs_are_merged_in_order(n):
-    assert pairwise(((k,) for k in range(n)), lambda a, b: a + b) == tuple(range(n))
+    assert merged(((k,) for k in range(n)), lambda a, b: a + b) == tuple(range(n))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -221,7 +228,7 @@ def test_factors_of_blocks_have_the_inner_products_of_all_rows(seed):
     A, B, V = rng.normal(size=(60, 4)), rng.normal(size=(60, 3)), rng.normal(size=(60, 2))
     cuts = edges(60, seed)
     parts = [slice(a, b) for a, b in zip(cuts, cuts[1:])]  # noqa: RUF007
-    factor = pairwise((Factor.of(A[p], B[p], V[p]) for p in parts), Factor.merge)
+    factor = merged((Factor.of(A[p], B[p], V[p]) for p in parts), Factor.merge)
     Q = np.linalg.qr(A)[0]
     W, U = B - Q @ (Q.T @ B), V - Q @ (Q.T @ V)
     np.testing.assert_allclose(factor.R.T @ factor.R, A.T @ A, atol=1e-12)
@@ -237,7 +244,7 @@ def test_factors_keep_the_digits_of_nearly_dependent_columns():
     e -= a * (a.T @ e) / (a.T @ a)
     B, V = a + 1e-9 * e, np.zeros((1000, 0))
     parts = (Factor.of(a[s : s + 7], B[s : s + 7], V[s : s + 7]) for s in range(0, 1000, 7))
-    left = np.sqrt(pairwise(parts, Factor.merge).squares[0])
+    left = np.sqrt(merged(parts, Factor.merge).squares[0])
     assert left == pytest.approx(1e-9 * np.linalg.norm(e), rel=1e-5)  # squared, all would be gone
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orthoselect import native
-from orthoselect.matrix.kernels import MOST_CLASSES, add_class_sums
+from orthoselect.matrix.dense import MOST_CLASSES, add_class_sums
 from stored_blocks import KINDS, block, unaligned
 
 SHAPES = [(0, 5), (1, 1), (3, 3), (5, 4), (9, 7), (130, 50), (257, 66), (70, 515), (300, 1030)]

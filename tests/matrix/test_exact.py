@@ -5,7 +5,7 @@ import pytest
 
 from orthoselect import native
 from orthoselect.matrix import DenseMatrix
-from orthoselect.matrix.kernels import add_inner_products
+from orthoselect.matrix.dense import add_inner_products
 from stored_blocks import KINDS, block, unaligned
 
 SHAPES = [(0, 3), (1, 1), (3, 5), (129, 40), (300, 320)]

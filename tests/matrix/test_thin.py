@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from orthoselect import native
 from orthoselect.matrix import SparseMatrix
-from orthoselect.matrix.kernels import add_cross, add_gram, take_columns
+from orthoselect.matrix.dense import add_cross, add_gram, take_columns
 from stored_blocks import KINDS, block, unaligned
 
 needs_kernels = pytest.mark.skipif(not native.available(), reason="there are no kernels")

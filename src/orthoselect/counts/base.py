@@ -47,8 +47,6 @@ def as_units(weights: Rows | None) -> tuple[Rows | None, int]:
     becomes zero units. Units of `SpreadWeights` are made where these are; without weights there
     are none.
 
-    Examples
-    --------
     >>> as_units(np.array([1.0, 3.0]))
     (array([1, 3]), 0)
     >>> units, exponent = as_units(np.array([0.1, 0.2]))
@@ -80,29 +78,12 @@ def tally(places: NDArray, units: Integers | None, n_places: int) -> Integers:
 class Counts(ABC):
     """Integer-coded features, counted against one of them and the class.
 
-    Parameters
-    ----------
-    shape : tuple of int
-        Rows and features, (N, n).
-    levels : array of shape (n,)
-    y : array of shape (N,)
-        Classes, from 0 to n_classes - 1.
-    n_classes : int
-    weights : array of shape (N,), optional
-        A count is then the sum of the weights of its rows.
-
-    Attributes
-    ----------
-    kind : str
-        "packed", "counted", "sparse", "weighted" or "blocks".
-    total : int or float
-        The number of rows, or the sum of their weights.
-    reading : Reading or None
-        What counts the passes over a table in blocks.
+    `shape` is (N, n), `levels` (n,) how many codes each feature has, y (N,) the classes from 0 to
+    n_classes - 1. With weights (N,) a count is the sum of the weights of its rows.
     """
 
-    kind = ""
-    reading: Reading | None = None
+    kind = ""  # "packed", "counted", "sparse", "weighted" or "blocks"
+    reading: Reading | None = None  # what counts the passes over a table in blocks
 
     def __init__(
         self,
@@ -118,7 +99,7 @@ class Counts(ABC):
         self._units, self._exponent = as_units(weights)  # no units: each row counts for one
         self._y, self._n_present, units = self._count_classes(y)
         self._class_counts = self._weight_of(units)
-        self.total: int | float = self._class_counts.sum().item()
+        self.total: int | float = self._class_counts.sum().item()  # rows, or their weight
 
     def _count_classes(self, y: NDArray) -> tuple[NDArray, int, Integers]:
         """Return y without classes that have no rows, how many are left, and their units."""
@@ -181,8 +162,6 @@ def table_sums(counts: NDArray, T: AnyLogarithms) -> Sums:
 def occurring(codes: NDArray, levels: int) -> tuple[NDArray, int]:
     """Return codes numbered anew, without those that do not occur, and how many are left.
 
-    Examples
-    --------
     >>> occurring(np.array([7, 0, 7]), 9)
     (array([1, 0, 1]), 2)
     """

@@ -28,16 +28,9 @@ _LARGEST_TABLE = 50_000_000  # of logarithms: 400 MB
 class BlockCounts(Counts):
     """Counts of codes that come in blocks of rows, dense or sparse.
 
-    Parameters are those of `Counts`, and:
-
-    passes : Passes
-        Over the codes. Weights are spread only where classes are; rows of weight 0 count for
-        nothing.
-    how : mapping, optional
-        Arguments of the passes: columns, and how codes are made of blocks.
-    memory : int, optional
-        Bytes that tables may take; where all of them take more, features are counted in several
-        passes.
+    `passes` walk over the codes; `how` are their arguments: columns, and how codes are made of
+    blocks. Weights are spread only where classes are; rows of weight 0 count for nothing. Tables
+    take at most `memory` bytes: where all take more, features are counted in several passes.
     """
 
     kind = "blocks"

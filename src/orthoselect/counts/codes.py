@@ -20,21 +20,12 @@ _CELLS_AT_ONCE = 1 << 20
 class DenseCodes:
     """Codes in an array, feature by feature.
 
-    Parameters
-    ----------
-    values : array of shape (n, N)
-        uint8, uint16 or uint32; row k holds feature k, without gaps.
-    levels : array of shape (n,)
-        How many levels each feature has: codes are 0 to levels - 1. Not every level need occur.
-
-    Examples
-    --------
     >>> DenseCodes(np.array([[0, 1, 1], [2, 0, 1]], dtype=np.uint8), np.array([2, 3])).shape
     (3, 2)
     """
 
-    values: NDArray
-    levels: Integers
+    values: NDArray  # (n, N), uint8, uint16 or uint32; row k holds feature k, in one piece
+    levels: Integers  # (n,): codes are 0 to levels - 1; not every level need occur
 
     def __post_init__(self) -> None:
         _check_type(self.values)
@@ -96,31 +87,16 @@ class DenseCodes:
 class SparseCodes:
     """Codes by columns, of which 0 is not written down.
 
-    Parameters
-    ----------
-    indptr : array of shape (n + 1,)
-        Feature k has the cells from indptr[k] to indptr[k + 1].
-    indices : array
-        Rows of the cells, ascending within a feature.
-    codes : array
-        uint8, uint16 or uint32, at least 1.
-    shape : tuple of int
-        Rows and features, (N, n).
-    levels : array of shape (n,)
-        How many levels each feature has, level 0 included.
-
-    Examples
-    --------
     >>> codes = np.array([1, 1, 2], dtype=np.uint8)
     >>> SparseCodes(np.array([0, 2, 3]), np.array([1, 2, 0]), codes, (3, 2), np.array([2, 3])).shape
     (3, 2)
     """
 
-    indptr: NDArray
-    indices: NDArray
-    codes: NDArray
-    shape: tuple[int, int]
-    levels: Integers
+    indptr: NDArray  # (n + 1,): feature k has the cells from indptr[k] to indptr[k + 1]
+    indices: NDArray  # rows of the cells, ascending within a feature
+    codes: NDArray  # uint8, uint16 or uint32, at least 1
+    shape: tuple[int, int]  # rows and features, (N, n)
+    levels: Integers  # (n,): how many each feature has, level 0 included
 
     def __post_init__(self) -> None:
         _check_type(self.codes)

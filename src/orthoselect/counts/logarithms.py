@@ -29,27 +29,11 @@ class Logarithms:
     that follows from it: sums that are equal on paper are equal here, and the information of
     independent features is 0, not nearly 0.
 
-    Parameters
-    ----------
-    total : int
-        The largest count: the number of rows.
-    terms : int
-        How many sums of c ln c over all rows are added up at most; they fit into 64 bits.
-    corrected : bool
-        Whether each count but 0 has 1/2 less. An entropy is ln N less the sum of c ln c over N, so
-        each cell that is filled adds 1/(2 N) to it: that is Miller and Madow's correction, once the
-        logarithm of all rows has 1/2 less, too.
+    `total` is the largest count, the number of rows; `terms` is how many sums of c ln c over all
+    rows are added up at most. If `corrected`, each count but 0 has 1/2 less. An entropy is ln N
+    less the sum of c ln c over N, so each cell that is filled adds 1/(2 N) to it: that is Miller
+    and Madow's correction, once the logarithm of all rows has 1/2 less, too.
 
-    Attributes
-    ----------
-    total : int
-    unit : float
-        What 1.0 is counted as: the largest power of two with which sums fit.
-    table : array of shape (total + 1,)
-        c ln c of every count c.
-
-    Examples
-    --------
     >>> T = Logarithms(12, terms=8)
     >>> int(T.table[12]) == 12 * int(T.table[2] + T.table[3] // 3)
     True
@@ -65,8 +49,8 @@ class Logarithms:
         all_rows = self.total * max(1, int(terms)) if self.total > 1 else 0
         while all_rows * math.ceil(log * 2.0**bits + roundings) >= 2**_INT64_BITS:
             bits -= 1
-        self.unit = 2.0**bits
-        self.table: Integers = _logarithms(self.total, self.unit)
+        self.unit = 2.0**bits  # what 1.0 is counted as: the largest with which sums fit
+        self.table: Integers = _logarithms(self.total, self.unit)  # c ln c of every count c
         self.table *= np.arange(self.total + 1)
         if corrected:
             self.table[1:] -= int(self.unit) // 2
@@ -84,17 +68,9 @@ class RealLogarithms:
     """c ln c of counts that are sums of row weights.
 
     Terms are rounded to multiples of a power of two so small that it is seen in no digit that
-    matters, and so large that sums are exact in float64.
+    matters, and so large that sums are exact in float64. `total` is the sum of the weights, `terms`
+    as in `Logarithms`.
 
-    Parameters
-    ----------
-    total : float
-        The sum of the weights.
-    terms : int
-        How many sums of c ln c over all rows are added up at most.
-
-    Examples
-    --------
     >>> T = RealLogarithms(4.0)
     >>> round(float(T.nats(T.of(4.0))), 6)  # ln 4
     1.386294

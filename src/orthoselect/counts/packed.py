@@ -36,26 +36,9 @@ def count(codes: Codes, y: ArrayLike, n_classes: int, weights: ArrayLike | None 
     two features of L levels share (L - 1)**2 pairs of planes, and a word of 64 rows costs about as
     much as one row counted by its code.
 
-    Parameters
-    ----------
-    codes : DenseCodes or SparseCodes
-    y : array of shape (N,)
-        The class of each row, from 0 to n_classes - 1. Not every class need occur.
-    n_classes : int
-    weights : array of shape (N,), optional
-        Not negative. Rows of weight 0 are left out; where all are whole, so are all counts.
+    y (N,) has the class of each row, from 0 to n_classes - 1; not every class need occur. Weights
+    (N,) are not negative. Rows of weight 0 are left out; where all are whole, so are all counts.
 
-    Returns
-    -------
-    Counts
-
-    Raises
-    ------
-    InputError
-        If a code, class or weight is out of its bounds.
-
-    Examples
-    --------
     >>> codes = DenseCodes(np.array([[0, 0, 1, 1], [0, 1, 0, 1]], dtype=np.uint8), np.array([2, 2]))
     >>> counts = count(codes, [0, 0, 1, 1], 2)
     >>> T = counts.logarithms(terms=12)
@@ -79,8 +62,7 @@ def count(codes: Codes, y: ArrayLike, n_classes: int, weights: ArrayLike | None 
         weights = np.asarray(weights, dtype=np.float64)
         _check_weights(weights, N)
         keep = weights > 0
-        if not keep.all():
-            codes, y, weights = codes.rows(keep), y[keep], weights[keep]
+        codes, y, weights = codes.rows(keep), y[keep], weights[keep]
         weights = weights if (weights != 1).any() else None
     y = y.astype(np.int64, copy=False)
     if not isinstance(codes, DenseCodes):
@@ -240,8 +222,6 @@ def pack(
     Class y, of c, has the rows order[ends[y] : ends[y + 1]] of N, which are the bits of the words
     from segments[y] on.
 
-    Examples
-    --------
     >>> planes = np.empty((1, 1), dtype=np.uint64)
     >>> order, ends, segments = np.array([2, 0, 1], dtype=np.int32), np.array([0, 3]), np.arange(2)
     >>> values = np.array([[1, 0, 1]], dtype=np.uint8)
@@ -271,8 +251,6 @@ def pack(
 def common_ones(planes: Words, plane: Words | None, segments: Integers) -> Integers:
     """Count the ones that planes share with one plane (None: all of theirs), by segment of words.
 
-    Examples
-    --------
     >>> planes = np.array([[7, 1], [6, 3]], dtype=np.uint64)
     >>> common_ones(planes, np.array([3, 1], dtype=np.uint64), np.array([0, 1, 2]))
     array([[2, 1],

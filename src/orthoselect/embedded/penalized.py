@@ -326,8 +326,9 @@ class PenalizedLeastSquares:
             if len(self.working):
                 self._B = self._solve_small(penalty)
             residual = self._Y - self._A @ self._B
+            rounding = _PRODUCT_ROUNDINGS * self.X.matrix.arithmetic * np.linalg.norm(residual)
             bound = penalty * self._l1_ratio * (1 - _CLOSE)
-            bound -= self._rounding(residual)
+            bound -= float(rounding) * float(self.factors.max(initial=0.0)) / self._total
             gradients = self._gradients(residual) if len(self.working) else self._at_start.copy()
             gradients[self.working] = -1.0
             found = np.flatnonzero(gradients > bound)
@@ -340,10 +341,6 @@ class PenalizedLeastSquares:
     def _gradients(self, R: Floats) -> Floats:
         """Norms of X'R / N, column by column."""
         return np.linalg.norm(self.X.cross(R), axis=0) * self.factors / self._total
-
-    def _rounding(self, R: Floats) -> float:
-        error = _PRODUCT_ROUNDINGS * self.X.matrix.arithmetic * float(np.linalg.norm(R))
-        return error * float(self.factors.max(initial=0.0)) / self._total
 
     def _join(self, J: Indices) -> None:
         columns = self.X.columns(J) * self.factors[J]

@@ -54,8 +54,6 @@ def in_order(scores: Floats, tie: float) -> list[int]:
 
     Scores are equal that are less than the share `tie` below the first of their equals.
 
-    Examples
-    --------
     >>> in_order(np.array([0.5, 0.0, 1.0, 1.0 + 1e-12]), 1e-9)
     [2, 3, 0]
     """

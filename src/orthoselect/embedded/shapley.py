@@ -85,18 +85,15 @@ class ShapleyRanking(Criterion):
         scores = np.zeros(len(design.features))
         if len(features) and len(codes) > response.m + 1 > 1:
             A = X.columns(design.single[features]) * math.sqrt(X.shape[0])
-            coef = self._coefficients(A, codes)  # (classes, or 1 for two; n)
+            try:
+                coef = self._model.fit(A, codes).coef_  # (classes, or 1 for two; n)
+            except np.linalg.LinAlgError as error:
+                raise InputError(
+                    f"`solver={self._model.solver!r}` should be given columns that are not "
+                    f"collinear; it failed ({error}). Use `solver='svd'`, or give `shrinkage`."
+                ) from None
             scores[features] = np.abs(coef).sum(axis=0) * np.abs(A).sum(axis=0)
         return RankingState(in_order(scores, _TIE), scores, _exhausted(response, len(codes)))
-
-    def _coefficients(self, A: Floats, codes: Any) -> Floats:
-        try:
-            return self._model.fit(A, codes).coef_
-        except np.linalg.LinAlgError as error:
-            raise InputError(
-                f"`solver={self._model.solver!r}` should be given columns that are not collinear; "
-                f"it failed ({error}). Use `solver='svd'`, or give `shrinkage`."
-            ) from None
 
 
 def _codes(response: Response) -> Any:

@@ -335,26 +335,10 @@ class GramStatistics:
         )
 
     def open_problem(
-        self,
-        target: Any = None,
-        *,
-        task: str = "auto",
-        response_encoding: str = "dummy",
-        categorical_features: ColumnSpec = "from_dtype",
-        sample_weight: Any = None,
-        keep_whole_weights: bool = False,
-        **columns: Any,
+        self, target: Any = None, *, keep_whole_weights: bool = False, **asked: Any
     ) -> Problem:
         """Pose a question as the problem that `orthoselect.select` works on."""
-        return pose(
-            self._kept,
-            target,
-            task=task,
-            response_encoding=response_encoding,
-            categorical_features=categorical_features,
-            sample_weight=sample_weight,
-            **columns,
-        )
+        return pose(self._kept, target, **asked)
 
     # Files
 
@@ -397,8 +381,9 @@ def features_of(statistics: GramStatistics) -> tuple[GramStatistics, Sequence[st
 
     Estimators get X and y, so that columns of the response and of the weights are none of X.
     """
-    kept = statistics._kept.features_only()
-    return GramStatistics._holding(kept), kept.known()[0].names
+    kept = statistics._kept.copy()
+    kept.layout = statistics._kept.known()[0].features_only()
+    return GramStatistics._holding(kept), kept.layout.names
 
 
 def check_settled(statistics: GramStatistics, settings: Mapping[str, Any], classes: Any) -> None:

@@ -83,12 +83,6 @@ class ReducedRows:
         new._triangles = self._triangles.copy()
         return new
 
-    def features_only(self) -> ReducedRows:
-        """Return the same, as if response and weights had been given beside the table."""
-        new = self.copy()
-        new.layout = self.known()[0].features_only()
-        return new
-
     def __getstate__(self) -> dict[str, Any]:
         """Return what is sent elsewhere: no rows, not even the few that wait for others."""
         new = self.copy()
@@ -121,9 +115,16 @@ class ReducedRows:
         rows, new = BlockRows.of(block, y, sample_weight), self.copy()
         layout = new._look(rows)
         table = Source(block).read(set(layout.labeled), layout.skip)
-        coded = layout.code(table, rows.responses, rows.weights)
-        _check_memory(len(layout.terms), free_memory() if memory is None else memory)
-        for A, w in coded.tiles():
+        tiles = layout.code(table, rows.responses, rows.weights)
+        p, free = len(layout.terms), free_memory() if memory is None else memory
+        needed = _COPIES * 8 * p * p
+        if needed > free:
+            raise InputError(
+                f"statistics of {p} columns (features, levels and classes) take about "
+                f"{needed:.1e} bytes while they are made, and {free:.1e} are free. Exclude "
+                f"columns, or select from the rows."
+            )
+        for A, w in tiles:
             new._triangles.add(A, w)
             new.n_rows += len(A)
             new.weight += float(len(A) if w is None else w.sum())
@@ -164,16 +165,6 @@ class ReducedRows:
             new.n_rows += other.n_rows
             new.weight += other.weight
         return new
-
-
-def _check_memory(p: int, free: int) -> None:
-    needed = _COPIES * 8 * p * p
-    if needed > free:
-        raise InputError(
-            f"statistics of {p} columns (features, levels and classes) take about {needed:.1e} "
-            f"bytes while they are made, and {free:.1e} are free. Exclude columns, or select from "
-            f"the rows."
-        )
 
 
 # A block, and its response and weights

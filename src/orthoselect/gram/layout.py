@@ -59,7 +59,8 @@ class StatisticsLayout:
     excluded: list[int]  # columns that are not looked at
     weight_columns: list[int] = field(default_factory=list)  # the row weights, likewise
     precision: Floats = field(default_factory=lambda: np.zeros(0))  # rounding of numeric columns
-    terms: list[Term] = field(default_factory=list)  # what the statistics' own columns stand for
+    # What the statistics' own columns stand for: ones, the numeric features, then all others.
+    terms: list[Term] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         if not len(self.precision):
@@ -132,8 +133,11 @@ class StatisticsLayout:
 
     def code(
         self, table: Table, columns: Sequence[TargetColumn], weights: Floats | None
-    ) -> StatisticsRows:
-        """Return the rows of a block that have weight, coded; new levels get columns."""
+    ) -> Iterator[tuple[Floats, Floats | None]]:
+        """Yield the rows of a block that have weight, coded, a few at a time, and their weights.
+
+        New levels get columns at once, before the first rows are asked for.
+        """
         rows = None if weights is None else np.flatnonzero(weights > 0)
         codes: dict[Term, NDArray] = {}
         for c, seen in self.labeled.items():
@@ -152,7 +156,34 @@ class StatisticsLayout:
         numeric, precision = self._numeric(table)
         check_finite_numbers(numeric, [self.names[c] for c in self.numeric_at.tolist()])
         self.precision = np.maximum(self.precision, precision)
-        return StatisticsRows(self.terms, numeric, numbers, codes, rows, weights)
+        return self._tiles(numeric, numbers, codes, rows, weights)
+
+    def _tiles(
+        self,
+        numeric: Any,  # array or SciPy sparse of shape (N, number of numeric features)
+        numbers: dict[Term, Floats],  # responses of numbers, of the rows with weight
+        codes: dict[Term, NDArray],  # levels and classes as first seen, likewise
+        some: Indices | None,  # the rows that have weight; None for all
+        weights: Floats | None,  # of shape (N,)
+    ) -> Iterator[tuple[Floats, Floats | None]]:
+        numeric = numeric.tocsr() if hasattr(numeric, "tocsr") else numeric
+        n_rows = numeric.shape[0] if some is None else len(some)
+        place = {term: at for at, term in enumerate(self.terms)}
+        height = leaf_rows(len(place))
+        for start in range(0, n_rows, height):
+            tile = slice(start, min(start + height, n_rows))
+            rows = tile if some is None else some[tile]
+            X = numeric[rows]
+            A = np.zeros((tile.stop - tile.start, len(place)))
+            A[:, 0] = 1.0
+            A[:, 1 : X.shape[1] + 1] = X.toarray() if hasattr(X, "toarray") else X
+            for term, values in numbers.items():
+                A[:, place[term]] = values[tile]
+            for owner, of_rows in codes.items():
+                here = of_rows[tile]
+                columns = np.array([place[*owner, k] for k in range(int(here.max()) + 1)])
+                A[np.arange(len(A)), columns[here]] = 1.0
+            yield A, None if weights is None else weights[rows]
 
     def _numeric(self, table: Table) -> tuple[Any, Floats]:
         """Return the numbers of the block, and their relative rounding."""
@@ -203,39 +234,6 @@ class StatisticsLayout:
         self.add_terms()
         self.precision = np.maximum(self.precision, other.precision)
         return np.array([of_other.get(term, -1) for term in self.terms], dtype=np.intp)
-
-
-@dataclass(frozen=True)
-class StatisticsRows:
-    """A block of rows whose columns are those of statistics."""
-
-    terms: Sequence[Term]  # what these are: ones, the numeric features, then all others
-    numeric: Any  # array or SciPy sparse of shape (N, number of numeric features)
-    numbers: dict[Term, Floats]  # responses of numbers, of the rows with weight
-    codes: dict[Term, NDArray]  # levels and classes as first seen, of the rows with weight
-    rows: Indices | None  # the rows that have weight; None for all
-    weights: Floats | None  # of shape (N,)
-
-    def tiles(self) -> Iterator[tuple[Floats, Floats | None]]:
-        """Yield the rows with weight, a few at a time, and their weights."""
-        numeric = self.numeric.tocsr() if hasattr(self.numeric, "tocsr") else self.numeric
-        n_rows = numeric.shape[0] if self.rows is None else len(self.rows)
-        place = {term: at for at, term in enumerate(self.terms)}
-        height = leaf_rows(len(self.terms))
-        for start in range(0, n_rows, height):
-            tile = slice(start, min(start + height, n_rows))
-            rows = tile if self.rows is None else self.rows[tile]
-            X = numeric[rows]
-            A = np.zeros((tile.stop - tile.start, len(place)))
-            A[:, 0] = 1.0
-            A[:, 1 : X.shape[1] + 1] = X.toarray() if hasattr(X, "toarray") else X
-            for term, values in self.numbers.items():
-                A[:, place[term]] = values[tile]
-            for owner, of_rows in self.codes.items():
-                codes = of_rows[tile]
-                columns = np.array([place[*owner, k] for k in range(int(codes.max()) + 1)])
-                A[np.arange(len(A)), columns[codes]] = 1.0
-            yield A, None if self.weights is None else self.weights[rows]
 
 
 def by_appearance(seen: LevelsSeen) -> list[Any]:

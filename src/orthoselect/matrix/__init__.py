@@ -5,7 +5,7 @@ are products of their columns, centered or not, and answers of the columns thems
 have lost their digits. The one class to know is `Matrix`.
 
     base             what a kind of storage has to answer
-    dense, sparse    the two kinds in memory; kernels has what they are multiplied by
+    dense, sparse    the two kinds in memory, and what they are multiplied by
     stacked          matrices side by side, or one below the other
     rows             what has one row for each row of a table: response and weights
     conditioning     the first look: columns near zero and in range

@@ -58,30 +58,17 @@ class Matrix(ABC):
 
     A kind may present its columns shifted and scaled (`rescaled`): neither changes what is
     selected, both keep digits where means dwarf spreads or squares would overflow.
-
-    Attributes
-    ----------
-    shape : tuple of int
-        Rows and columns, (N, n).
-    precision : array of shape (n,)
-        Relative rounding of the stored numbers: float32 input is known to float32 only.
-    arithmetic : float
-        Relative rounding of products; `columns` is always exact.
-    has_gram : bool
-        Whether `scan` can take all inner products in the same read.
-    memory : int or None
-        Bytes that products may take, if the table itself is not in memory: reading it is dear,
-        and nothing of N rows and several columns can be kept. None for a table in memory.
-    takes_coded : bool
-        Whether V may be `CodedRows`; else it has to be written out.
     """
 
-    shape: tuple[int, int]
+    shape: tuple[int, int]  # rows and columns, (N, n)
+    # Relative rounding of the stored numbers, (n,): float32 input is known to float32 only.
     precision: Floats
-    arithmetic: float = EPS
-    has_gram: bool = False
+    arithmetic: float = EPS  # relative rounding of products; `columns` is always exact
+    has_gram: bool = False  # whether `scan` can take all inner products in the same read
+    # Bytes that products may take, if the table itself is not in memory: reading it is dear, and
+    # nothing of N rows and several columns can be kept. None for a table in memory.
     memory: int | None = None
-    takes_coded: bool = False
+    takes_coded: bool = False  # whether V may be `CodedRows`; else it has to be written out
 
     @property
     def n_stored(self) -> int:

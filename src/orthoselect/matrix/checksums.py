@@ -171,8 +171,11 @@ class ChecksumHistory:
         some = ChecksumHistory(self.period)
         place = {int(c): k for k, c in enumerate(columns)}
         for record in self.records:
-            at = [k for k, c in enumerate(record.columns.tolist()) if c in place]
-            some.keep(record.of_columns(at, [place[int(record.columns[k])] for k in at]))
+            at = np.flatnonzero(np.isin(record.columns, columns))
+            here = _Record(np.array([place[c] for c in record.columns[at].tolist()], np.intp))
+            here.sums = {end: sums[at] for end, sums in record.sums.items()}
+            here.is_whole = record.is_whole
+            some.keep(here)
         return some
 
 
@@ -188,12 +191,6 @@ class _Record:
         if (4 * len(self.columns) + _OVERHEAD) * len(self.sums) > _MEMORY:
             ends = list(self.sums)[(len(self.sums) - 1) % 2 :: 2]  # the last one stays
             self.sums = {end: self.sums[end] for end in ends}
-
-    def of_columns(self, at: list[int], columns: list[int]) -> _Record:
-        some = _Record(np.array(columns, dtype=np.intp))
-        some.sums = {end: sums[at] for end, sums in self.sums.items()}
-        some.is_whole = self.is_whole
-        return some
 
 
 class ChecksumWalk:

@@ -247,9 +247,14 @@ class Reading:
         own, unless the first block was quick to get. Leaving early leaves no thread at work.
         """
         self.passes += 1
-        items = iter(blocks)
-        with _closing(items), ExitStack() as readers:
-            yield self._reported(self._ahead(items, prepare, readers))
+        items: Any = iter(blocks)
+        try:
+            with ExitStack() as readers:
+                yield self._reported(self._ahead(items, prepare, readers))
+        finally:  # let a generator end its files; other iterators have nothing to close
+            # One that still runs is not waited for: the caller was interrupted while waiting.
+            if hasattr(items, "close") and not getattr(items, "gi_running", False):
+                items.close()
 
     def _reported(self, blocks: Iterator[tuple[Any, int]]) -> Iterator[Any]:
         for block, nbytes in blocks:
@@ -268,8 +273,7 @@ class Reading:
         make = partial(_sized, prepare)
         made = iter([make(item) for item in first])
         del first
-        quick = time.perf_counter() - start < _WORTH_A_THREAD
-        if quick:
+        if time.perf_counter() - start < _WORTH_A_THREAD:
             return chain(made, map(make, items))
         ahead = ReadAhead(items)
         readers.push(ahead)  # before it starts: whatever happens, it is closed
@@ -339,14 +343,3 @@ def map_forgetting(work: Callable[[Any], Block], items: Iterable[Any]) -> Iterat
         del item
         yield made
         del made
-
-
-@contextmanager
-def _closing(iterator: Any) -> Iterator[None]:
-    """Let a generator end its files; other iterators have nothing to close."""
-    try:
-        yield
-    finally:
-        # One that still runs is not waited for: the caller was interrupted while waiting.
-        if hasattr(iterator, "close") and not getattr(iterator, "gi_running", False):
-            iterator.close()

@@ -8,7 +8,7 @@ zero if nothing is centered; it is never formed.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
@@ -22,7 +22,7 @@ from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.conditioning import first_look, pilot_sample, scale_into_range
 from orthoselect.matrix.geometry import Geometry, RowGeometry, StreamedGeometry
 from orthoselect.matrix.rows import Rows, cut, offset_of, roots_of, total_weight
-from orthoselect.matrix.sums import pairwise
+from orthoselect.matrix.sums import Merging
 
 Part = TypeVar("Part")
 Scaling = Callable[[Floats, Floats | None], Floats]
@@ -230,13 +230,11 @@ def _work_on_tiles(
     *along: Floats,
 ) -> Part:
     """Merge what work gives of the scaled columns J of a block, some rows at a time."""
-
-    def parts() -> Iterator[Part]:
-        for rows, A in block.column_tiles(J):
-            here = cut(root, rows)
-            yield work(scale(A, here), here, *(cut(each, rows) for each in along))
-
-    return pairwise(parts(), merge)
+    merging = Merging(merge)
+    for rows, A in block.column_tiles(J):
+        here = cut(root, rows)
+        merging.add(work(scale(A, here), here, *(cut(each, rows) for each in along)))
+    return merging.result()
 
 
 def _products_of(
@@ -277,28 +275,12 @@ def center(
 ) -> tuple[ScaledMatrix, Floats]:
     """Take the first look at a matrix: means, norms, V'X and whether all is finite.
 
-    One read of X unless columns need a shift or a scale to keep their digits.
+    One read of X unless columns need a shift or a scale to keep their digits. Returns the columns,
+    centered and scaled, and V'X (m, n); raises `NonFiniteColumns`.
 
-    Parameters
-    ----------
-    matrix : Matrix
-    V : array of shape (N, m)
-        Orthonormal, and orthogonal to sqrt(w).
-    w : array of shape (N,) or SpreadWeights, optional
-        Row weights, not all zero.
-    ignored : indices, optional
-        Columns that nobody will ask for; they may hold anything.
-    gram : bool
-        Take all inner products in the same read, if the kind can.
-
-    Returns
-    -------
-    centered : ScaledMatrix
-    VtX : array of shape (m, n)
-
-    Raises
-    ------
-    NonFiniteColumns
+    V (N, m) is orthonormal, and orthogonal to sqrt(w); w (N,) are row weights, not all zero.
+    `ignored` are columns that nobody will ask for; they may hold anything. With `gram`, all inner
+    products are taken in the same read, if the kind can.
     """
     root, total = roots_of(w), total_weight(w, matrix.shape[0])
     wanted = np.ones(matrix.shape[1], dtype=bool)

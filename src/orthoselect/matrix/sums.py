@@ -108,11 +108,3 @@ class Merging(Generic[Part]):
         for _, before in reversed(self.stack[:-1]):
             result = self._merge(before, result)
         return result
-
-
-def pairwise(parts: Iterable[Part], merge: Callable[[Part, Part], Part]) -> Part:
-    """Merge parts two and two, neighbors first; see `Merging`."""
-    merging = Merging(merge)
-    for part in parts:
-        merging.add(part)
-    return merging.result()

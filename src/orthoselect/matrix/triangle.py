@@ -54,10 +54,15 @@ class Triangle:
     @staticmethod
     def of(A: Floats, weights: Floats | None = None) -> Triangle:
         """Reduce rows, whose numbers are finite and whose weights are positive."""
-        exponents = _exponents(np.abs(A).max(axis=0, initial=0.0))
+        peaks = np.abs(A).max(axis=0, initial=0.0)
+        exponents = np.clip(np.frexp(peaks)[1], _LOWEST, _HIGHEST).astype(np.intp)
+        exponents[peaks == 0] = _LOWEST
         exponents[0] = 0
         B = A * np.ldexp(1.0, -exponents)
-        middle = _middle(B)
+        # A typical value of each column, one that it has.
+        rows = np.unique(np.linspace(0, len(B) - 1, _PILOT_ROWS).astype(np.intp))
+        middle = np.sort(B[rows], axis=0)[len(rows) // 2]
+        middle[0] = 0.0
         B -= middle
         if weights is not None:
             B *= np.sqrt(weights)[:, None]
@@ -221,25 +226,12 @@ def leaf_rows(p: int) -> int:
     return max(2 * p, _LEAF_NUMBERS // p)
 
 
-def _exponents(peaks: Floats) -> NDArray[np.intp]:
-    found = np.clip(np.frexp(peaks)[1], _LOWEST, _HIGHEST).astype(np.intp)
-    return np.where(peaks > 0, found, _LOWEST)
-
-
 def _as_kept(shift: Floats, exponents: NDArray[np.intp]) -> Floats:
     """Return shifts, in units of 2**exponents, as they will be once they are kept in units of 1.
 
     The smallest floats have few digits.
     """
     return np.ldexp(np.ldexp(shift, exponents), -exponents)
-
-
-def _middle(B: Floats) -> Floats:
-    """Return a typical value of each column, one that it has; 0 for the first."""
-    rows = np.unique(np.linspace(0, len(B) - 1, _PILOT_ROWS).astype(np.intp))
-    middle = np.sort(B[rows], axis=0)[len(rows) // 2]
-    middle[0] = 0.0
-    return middle
 
 
 def _reduce(B: Floats) -> Floats:

@@ -307,8 +307,6 @@ def _largest(sizes: Sequence[int]) -> list[int]:
 def _thin(points: Sequence[Any], most: int) -> list[Any]:
     """Return at most so many of the points, evenly from first to last.
 
-    Examples
-    --------
     >>> _thin(range(10), 5)
     [0, 2, 4, 6, 8]
     """

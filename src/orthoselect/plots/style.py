@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
 
 from orthoselect.errors import InputError
@@ -63,8 +64,6 @@ def replace_unfit(text: str) -> str:
 def clean(text: object) -> str:
     r"""Return text on one line, with what cannot be shown replaced.
 
-    Examples
-    --------
     >>> clean("two\nlines")
     'two lines'
     """
@@ -76,8 +75,6 @@ def shorten(text: object, width: int) -> str:
 
     Names that begin alike often end differently, so the end is kept.
 
-    Examples
-    --------
     >>> shorten("mean concave points of the left cell", 16)
     'mean conca… cell'
     """
@@ -106,6 +103,18 @@ def require_matplotlib() -> None:
         raise InputError(
             "drawing needs matplotlib; install it with `pip install 'orthoselect[report]'`."
         ) from missing
+
+
+@contextmanager
+def default_settings(settings: Any = ()) -> Iterator[None]:
+    """Draw alike, with these settings of matplotlib's, whatever the user's are."""
+    require_matplotlib()
+    import matplotlib as mpl
+
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(settings)
+        yield
 
 
 def new_figure(width: float, height: float) -> Figure:
@@ -205,8 +214,6 @@ def name_ends(ends: Sequence[End], axes: Axes, height: float) -> None:
 
     The limits of the axes should be final; they are about `height` pixels (of an SVG) high.
 
-    Examples
-    --------
     >>> from orthoselect.plots import new_figure
     >>> axes = new_figure(300, 200).subplots()
     >>> ends = [(1, 0.5, "socc", "#0f5ea8", "-"), (1, 0.5, "mim", "#b5541a", "-")]
@@ -239,8 +246,6 @@ def name_ends(ends: Sequence[End], axes: Axes, height: float) -> None:
 def apart(heights: Sequence[float], gap: float) -> list[float]:
     """Move falling heights as little as is simple until neighbors are `gap` apart.
 
-    Examples
-    --------
     >>> apart([10.0, 9.0, 1.0], 4.0)
     [11.0, 7.0, 2.0]
     """

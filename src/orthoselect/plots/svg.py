@@ -9,7 +9,7 @@ import warnings
 import xml.etree.ElementTree as ET
 from typing import TYPE_CHECKING
 
-from orthoselect.plots.style import PALETTE, clean, require_matplotlib
+from orthoselect.plots.style import PALETTE, clean, default_settings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -67,8 +67,6 @@ def to_svg(figure: Figure, label: str, *, prefix: str | None = None) -> str:
 def as_file(svg: str) -> str:
     """Return what `to_svg` gave as a file of its own: on white, in the light colors.
 
-    Examples
-    --------
     >>> from orthoselect.plots import new_figure, to_svg
     >>> "var(" in as_file(to_svg(new_figure(100, 50), "nothing"))
     False
@@ -91,15 +89,11 @@ def as_file(svg: str) -> str:
 
 def _drawn(figure: Figure) -> bytes:
     """Draw with the default settings, whatever the user's are, and text as text."""
-    require_matplotlib()
-    import matplotlib as mpl
-
     buffer = io.BytesIO()
+    settings = {"svg.fonttype": "none", "svg.hashsalt": "orthoselect"}
     # Names in scripts that the font lacks are only measured with it; the browser has the glyphs.
-    with mpl.rc_context(), warnings.catch_warnings():
+    with default_settings(settings), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing from", category=UserWarning)
-        mpl.rcdefaults()
-        mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "orthoselect"})
         metadata = {"Date": None, "Creator": None, "Format": None, "Type": None}
         figure.savefig(buffer, format="svg", transparent=True, metadata=metadata)
     return buffer.getvalue()

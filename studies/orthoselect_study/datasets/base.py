@@ -37,42 +37,23 @@ class DataSource:
 
 @dataclass(frozen=True)
 class StudyData:
-    """One data set.
+    """One data set: training rows X, y and, if it has them, rows to judge by, held_X, held_y.
 
-    Attributes
-    ----------
-    name : str
-        What commands call it.
-    title : str
-        What tables call it.
-    X, y : array or CSR matrix (N, n), array (N,)
-        Training rows; all rows if there are no others.
-    kinds : tuple of str
-        What each column is, one of `KINDS`.
-    citation : str
-    held_X, held_y : array or CSR matrix, array, optional
-        The rows to judge by; without them there is cross-validation.
-    held_name : str
-        What these rows are called: "validation", "test".
-    is_real : boolean array of shape (n,), optional
-        Which features are real; the others are probes. None if it is not known.
-    notes : tuple of str
-        What a reader should know.
-    fingerprint : str
-        Made of all values; two sets with one fingerprint are the same.
+    Without the latter there is cross-validation. Two sets with one fingerprint, which is made of
+    all values, are the same.
     """
 
-    name: str
-    title: str
-    X: Any
-    y: NDArray
-    kinds: tuple[str, ...]
+    name: str  # what commands call it
+    title: str  # what tables call it
+    X: Any  # array or CSR matrix (N, n)
+    y: NDArray  # (N,)
+    kinds: tuple[str, ...]  # what each column is, one of `KINDS`
     citation: str
     held_X: Any = None  # noqa: N815 - the paper's capital letter
     held_y: NDArray | None = None
-    held_name: str = "validation"
-    is_real: NDArray[np.bool_] | None = None
-    notes: tuple[str, ...] = ()
+    held_name: str = "validation"  # what these rows are called; "test" is another name
+    is_real: NDArray[np.bool_] | None = None  # (n,), False for probes; None if it is not known
+    notes: tuple[str, ...] = ()  # what a reader should know
     fingerprint: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
@@ -126,14 +107,9 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Loader:
-    """How to get one data set.
+    """How to get one data set: `load` returns it, or raises `Missing`.
 
-    Attributes
-    ----------
-    name, title : str
-    load : callable
-        Given a `DataSource`, returns the `StudyData`, or raises `Missing`; a copy that is damaged
-        raises `InputError` with the name of its file.
+    A copy that is damaged raises `InputError` with the name of its file.
     """
 
     name: str
