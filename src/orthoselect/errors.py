@@ -268,5 +268,5 @@ class ComparisonInterrupted(_Worded, KeyboardInterrupt):
 
     def __init__(self, comparison: Any, done: int, total: int) -> None:
         kept = "see the attribute `comparison`." if done else "nothing was compared yet."
-        super().__init__(f"interrupted after {done} of {total} selections; {kept}")
+        super().__init__(f"interrupted after {done} of {total} runs; {kept}")
         self.comparison = comparison

@@ -20,8 +20,10 @@ def test_prints_the_best_method_for_each_size(run):
     title, header, *rows = ran.out.splitlines()
     assert title == "accuracy of lda on validation rows, mean of 5 folds"
     assert header.split()[:3] == ["features", "best", "score"]
-    assert [row.split()[0] for row in rows[:3]] == ["1", "2", "3"]
-    assert all("±" in row for row in rows[:3])
+    assert [row.split()[0] for row in rows[:5]] == ["0", "1", "2", "3", "4"]
+    assert "no features" in rows[0]
+    assert "all features" in rows[4]
+    assert all("±" in row for row in rows[:5])
     assert "seconds" in ran.out
 
 
@@ -42,7 +44,8 @@ def test_the_same_as_the_library(run):
 def test_csv_is_tidy(run):
     ran = run("compare", "iris", "-k", 2, "-m", "socc", "--folds", 3, "--repeats", 2, "-f", "csv")
     rows = list(csv.DictReader(io.StringIO(ran.out)))
-    assert len(rows) == 2 * 3 * 2
+    assert len(rows) == 2 * 3 * 2 + 2 * 3 * 2  # sizes of the method, and both baselines
+    assert {row["method"] for row in rows} == {"socc", "all features", "no features"}
     assert set(rows[0]) == {
         "method",
         "repeat",
@@ -54,8 +57,8 @@ def test_csv_is_tidy(run):
     }
 
 
-@pytest.mark.parametrize("estimator", ["lda", "svm", "logistic"])
-@pytest.mark.parametrize("scoring", ["accuracy", "auc"])
+@pytest.mark.parametrize("estimator", ["lda", "svm", "logistic", "gradient_boosting"])
+@pytest.mark.parametrize("scoring", ["accuracy", "auc", "f1"])
 def test_estimators_and_scores(run, estimator, scoring):
     ran = run(
         *("compare", "breast_cancer", "-k", 1, "-m", "socc", "--folds", 2),
@@ -79,6 +82,10 @@ def test_the_report_draws_it(run, tmp_path):
     assert "c.html" in ran.err
     page = (tmp_path / "c.html").read_text(encoding="utf-8")
     assert page.count("<svg") >= 1
+    assert page.count("all features") >= 3
+    assert page.count("no features") >= 3
+    assert "optimistic" in page
+    assert "approximate" in page
     assert "orthoselect compare iris" in page
 
 
@@ -95,6 +102,15 @@ def test_a_file_with_text_and_gaps(run, tmp_path):
     told = json.loads(ran.out)
     assert told["data"]["rows"] == len(frame) - 1
     assert told["data"]["kinds"] == {"numeric": 13, "categorical": 1, "group": 0}
+
+
+def test_the_report_is_that_of_the_library_but_for_what_only_the_command_knows(run, tmp_path):
+    run("compare", "iris", "-k", 2, "-m", "socc", "--report", "c.json", "-q")
+    told = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))
+    made = compare("iris", None, ["socc"], 2).to_dict()
+    assert told.keys() == made.keys()
+    for key in ("baselines", "curves", "best", "highest", "recommended", "sentence", "findings"):
+        assert told[key] == made[key]
 
 
 def test_refusals_are_one_line(refused):

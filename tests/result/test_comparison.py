@@ -6,9 +6,9 @@ import pickle
 import numpy as np
 import pytest
 
-from orthoselect import Comparison, compare
+from orthoselect import Comparison, compare, report
 from orthoselect.errors import InputError
-from orthoselect.result import ComparedMethod, FoldRun, Setting
+from orthoselect.result import ALL_FEATURES, NO_FEATURES, ComparedMethod, FoldRun, Setting
 
 ODD = "<script>alert(1)</script>"
 SCORES = {
@@ -32,6 +32,23 @@ def setting(**changes):
         **{"created": "2022-03-01T00:00:00+00:00", "data": {"rows": 9}, "reproduce": {"seed": 7}},
     }
     return Setting(**{**options, **changes})
+
+
+def baseline(name, values):
+    n_features = {ALL_FEATURES: 9, NO_FEATURES: 0}[name]
+    return [
+        FoldRun(name, 1, fold, (), None, {n_features: (1.0, value)})
+        for fold, value in enumerate(values, start=1)
+    ]
+
+
+def with_baselines(every, nothing, runs=None, **changes):
+    """Return a comparison whose baselines have these validation scores."""
+    plain = made(runs, **changes)
+    names = (ALL_FEATURES, NO_FEATURES)
+    more = [*baseline(ALL_FEATURES, every), *baseline(NO_FEATURES, nothing)]
+    baselines = [ComparedMethod(name, f"what {name} are") for name in names]
+    return Comparison([*plain.runs, *more], plain.methods, plain.setting, baselines)
 
 
 def made(runs=None, failed=(), **changes):
@@ -72,7 +89,8 @@ def test_the_best_has_the_highest_mean_of_as_many_folds():
     best = made().best
     assert [(row["n_features"], row["method"]) for row in best] == [(1, "b"), (2, "a"), (3, "a")]
     assert best[0]["validation"] == pytest.approx(0.7)
-    # The standard error of the first is 0.058, that of the second 0.058, that of the third 0.
+    # Of size 1, b is above a by 0.1, 0 and 0.2: by 0.1 with a standard error of 0.09. Of size 2, a
+    # is above b in one fold only.
     assert [row["within"] for row in best] == [[], ["b"], []]
 
 
@@ -103,23 +121,108 @@ def test_seconds_are_the_mean_over_folds():
     assert EMPTY.seconds("a") is None
 
 
-def test_the_sentence_names_the_best_and_the_fewest_that_come_near():
-    assert made().sentence == (
-        "a with 2 features has the highest mean accuracy on 3 validation folds, 0.900 ± 0.100."
-    )
-    runs = [
-        FoldRun("a", 1, f, ("x", "y"), 0.1, {1: (1.0, 0.8), 2: (1.0, v)})
-        for f, v in enumerate((0.7, 0.9, 1.0), start=1)
+def scored(**by_size):
+    """Return runs of method a with these validation scores, fold by fold."""
+    sizes = {int(name[1:]): values for name, values in by_size.items()}
+    n_folds = len(next(iter(sizes.values())))
+    return [
+        FoldRun("a", 1, f + 1, ("x",) * max(sizes), 0.1, {k: (1.0, v[f]) for k, v in sizes.items()})
+        for f in range(n_folds)
     ]
-    assert made(runs[:2], sizes=(1, 2), scoring="auc").sentence == (
-        "a with 1 feature has the highest mean AUC on 2 validation folds, 0.800 ± 0.000, "
-        "as far as it was run."
+
+
+def test_the_sentence_names_the_fewest_features_as_good_as_the_best():
+    runs = scored(n1=[0.8, 0.8, 0.8], n2=[0.7, 0.9, 1.0])
+    comparison = made(runs, sizes=(1, 2))
+    assert comparison.recommended["n_features"] == 1
+    assert comparison.sentence == (
+        "1 feature by a comes within one standard error of the best: mean accuracy 0.800 ± 0.000 "
+        "on 3 validation folds, the highest is 0.867 ± 0.139 by a with 2 features (the best of 2 "
+        "scores, so optimistic), as far as it was run."
     )
-    assert made(runs, sizes=(1, 2)).sentence == (
-        "a with 2 features has the highest mean accuracy on 3 validation folds, 0.867 ± 0.153; "
-        "1 feature by a comes within one standard error of it, 0.800, as far as it was run."
+
+
+def test_the_sentence_says_if_no_smaller_size_comes_near():
+    runs = scored(n1=[0.7, 0.71, 0.7], n2=[0.8, 0.9, 1.0])
+    assert made(runs, sizes=(1, 2), scoring="auc").sentence == (
+        "The highest mean AUC on 3 validation folds is 0.900 ± 0.091 by a with 2 features (the "
+        "best of 2 scores, so optimistic); no smaller number of features comes within one standard "
+        "error of it, as far as it was run."
     )
+
+
+def test_a_single_score_is_not_called_optimistic():
+    comparison = made(scored(n1=[0.7, 0.8, 0.7]), sizes=(1,))
+    assert "optimistic" not in comparison.sentence
+    assert not any("optimistic" in words for words in comparison.findings)
+
+
+def test_nothing_to_compare_is_said():
     assert EMPTY.sentence == "No method selected a feature, so there is nothing to compare."
+    assert EMPTY.findings == []
+    assert EMPTY.recommended is EMPTY.highest is None
+
+
+def test_the_best_is_called_optimistic_where_it_is_shown():
+    assert "the best of 8 scores, so optimistic" in made().sentence
+    assert any("The highest of 8 scores is optimistic" in words for words in made().findings)
+
+
+def test_baselines_are_in_records_text_html_frame_and_csv():
+    comparison = with_baselines([0.9, 0.9, 1.0], [0.4, 0.4, 0.4])
+    assert [(row["method"], row["n_features"]) for row in comparison.baseline_scores] == [
+        (NO_FEATURES, 0),
+        (ALL_FEATURES, 9),
+    ]
+    assert {r["method"] for r in comparison.records} >= {ALL_FEATURES, NO_FEATURES}
+    for shown in (comparison.to_text(), comparison._repr_html_(), comparison.to_csv()):
+        assert ALL_FEATURES in shown
+        assert NO_FEATURES in shown
+    assert set(comparison.to_frame().method) >= {ALL_FEATURES, NO_FEATURES}
+    told = {one["name"]: one for one in comparison.to_dict()["baselines"]}
+    assert told[ALL_FEATURES]["validation"] == pytest.approx(2.8 / 3)
+    assert told[NO_FEATURES]["summary"] == "what no features are"
+    assert told[NO_FEATURES]["difference"] == pytest.approx(0.5)
+
+
+def test_baselines_do_not_compete():
+    comparison = with_baselines([1.0, 1.0, 1.0], [0.4, 0.4, 0.4])
+    assert comparison.highest["method"] == "a"
+    assert all(row["method"] in SCORES for row in comparison.best)
+    assert {point["method"] for point in comparison.curves} == set(SCORES)
+
+
+def test_the_sentence_says_if_all_features_are_better():
+    better = with_baselines([1.0, 1.0, 1.0], [0.4, 0.4, 0.4]).sentence
+    assert better.endswith("; all 9 features do better, 1.000 ± 0.000.")
+    alike = with_baselines([0.8, 0.9, 1.1], [0.4, 0.4, 0.4]).sentence
+    assert "all 9 features" not in alike
+
+
+def test_the_sentence_says_if_no_method_beats_no_features():
+    runs = scored(n1=[0.5, 0.6, 0.4], n2=[0.4, 0.7, 0.5])
+    comparison = with_baselines([0.5, 0.5, 0.5], [0.5, 0.5, 0.5], runs, sizes=(1, 2))
+    assert comparison.recommended["method"] == NO_FEATURES
+    assert comparison.sentence.startswith(
+        "No method is clearly better than no features (the most frequent class), mean accuracy "
+        "0.500 ± 0.000 on 3 validation folds: the highest is within two standard errors, 0.533"
+    )
+
+
+def test_a_baseline_that_failed_is_told_and_has_no_score():
+    plain = made()
+    failed = ComparedMethod(ALL_FEATURES, "every feature", "not run: too large.")
+    comparison = Comparison(plain.runs, plain.methods, plain.setting, [failed])
+    assert comparison.to_dict()["baselines"][0]["validation"] is None
+    assert "all features: not run: too large." in comparison.to_text()
+    assert comparison.complete
+
+
+def test_findings_say_what_the_standard_error_is_and_that_it_is_approximate():
+    words = " ".join(made(scoring_reason="accuracy, since I say so").findings)
+    assert "s √(1/3 + 1/2)" in words
+    assert "Folds share training rows, so it is approximate" in words
+    assert "Scored by accuracy, since I say so." in words
 
 
 def test_complete_means_all_folds_of_all_that_did_not_fail():
@@ -134,9 +237,10 @@ def test_the_dictionary_is_plain(comparison):
     plain = comparison.to_dict()
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     assert list(plain) == [
-        *["kind", "title", "created", "target", "task", "estimator", "scoring", "folds"],
-        *["repeats", "seed", "sizes", "complete", "methods", "curves", "best", "selected"],
-        *["records", "sentence", "data", "reproduce"],
+        *["kind", "title", "created", "target", "task", "estimator", "scoring"],
+        *["scoring_reason", "folds", "repeats", "seed", "sizes", "complete", "methods"],
+        *["baselines", "curves", "best", "highest", "recommended", "selected", "records"],
+        *["sentence", "findings", "data", "reproduce"],
     ]
     assert plain["kind"] == "comparison"
     assert plain["sizes"] == [1, 2, 3]
@@ -179,20 +283,20 @@ def test_other_backends_are_an_error():
 
 def test_the_text_shows_a_row_for_each_size():
     runs = [run(m, fold) for fold in range(3) for m in ("a", "b")]
-    assert repr(made(runs, failed=["c"])) == "\n".join(
+    comparison = made(runs, failed=["c"])
+    assert repr(comparison) == "\n".join(
         [
             "Comparison: accuracy of lda on validation rows, as far as it was run",
-            "  features  best            score  as good, within one standard error",
-            "         1  b     0.7000 ± 0.1000",
-            "         2  a     0.9000 ± 0.1000  b",
-            "         3  a     0.9000 ± 0.0000",
+            "  features  best       score ± SE   below the best  as good  others as good",
+            "         1  b     0.7000 ± 0.0913  0.2000 ± 0.0000",
+            "         2  a     0.9000 ± 0.0913  0.0000 ± 0.0000  yes      b",
+            "         3  a     0.9000 ± 0.0000  0.0000 ± 0.0913  yes",
             "  features        a            b",
             "         1  0.6000       0.7000*",
             "         2  0.9000*      0.8667",
             "         3  0.9000*  1.0000 (1)",
             "   seconds     1.5          1.5",
-            "  a with 2 features has the highest mean accuracy on 3 validation folds, "
-            "0.900 ± 0.100, as far as it was run.",
+            *(f"  {words}" for words in (comparison.sentence, *comparison.findings)),
             "  c: c did not <b>work</b>.",
         ]
     )
@@ -205,15 +309,30 @@ def test_html_is_escaped():
     assert "&lt;script&gt;" in html
     assert "did not &lt;b&gt;work&lt;/b&gt;" in html
     assert html.count("<b>") == 3  # the best of each size
-    assert html.count("<tr>") == 5
+    assert html.count("<tr>") == 4 + 5  # the best of each size; all methods
     assert "nothing to compare" in EMPTY._repr_html_()
 
 
-def test_plot_draws_a_line_for_each_method():
+def test_plot_draws_a_line_for_each_method_and_baseline():
     figure = pytest.importorskip("matplotlib.figure").Figure()
-    axes = made([run(m, fold) for fold in range(3) for m in ("a", "b")]).plot(figure.subplots())
-    assert {"a", "b"} <= {text.get_text() for text in axes.texts}
+    comparison = with_baselines([0.9, 0.9, 1.0], [0.5, 0.4, 0.4])
+    axes = comparison.plot(figure.subplots())
+    words = {text.get_text() for text in axes.texts}
+    assert {"a", "b", ALL_FEATURES, NO_FEATURES} <= words
     assert "accuracy" in axes.get_ylabel()
+
+
+def test_report_writes_the_page_that_the_function_writes(tmp_path):
+    pytest.importorskip("matplotlib")
+    comparison = compare("iris", None, ["socc"], 2)
+    page = comparison.report(tmp_path / "own.html", title="Iris")
+    other = report(comparison, None, None, tmp_path / "other.html", title="Iris")
+    assert page == tmp_path / "own.html"
+    assert page.read_text(encoding="utf-8") == other.read_text(encoding="utf-8")
+    told = comparison.report(tmp_path / "own.json")
+    assert json.loads(told.read_text(encoding="utf-8")) == comparison.to_dict()
+    with pytest.raises(InputError, match=r"\.html"):
+        comparison.report(tmp_path / "own.txt")
 
 
 def test_pickles():

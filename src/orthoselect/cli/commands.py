@@ -159,9 +159,10 @@ def compare_command(
     overwrite_source: o.OverwriteSource = False,
     quiet: o.Quiet = False,
 ) -> None:
-    """Compare methods: the score of a linear model against the number of selected features.
+    """Compare methods: the score of a model against the number of selected features.
 
-    Selection happens inside each fold, on its training rows only.
+    Selection happens inside each fold, on its training rows only. All features and none stand
+    beside the methods.
     """
     terminal = Terminal(quiet)
     with ending_well(terminal):

@@ -90,10 +90,13 @@ _TASK = (
 )
 _GROUP = "Columns taken together, for example size=width,height."
 _ESTIMATOR = (
-    "The linear model that is scored: auto, lda, svm or logistic for classes, least_squares or "
-    "ridge for numbers."
+    "The model that is scored: auto, lda, svm or logistic for classes, least_squares or ridge for "
+    "numbers, gradient_boosting for either."
 )
-_SCORING = "What counts: auto, accuracy, balanced_accuracy, auc or r2."
+_SCORING = (
+    "What counts: auto, which suits the response, accuracy, balanced_accuracy, auc, r2, or another "
+    "name of scikit-learn's scorers."
+)
 _JOBS = "Processes at work, -1 for all processors; as many as pay if not given."
 _method = partial(_choice, "--method", "-m", autocompletion=complete_method)
 Count = Annotated[str | None, _choice("--count", "-k", help=_COUNT, metavar="COUNT")]

@@ -13,10 +13,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.encode import Labels, Response
-from orthoselect.encode.table import check_finite_numbers
+from orthoselect.encode import Feature, Labels, Response
+from orthoselect.encode.table import check_finite_numbers, check_levels
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix.memory import free_memory
 from orthoselect.read import Block, Dataset, find_file, is_path, why_not_whole
 from orthoselect.read.block import as_array
 from orthoselect.roles import Roles, check_has_rows, check_some_left, find_roles
@@ -40,9 +41,33 @@ class ComparedData:
         return "regression" if self.classes is None else "classification"
 
     @property
+    def class_labels(self) -> NDArray | None:
+        """The classes as the table has them, in the order of their codes."""
+        return None if self.classes is None else np.array(self.classes.levels)
+
+    @property
     def is_sparse(self) -> bool:
         """Whether the table is sparse."""
         return sp.issparse(self.table.data if isinstance(self.table, Dataset) else self.table)
+
+    @property
+    def n_responses(self) -> int:
+        """How many columns the response has."""
+        return 1 if self.y.ndim == 1 else self.y.shape[1]
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """What there is to choose from, in the table's order; a group stands where it begins."""
+        names, skip = self.roles.source.names, self.roles.skip
+        found = [
+            Feature(name, members)
+            for name, group in self.roles.groups.items()
+            if (members := tuple(c for c in group if c not in skip))
+        ]
+        grouped = {column for feature in found for column in feature.columns}
+        alone = set(range(len(names))) - skip - grouped
+        found += [Feature(str(names[column]), (column,)) for column in alone]
+        return tuple(sorted(found, key=lambda feature: min(feature.columns)))
 
     @property
     def kinds(self) -> dict[str, int]:
@@ -161,11 +186,69 @@ def build_designs(
     coded |= {c: _code_labels(train, validation, c) for c in columns if c in categorical}
     widths = [sum(coded[column][0].shape[1] for column in feature) for feature in features]
     sides = [[coded[column][side] for column in columns] for side in (0, 1)]
-    if sparse:
-        stacked = [sp.csc_array(sp.hstack(blocks, format="csc")) for blocks in sides]
-    else:
-        stacked = [np.hstack(blocks) for blocks in sides]
+    stacked = [_side_by_side(blocks, sparse) for blocks in sides]
     return Designs(stacked[0], stacked[1], list(accumulate(widths)))
+
+
+def check_room(
+    train: Block, n_rows: int, features: Sequence[Feature], categorical: set[int]
+) -> None:
+    """Raise if the columns of features, written out for so many rows, would not fit into memory."""
+    columns = [column for feature in features for column in feature.columns]
+    labeled = [column for column in columns if column in categorical]
+    width = len(columns) - len(labeled) + sum(len(train.labels(c).levels) - 1 for c in labeled)
+    needed, free = _COPIES * 8 * n_rows * width, free_memory()
+    if needed > free:
+        raise InputError(
+            f"not run: {n_rows} rows of {width} columns would take {needed / 1e9:.3g} GB of "
+            f"memory, and {free / 1e9:.3g} GB are free. An estimator that takes sparse columns "
+            f"('logistic', 'svm') may do with less."
+        )
+
+
+_COPIES = 3  # the columns, scaled, and what a model makes of them
+
+
+def code_for_ranking(
+    train: Block, features: Sequence[Feature], categorical: set[int], sparse: bool
+) -> tuple[Any, list[int]]:
+    """Return columns of numbers for a method that takes no others, and whose each of them is.
+
+    Numbers stay as they are. Labels become an indicator for each level, or one for two levels: a
+    penalty on coefficients would not treat all levels alike if one had no indicator.
+    """
+    columns = [(f, column) for f, feature in enumerate(features) for column in feature.columns]
+    numeric = np.array([c for _, c in columns if c not in categorical], dtype=np.intp)
+    place = {int(column): k for k, column in enumerate(numeric)}
+    labels = {c: train.labels(c) for _, c in columns if c in categorical}
+    for column, own in labels.items():
+        what = f"categorical column `{train.names[column]}`"
+        check_levels(what, len(own.levels), train.n_rows)
+    sparse = sparse or sum(len(own.levels) for own in labels.values()) > _MANY_INDICATORS
+    numbers = _numbers(train, numeric, sparse)
+    blocks, owners = [], []
+    for f, column in columns:
+        if column in place:
+            blocks.append(numbers[:, [place[column]]])
+        else:
+            blocks.append(_all_indicators(labels[column]))
+        owners += [f] * blocks[-1].shape[1]
+    return _side_by_side(blocks, sparse), owners
+
+
+_MANY_INDICATORS = 200  # from here on they are kept sparse
+
+
+def _all_indicators(labels: Labels) -> Floats:
+    levels = np.arange(len(labels.levels))
+    shown = levels[1:] if len(levels) <= 2 else levels
+    return (labels.codes[:, None] == shown).astype(np.float64)
+
+
+def _side_by_side(blocks: Sequence[Any], sparse: bool) -> Any:
+    if sparse:
+        return sp.csc_array(sp.hstack([sp.csc_array(b) for b in blocks], format="csc"))
+    return np.hstack(blocks)
 
 
 def _numbers(block: Block, columns: Indices, sparse: bool) -> Any:

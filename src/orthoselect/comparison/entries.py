@@ -11,7 +11,7 @@ import pickle
 import signal
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -19,14 +19,28 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from orthoselect.comparison.data import ComparedData, build_designs, take_rows
+from orthoselect.comparison.bins import LEVELS, EqualFrequency
+from orthoselect.comparison.data import (
+    ComparedData,
+    build_designs,
+    check_room,
+    code_for_ranking,
+    take_rows,
+)
 from orthoselect.comparison.folds import Fold
-from orthoselect.comparison.models import Model
-from orthoselect.errors import InputError, listing
+from orthoselect.comparison.models import Model, without_features
+from orthoselect.encode import Feature
+from orthoselect.errors import (
+    InputError,
+    NoMoreThanChanceWarning,
+    SearchStoppedWarning,
+    listing,
+    warn,
+)
 from orthoselect.lazy import lazy
-from orthoselect.methods import METHODS, Method, find_method
-from orthoselect.read import open_source
-from orthoselect.result import ComparedMethod, FoldRun, SelectionPath
+from orthoselect.methods import METHODS, find_method
+from orthoselect.read import Block, open_source
+from orthoselect.result import ALL_FEATURES, NO_FEATURES, ComparedMethod, FoldRun
 from orthoselect.selection import select
 
 # A handful that differ, quick enough for any table: methods of one family often agree.
@@ -43,13 +57,49 @@ class Entry:
     name: str
     method: str  # what `select` calls it
     options: Mapping[str, Any] = field(default_factory=dict)  # of the method's own
-    unfit: str | None = None  # why it is left out, if so
 
-    def compared(self, failed: str | None) -> ComparedMethod:
+    @property
+    def is_baseline(self) -> bool:
+        """Whether it stands for all features, or for none."""
+        return self in BASELINES
+
+    @property
+    def counts_levels(self) -> bool:
+        """Whether numbers are cut into levels of equal frequency, since nobody said how else."""
+        return METHODS[self.method].home in _COUNTING and "bins" not in self.options
+
+    def compared(self, data: ComparedData, estimator: str, failed: str | None) -> ComparedMethod:
         """Return what the result says of it."""
-        own = ", ".join(f"{name}={value!r}" for name, value in self.options.items())
-        summary = METHODS[self.method].summary + (f" ({own})" if own else "")
-        return ComparedMethod(self.name, summary, self.unfit if failed is None else failed)
+        if self.is_baseline:
+            return ComparedMethod(self.name, _baseline_words(self, data, estimator), failed)
+        told = [f"{name}={value!r}" for name, value in self.options.items()]
+        if self.counts_levels and data.kinds["numeric"] + data.kinds["group"]:
+            told.append(f"numbers cut at quantiles into {LEVELS} levels")
+        if is_coded(self.method, data.roles.categorical - data.roles.skip, data.roles.groups):
+            told.append("labels coded as indicators; a feature enters with its first column")
+        summary = METHODS[self.method].summary + (f" ({'; '.join(told)})" if told else "")
+        return ComparedMethod(self.name, summary, failed)
+
+
+BASELINES = (Entry(ALL_FEATURES, ""), Entry(NO_FEATURES, ""))
+# What is given levels to count: these are made of numbers by the same rule for all.
+_COUNTING = ("orthoselect.criteria.information:InformationCriterion",)
+
+
+def _baseline_words(baseline: Entry, data: ComparedData, estimator: str) -> str:
+    if baseline.name == ALL_FEATURES:
+        return f"{estimator} on every feature, none selected"
+    if data.classes is None:
+        return "the mean of the training rows, whatever the features"
+    return "the shares of the classes in the training rows, so always the most frequent class"
+
+
+def is_coded(method: str, categorical: Collection[int], groups: Mapping[str, Any]) -> bool:
+    """Whether a method that takes plain columns is given those of labels and groups as such."""
+    takes = METHODS[method].takes
+    return bool(
+        (categorical and "categorical_features" not in takes) or (groups and "groups" not in takes)
+    )
 
 
 def find_entries(methods: Any) -> list[Entry]:
@@ -67,6 +117,11 @@ def find_entries(methods: Any) -> list[Entry]:
                 f"`methods` should name each method once; {listing(twice)} is repeated. One with "
                 f"several options needs a mapping: `{{'a': {{'method': {twice[0]!r}, ...}}, ...}}`."
             )
+    taken = [entry.name for entry in entries if entry.name in (ALL_FEATURES, NO_FEATURES)]
+    if taken:
+        raise InputError(
+            f"`methods` should have names of their own; {taken[0]!r} is that of a baseline."
+        )
     if not entries:
         raise InputError("`methods` should name at least one method, or be None for a handful.")
     return entries
@@ -84,9 +139,9 @@ def _entry(name: Any, options: Any) -> Entry:
     return Entry(name, method.name, own)
 
 
-def usual_entries(data: ComparedData) -> list[Entry]:
-    """Return the usual methods, some of which may not be made for the table."""
-    return [Entry(name, name, unfit=_unfit(METHODS[name], data)) for name in _USUAL[data.task]]
+def usual_entries(task: str) -> list[Entry]:
+    """Return the methods that are compared if nobody names any."""
+    return [Entry(name, name) for name in _USUAL[task]]
 
 
 def with_options(entries: list[Entry], options: Mapping[str, Any]) -> list[Entry]:
@@ -105,16 +160,6 @@ def with_options(entries: list[Entry], options: Mapping[str, Any]) -> list[Entry
         METHODS[entry.method].make(**{**more, **entry.options})  # says what is wrong with them
         given.append(replace(entry, options={**more, **entry.options}))
     return given
-
-
-def _unfit(method: Method, data: ComparedData) -> str | None:
-    labels = [data.roles.source.names[column] for column in sorted(data.roles.categorical)]
-    if labels and "categorical_features" not in method.takes:
-        hold = "holds" if len(labels) == 1 else "hold"
-        return f"left out, since it takes columns of numbers, and {listing(labels)} {hold} labels."
-    if data.roles.groups and "groups" not in method.takes:
-        return "left out, since it does not take `groups`."
-    return None
 
 
 def as_argument(entries: list[Entry]) -> Any:
@@ -164,10 +209,14 @@ class Plan:
     """What is the same for all methods and folds."""
 
     data: SharedValue  # the table and the response, a pair
-    options: Mapping[str, Any]  # of `select`, beside the method and the number of features
+    task: str
+    options: Mapping[str, Any]  # of `select` about columns: categorical_features, groups, exclude
+    features: Sequence[Feature]  # what there is to choose from
     categorical: set[int]  # columns that hold labels
     model: Model
     sizes: tuple[int, ...]  # numbers of features, ascending
+    classes: NDArray | None = None  # where the model is to see classes as they are, by their codes
+    is_sparse: bool = False  # whether the table is
     process: int = field(default_factory=os.getpid)  # that made the plan
 
 
@@ -201,43 +250,110 @@ def run_fold(plan: Plan, entry: Entry, fold: Fold) -> Outcome:
 def _run(plan: Plan, entry: Entry, fold: Fold) -> FoldRun:
     table, y = plan.data.value
     train, validation = take_rows(table, fold.train), take_rows(table, fold.validation)
-    METHODS[entry.method].make()  # loads its modules, which is not the selection's time
-    begin = time.perf_counter()
-    path = select(
-        train, y[fold.train], plan.sizes[-1], entry.method, **plan.options, **entry.options
-    )
-    seconds = time.perf_counter() - begin
+    parts = Parts(open_source(train).first, open_source(validation).first, y, fold)
+    seconds, chosen = None, list(plan.features)
+    if not entry.is_baseline:
+        METHODS[entry.method].make()  # loads its modules, which is not the selection's time
+        begin = time.perf_counter()
+        chosen = _select(plan, entry, train, parts.train, y[fold.train])
+        seconds = time.perf_counter() - begin
     return FoldRun(
         method=entry.name,
         repeat=fold.repeat,
         fold=fold.fold,
-        features=tuple(path.names),
+        features=() if entry.is_baseline else tuple(feature.name for feature in chosen),
         seconds=seconds,
-        scores=_scores(plan, path, train, validation, y[fold.train], y[fold.validation]),
+        scores=_scores(plan, entry, parts, chosen),
     )
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The rows of a fold: those to train on and those to validate on."""
+
+    train: Block
+    validation: Block
+    y: NDArray  # of all rows
+    fold: Fold
+
+    def responses(self, classes: NDArray | None) -> tuple[NDArray, NDArray]:
+        """Return the response of both, as numbers or as the classes that they stand for."""
+        y = self.y if classes is None else classes[self.y]
+        return y[self.fold.train], y[self.fold.validation]
+
+
+# Selecting on the training rows
+
+
+def _select(plan: Plan, entry: Entry, train: Any, block: Block, y: NDArray) -> list[Feature]:
+    """Return the features that a method selects, in order."""
+    own = dict(entry.options)
+    if entry.counts_levels:
+        own["bins"] = EqualFrequency()
+    used = plan.categorical.intersection(c for f in plan.features for c in f.columns)
+    if is_coded(entry.method, used, plan.options.get("groups") or {}):
+        return _select_coded(plan, entry.method, block, y, own)
+    columns = dict(plan.options)
+    if "categorical_features" not in METHODS[entry.method].takes:
+        columns["categorical_features"] = None  # there is none
+    with warnings.catch_warnings():
+        # How many features are worth it, the scores tell.
+        warnings.simplefilter("ignore", NoMoreThanChanceWarning)
+        path = select(train, y, plan.sizes[-1], entry.method, task=plan.task, **columns, **own)
+    return [Feature(step.name, tuple(step.columns)) for step in path]
+
+
+def _select_coded(
+    plan: Plan, method: str, block: Block, y: NDArray, own: Mapping[str, Any]
+) -> list[Feature]:
+    """Let a method rank columns of numbers; a feature enters with the first of its columns."""
+    X, owners = code_for_ranking(block, plan.features, plan.categorical, plan.is_sparse)
+    wanted = min(plan.sizes[-1], X.shape[1])
+    while True:
+        with warnings.catch_warnings():
+            # Indicators of all levels add up to a constant; columns may end before features do.
+            warnings.filterwarnings("ignore", "Variables are collinear")
+            warnings.simplefilter("ignore", SearchStoppedWarning)
+            path = select(X, y, wanted, method, task=plan.task, categorical_features=None, **own)
+        entered = list(dict.fromkeys(owners[step.columns[0]] for step in path))
+        if len(entered) >= plan.sizes[-1] or len(path) < wanted or wanted == X.shape[1]:
+            break
+        wanted = min(2 * wanted, X.shape[1])
+    if len(entered) < plan.sizes[-1]:
+        reason = path.stopped or "there are no other columns."
+        warn(SearchStoppedWarning(len(entered), plan.sizes[-1], reason))
+    return [plan.features[f] for f in entered[: plan.sizes[-1]]]
+
+
+# Training and judging models
 
 
 def _scores(
-    plan: Plan,
-    path: SelectionPath,
-    train: Any,
-    validation: Any,
-    y_train: NDArray,
-    y_validation: NDArray,
+    plan: Plan, entry: Entry, parts: Parts, chosen: Sequence[Feature]
 ) -> dict[int, tuple[float, float]]:
-    sizes = [size for size in plan.sizes if size <= len(path)]
-    if not sizes:
-        return {}
-    designs = build_designs(
-        open_source(train).first,
-        open_source(validation).first,
-        [step.columns for step in path[: sizes[-1]]],
-        plan.categorical,
-        plan.model.takes_sparse,
-    )
-    scores = {}
+    """Return the scores in training and validation, by number of features."""
+    sizes = [size for size in plan.sizes if size <= len(chosen)]
+    y_train, y_validation = parts.responses(plan.classes)
     # One thread: sums of several would depend on how many there are, and processes share the cores.
     with threadpool_limits(limits=1):
+        if entry.name == NO_FEATURES:
+            nothing = [np.zeros((len(y), 1)) for y in (y_train, y_validation)]
+            model = without_features(plan.model, plan.task)
+            return {0: model.scores(nothing[0], y_train, nothing[1], y_validation)}
+        if entry.name == ALL_FEATURES:
+            sizes = [len(chosen)]
+            if not plan.model.takes_sparse:
+                check_room(parts.train, len(parts.y), chosen, plan.categorical)
+        if not sizes:
+            return {}
+        designs = build_designs(
+            parts.train,
+            parts.validation,
+            [feature.columns for feature in chosen[: sizes[-1]]],
+            plan.categorical,
+            plan.model.takes_sparse,
+        )
+        scores = {}
         for size in sizes:
             X_train, X_validation = designs.first(size)
             scores[size] = plan.model.scores(X_train, y_train, X_validation, y_validation)

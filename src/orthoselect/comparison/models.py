@@ -1,4 +1,4 @@
-"""The models that are trained on selected features, and the scores they are judged by."""
+"""The models that are trained on selected features: known by name, or of scikit-learn."""
 
 from __future__ import annotations
 
@@ -10,37 +10,80 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, r2_score, roc_auc_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
+from orthoselect.comparison.data import ComparedData
+from orthoselect.comparison.scoring import Score, class_name, find_score
 from orthoselect.encode.response import check_choice
 from orthoselect.errors import InputError
 
 _ROUNDS = 10_000  # scikit-learn's defaults, 100 and 1000, end early on plain tables
 
 
+class SeparableDiscriminantAnalysis(LinearDiscriminantAnalysis):
+    """Linear discriminant analysis that takes columns that separate the classes completely.
+
+    Such a column is constant within each class. scikit-learn divides by the scatter there, so it
+    leaves the column out beside others, and fails with it alone. Here it gets a little scatter.
+    """
+
+    def fit(self, X: Any, y: NDArray) -> SeparableDiscriminantAnalysis:
+        """Fit to dense columns."""
+        X = np.asarray(X, dtype=np.float64)
+        classes, codes = np.unique(y, return_inverse=True)
+        means = np.array([X[codes == c].mean(axis=0) for c in range(len(classes))])
+        within, spread = (X - means[codes]).std(axis=0), X.std(axis=0)
+        alone = (within <= _NO_SCATTER * spread) & (spread > 0)
+        if alone.any():
+            scatter = np.random.default_rng(0).normal(size=(len(X), int(alone.sum())))
+            X = X.copy()
+            X[:, alone] += _SOME_SCATTER * spread[alone] * scatter
+        return super().fit(X, y)
+
+
+_NO_SCATTER, _SOME_SCATTER = 1e-9, 1e-3  # of the standard deviation of a column
+
+
 @dataclass(frozen=True)
 class _Named:
     """A model known by name."""
 
-    task: str  # what it is for
-    make: Callable[[], BaseEstimator]
+    make: Mapping[str, Callable[[], BaseEstimator]]  # for each task that it is for
     takes_sparse: bool = False  # whether it is as good on sparse columns, which then stay so
+    is_scaled: bool = True  # whether its columns are scaled to standard deviation one
+    takes_several: bool = True  # whether it takes several columns of numbers as the response
+
+
+def _for_classes(make: Callable[[], BaseEstimator], **facts: bool) -> _Named:
+    return _Named({"classification": make}, **facts)
+
+
+def _for_numbers(make: Callable[[], BaseEstimator], **facts: bool) -> _Named:
+    return _Named({"regression": make}, **facts)
 
 
 ESTIMATORS = {
-    "lda": _Named("classification", LinearDiscriminantAnalysis),
-    "svm": _Named("classification", lambda: LinearSVC(max_iter=_ROUNDS), takes_sparse=True),
-    "logistic": _Named(
-        "classification", lambda: LogisticRegression(max_iter=_ROUNDS), takes_sparse=True
+    "lda": _for_classes(SeparableDiscriminantAnalysis),
+    "svm": _for_classes(lambda: LinearSVC(max_iter=_ROUNDS), takes_sparse=True),
+    "logistic": _for_classes(lambda: LogisticRegression(max_iter=_ROUNDS), takes_sparse=True),
+    "least_squares": _for_numbers(LinearRegression),
+    "ridge": _for_numbers(Ridge),
+    "gradient_boosting": _Named(
+        {
+            "classification": HistGradientBoostingClassifier,
+            "regression": HistGradientBoostingRegressor,
+        },
+        is_scaled=False,
+        takes_several=False,
     ),
-    "least_squares": _Named("regression", LinearRegression),
-    "ridge": _Named("regression", Ridge),
 }
 _USUAL = {"classification": "lda", "regression": "least_squares"}
+_KINDS = {"classification": "classes", "regression": "numbers"}
 
 
 @dataclass(frozen=True)
@@ -50,50 +93,60 @@ class Model:
     name: str  # what to call the estimator
     estimator: Any  # of scikit-learn, not fitted
     takes_sparse: bool  # whether sparse columns may stay sparse
-    scoring: str
+    score: Score
 
     def scores(
         self, X: Any, y: NDArray, X_validation: Any, y_validation: NDArray
     ) -> tuple[float, float]:
-        """Train on X and y; return the score there and on the validation rows."""
+        """Train a new copy on X and y; return the score there and on the validation rows."""
         fitted = clone(self.estimator).fit(X, y)
-        score = _SCORES[self.scoring].score
-        return float(score(fitted, X, y)), float(score(fitted, X_validation, y_validation))
+        return self.score.of(fitted, X, y), self.score.of(fitted, X_validation, y_validation)
 
 
-def find_model(estimator: Any, scoring: Any, task: str, sparse: bool, seed: int) -> Model:
+def find_model(estimator: Any, scoring: Any, data: ComparedData, seed: int) -> Model:
     """Return the model and the score that were asked for, as `compare` explains them.
 
     Models that draw random numbers and have no seed of their own get this one.
     """
-    score = _find(scoring, _SCORES, _USUAL_SCORE, task, "scoring")
-    if not isinstance(estimator, str):
-        _check_estimator(estimator, task)
-        return Model(_name(estimator), _seeded(clone(estimator), seed), False, score)
-    name = _find(estimator, ESTIMATORS, _USUAL, task, "estimator")
+    if isinstance(estimator, str):
+        name = _USUAL[data.task] if estimator == "auto" else estimator
+        check_choice(name, ["auto", *ESTIMATORS], "estimator")
+        made, stays_sparse = _make(name, data, seed)
+    else:
+        _check_estimator(estimator, data.task)
+        name, made, stays_sparse = class_name(estimator), _seeded(clone(estimator), seed), False
+    return Model(name, made, stays_sparse, find_score(scoring, data.task, data.classes, made))
+
+
+def _make(name: str, data: ComparedData, seed: int) -> tuple[Any, bool]:
+    """Return a model known by name, and whether its columns stay sparse."""
     chosen = ESTIMATORS[name]
-    stays_sparse = sparse and chosen.takes_sparse
-    scaler = StandardScaler(with_mean=not stays_sparse)  # without means zeros stay zeros
-    pipeline = make_pipeline(scaler, _seeded(chosen.make(), seed))
-    return Model(name, pipeline, stays_sparse, score)
+    _check_named(name, chosen, data.task, data.n_responses)
+    model = _seeded(chosen.make[data.task](), seed)
+    stays_sparse = data.is_sparse and chosen.takes_sparse
+    if chosen.is_scaled:  # without means zeros stay zeros
+        model = make_pipeline(StandardScaler(with_mean=not stays_sparse), model)
+    return model, stays_sparse
 
 
-_KINDS = {"classification": "classes", "regression": "numbers"}
+def without_features(model: Model, task: str) -> Model:
+    """Return the model that knows no feature: the shares of the classes, or the mean."""
+    dummy = DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
+    return Model(model.name, dummy, False, model.score)
 
 
-def _find(
-    value: Any, known: Mapping[str, Any], usual: Mapping[str, str], task: str, argument: str
-) -> str:
-    """Return the name of the model or score that was asked for; it has to be made for the task."""
-    name = usual[task] if value == "auto" else value
-    check_choice(name, ["auto", *known], argument)
-    if known[name].task != task:
-        fitting = ", ".join(repr(k) for k, one in known.items() if one.task == task)
+def _check_named(name: str, chosen: _Named, task: str, n_responses: int) -> None:
+    if task not in chosen.make:
+        fitting = ", ".join(repr(k) for k, one in ESTIMATORS.items() if task in one.make)
         raise InputError(
-            f"`{argument}={name!r}` is for {_KINDS[known[name].task]}; the response holds "
+            f"`estimator={name!r}` is for {_KINDS[next(iter(chosen.make))]}; the response holds "
             f"{_KINDS[task]}. Choose one of {fitting}, or set `task`."
         )
-    return name
+    if n_responses > 1 and not chosen.takes_several:
+        raise InputError(
+            f"`estimator={name!r}` takes one column of numbers as the response; there are "
+            f"{n_responses}. Choose 'least_squares' or 'ridge', or compare for each of them."
+        )
 
 
 def _check_estimator(estimator: Any, task: str) -> None:
@@ -113,12 +166,6 @@ def _check_estimator(estimator: Any, task: str) -> None:
         )
 
 
-def _name(estimator: Any) -> str:
-    """Return the estimator's class; of a pipeline, that of its last step."""
-    steps = getattr(estimator, "steps", None)
-    return _name(steps[-1][1]) if steps else type(estimator).__name__
-
-
 def _seeded(estimator: Any, seed: int) -> Any:
     """Give a seed to whatever draws random numbers and has none, inside a pipeline too."""
     open_ = {
@@ -127,53 +174,3 @@ def _seeded(estimator: Any, seed: int) -> Any:
         if value is None and name.split("__")[-1] == "random_state"
     }
     return estimator.set_params(**open_) if open_ else estimator
-
-
-def _of_predictions(metric: Callable[[Any, Any], float]) -> Callable[[Any, Any, NDArray], float]:
-    return lambda model, X, y: metric(y, model.predict(X))
-
-
-def _auc(model: Any, X: Any, y: NDArray) -> float:
-    """Return the area under the ROC curve; of several classes, the mean of each against the rest.
-
-    Rows have to hold all classes that the model knows, which stratified folds see to.
-    """
-    n_classes = len(model.classes_)
-    values = _class_values(model, X, n_classes)
-    if n_classes == 2:
-        return roc_auc_score(y, values)
-    return float(
-        np.mean([roc_auc_score(y == c, values[:, k]) for k, c in enumerate(model.classes_)])
-    )
-
-
-def _class_values(model: Any, X: Any, n_classes: int) -> NDArray:
-    """Return how much each row looks like each class; of two classes, like the second.
-
-    Of several, probabilities where there are any: decision values of one class need not be
-    comparable between rows. Of two, decision values, which do not run into 0 and 1.
-    """
-    ways = ["decision_function", "predict_proba"]
-    way = next((w for w in (ways if n_classes == 2 else ways[::-1]) if hasattr(model, w)), None)
-    if way is None:
-        raise InputError(
-            f"`scoring='auc'` needs an estimator with `decision_function` or `predict_proba`; "
-            f"{_name(model)} has neither. Choose another score."
-        )
-    values = np.asarray(getattr(model, way)(X))
-    return values[:, 1] if n_classes == 2 and values.ndim == 2 else values
-
-
-@dataclass(frozen=True)
-class _Scorer:
-    task: str
-    score: Callable[[Any, Any, NDArray], float]
-
-
-_SCORES = {
-    "accuracy": _Scorer("classification", _of_predictions(accuracy_score)),
-    "balanced_accuracy": _Scorer("classification", _of_predictions(balanced_accuracy_score)),
-    "auc": _Scorer("classification", _auc),
-    "r2": _Scorer("regression", _of_predictions(r2_score)),
-}
-_USUAL_SCORE = {"classification": "accuracy", "regression": "r2"}

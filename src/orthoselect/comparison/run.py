@@ -1,4 +1,4 @@
-"""Methods compared by the cross-validated score of a linear model on the features they select."""
+"""Methods compared by the cross-validated score of a model on the features they select."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from joblib import Parallel, delayed
 
 from orthoselect.comparison.data import ComparedData, open_data
 from orthoselect.comparison.entries import (
+    BASELINES,
     Entry,
     Outcome,
     Plan,
@@ -56,7 +57,7 @@ def compare(
     sizes: int | Sequence[int] = 10,
     *,
     estimator: Any = "auto",
-    scoring: str = "auto",
+    scoring: Any = "auto",
     folds: int = 5,
     repeats: int = 1,
     random_state: int | None = 0,
@@ -68,10 +69,17 @@ def compare(
     progress: Progress | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Comparison:
-    """Compare methods by the cross-validated score of a linear model on what they select.
+    """Compare methods by the cross-validated score of a model on what they select.
 
     Everything is learned from the training rows of a fold: which features are selected, how they
-    are cut or scaled, which levels a category has, and the model. All methods see the same folds.
+    are cut, coded or scaled, which levels a category has, and the model. All see the same folds.
+    Two baselines stand beside the methods: the model on all features, and no features at all (the
+    most frequent class, or the mean).
+
+    Spread is given as standard errors, s sqrt(1/J + 1/(K - 1)) of J scores with standard deviation
+    s in K folds; folds share training rows, so that they are approximate. Differences are taken
+    fold by fold, and one of at most its standard error counts as none. The best of many scores is
+    optimistic; what is recommended is the smallest size that is as good.
 
     Parameters
     ----------
@@ -85,23 +93,33 @@ def compare(
         ``{"socc": {}, "jmi": {"bins": 5}}``; for a name of your choice they include the method,
         ``{"jmi in 3": {"method": "jmi", "bins": "mean_std_3"}}``. By default a handful: "socc",
         "mrmr_difference", "jmi", "cmim", "mim" and "lasso" for classes, "socc",
-        "socc_discretized", "err", "lasso" and "elastic_net" for numbers; of these, methods that do
-        not take the table's categorical columns or the groups are left out, and the result says so.
+        "socc_discretized", "err", "lasso" and "elastic_net" for numbers. Methods that take
+        columns of numbers only are given labels as an indicator for each level; a feature, or a
+        group, is selected with the first of its columns. Methods of information theory are given
+        numbers cut at quantiles into five levels, unless `bins` says otherwise.
     sizes : int or list of int, default=10
         Numbers of features. A number k is 1, ..., k, or as many as there are; above 20 these are
         thinned.
     estimator : str or scikit-learn estimator, default="auto"
-        "lda", "svm", "logistic" for classes, "least_squares", "ridge" for numbers; "auto" is "lda"
-        or "least_squares". Their columns are scaled to standard deviation one. Any other estimator
-        gets the columns as they are.
-    scoring : {"auto", "accuracy", "balanced_accuracy", "auc", "r2"}, default="auto"
-        "auto" is "accuracy" for classes and "r2" for numbers. "auc" of several classes is the mean
-        of each against the rest; "r2" of several responses is their mean.
+        "lda", "svm", "logistic" for classes, "least_squares", "ridge" for numbers, all of them
+        linear; "gradient_boosting" (scikit-learn's histogram gradient boosting) for either. "auto"
+        is "lda" or "least_squares". Columns of linear ones are scaled to standard deviation one.
+        Any other estimator gets the columns as they are; a new copy of it is trained for each
+        fold and size.
+    scoring : str or callable, default="auto"
+        "auto" is "r2" for numbers, and for classes "accuracy" if they are about equal: the most
+        frequent has at most 1.5 times the rows of the rarest. If not, it is "auc" for two classes
+        and "balanced_accuracy" for more. "auc" of several classes is the mean of each against the
+        rest; "r2" of several responses is their mean. Any name of scikit-learn's scorers will do;
+        for these, classes are numbered from 0 in sorted order. A function is called as
+        ``scoring(fitted, X, y)`` with the classes of the table, and returns a number, the higher
+        the better.
     folds : int, default=5
         Folds that the rows are cut into, each with like shares of the classes. Every class has to
         have as many rows.
     repeats : int, default=1
-        How often that is done, each time with other folds.
+        How often that is done, each time with other folds. It steadies the means; standard errors
+        do not vanish with it, since the rows stay the same.
     random_state : int or None, default=0
         Seed of the folds, and of models that draw random numbers. None: a new one, which the
         result holds.
@@ -113,8 +131,8 @@ def compare(
         Processes at a time, as in scikit-learn: None is one (unless a `joblib.parallel_config`
         says otherwise), -1 as many as there are processors. Scores do not depend on it.
     progress : callable, optional
-        Called as ``progress(done, total, method, fold)`` whenever a method is done with a fold;
-        folds are numbered from 1 on, those of all repeats together.
+        Called as ``progress(done, total, method, fold)`` whenever a method or a baseline is done
+        with a fold; folds are numbered from 1 on, those of all repeats together.
     options : mapping, optional
         Options of the methods' own, for each method that has them: ``{"bins": 5}``. What
         `methods` says of a method goes before.
@@ -139,8 +157,10 @@ def compare(
     >>> comparison = compare(iris, "target", ["socc", "jmi"], sizes=[1, 2])
     >>> for row in comparison.best:
     ...     print(row["n_features"], row["method"], round(row["validation"], 3), row["within"])
-    1 jmi 0.947 ['socc']
-    2 jmi 0.96 []
+    1 socc 0.94 ['jmi']
+    2 socc 0.947 ['jmi']
+    >>> [(row["method"], round(row["validation"], 3)) for row in comparison.baseline_scores]
+    [('no features', 0.333), ('all features', 0.98)]
     """
     asked = find_entries(methods)
     seed = find_seed(random_state)
@@ -160,14 +180,13 @@ def compare(
         )
         wanted = find_sizes(sizes, sum(opened.kinds.values()))
     warned = _pass_on(caught)
-    entries = with_options(asked or usual_entries(opened), options or {})
-    fit = [entry for entry in entries if entry.unfit is None]
-    model = find_model(estimator, scoring, opened.task, opened.is_sparse, seed)
+    entries = with_options(asked or usual_entries(opened.task), options or {})
+    model = find_model(estimator, scoring, opened, seed)
     settings = {
-        "methods": as_argument(fit),
+        "methods": as_argument(entries),
         "sizes": list(wanted),
         "estimator": model.name if isinstance(estimator, str) else estimator,
-        "scoring": model.scoring,
+        "scoring": model.score.name if isinstance(scoring, str) else scoring,
         "folds": int(folds),
         "repeats": int(repeats),
         "random_state": seed,
@@ -180,15 +199,20 @@ def compare(
     cut = split(opened.y, opened.classes, folds, repeats, seed)
     plan = Plan(
         data=SharedValue((opened.table, opened.y)),
+        task=opened.task,
         options={
-            **{name: settings[name] for name in ("task", "categorical_features", "groups")},
+            **{name: settings[name] for name in ("categorical_features", "groups")},
             "exclude": sorted(opened.roles.skip),
         },
+        features=opened.features,
         categorical=opened.roles.categorical,
         model=model,
         sizes=wanted,
+        classes=opened.class_labels if model.score.takes_labels else None,
+        is_sparse=opened.is_sparse,
     )
-    _run_all(plan, [(entry, fold) for fold in cut for entry in fit], n_jobs, progress, collector)
+    tasks = [(entry, fold) for fold in cut for entry in (*entries, *BASELINES)]
+    _run_all(plan, tasks, n_jobs, progress, collector)
     return collector.finish()
 
 
@@ -251,7 +275,7 @@ class Collector:
     """What has come of the methods so far, and the comparison that it makes."""
 
     data: ComparedData
-    entries: Sequence[Entry]  # in the order in which they were asked for, also those left out
+    entries: Sequence[Entry]  # in the order in which they were asked for
     model: Model
     options: Mapping[str, Any]  # the arguments of `compare`, as they were resolved
     warned: list[str]  # what was warned of before the first outcome
@@ -261,8 +285,11 @@ class Collector:
         """Return the comparison as far as it goes."""
         failures = self._failures()
         runs = [o.run for o in self._ordered() if o.run is not None and o.method not in failures]
-        methods = [entry.compared(failures.get(entry.name)) for entry in self.entries]
-        return Comparison(runs, methods, self._setting())
+        methods, baselines = (
+            [one.compared(self.data, self.model.name, failures.get(one.name)) for one in some]
+            for some in (self.entries, BASELINES)
+        )
+        return Comparison(runs, methods, self._setting(), baselines)
 
     def finish(self) -> Comparison:
         """Return the comparison, warn once of each thing, and raise if no method worked."""
@@ -282,7 +309,7 @@ class Collector:
         return self.options["folds"] * self.options["repeats"]
 
     def _ordered(self) -> list[Outcome]:
-        place = {entry.name: k for k, entry in enumerate(self.entries)}
+        place = {entry.name: k for k, entry in enumerate([*self.entries, *BASELINES])}
         return sorted(self.outcomes, key=lambda o: (place[o.method], o.fold))
 
     def _failures(self) -> dict[str, str]:
@@ -323,7 +350,8 @@ class Collector:
             target=self.data.target,
             task=self.data.task,
             estimator=self.model.name,
-            scoring=self.model.scoring,
+            scoring=self.model.score.name,
+            scoring_reason=self.model.score.reason,
             folds=self.options["folds"],
             repeats=self.options["repeats"],
             seed=self.options["random_state"],

@@ -11,7 +11,7 @@ from orthoselect.plots.style import (
     PALETTE,
     ROW,
     SMALL,
-    legend,
+    End,
     name_ends,
     name_rows,
     name_ticks,
@@ -29,9 +29,13 @@ if TYPE_CHECKING:
 
 _DEEPEST = 0.62  # the tint of a correlation of 1: what is written on it stays readable
 _AXES = 0.78  # of the figure, the height of the axes
+_DODGE = 0.72  # of the room of a size, what its methods take side by side
+_MOST_BELOW = 3  # scores below the scale that are written
+_TICK = 30.0  # pixels that a number below the axis takes
+DOTTED = (0, (1, 2.5))
 Steps = Sequence[Mapping[str, Any]]
 Curve = Mapping[str, Any]
-Point = tuple[float, float, int, str]  # size, score, the method's number and name
+Point = tuple[float, Curve]  # where it is drawn, and what it is
 
 
 def draw_path(steps: Steps, ceiling: float | None, axes: Axes) -> Axes:
@@ -219,20 +223,25 @@ def draw_comparison(
     *,
     scoring: str = "score",
     methods: Sequence[str] | None = None,
+    baselines: Sequence[Curve] = (),
     with_names: bool = True,
 ) -> Axes:
-    """Draw validation scores as solid lines with their spread, training scores dashed.
+    """Draw validation scores with whiskers of one standard error, baselines as lines across.
+
+    All sizes are as far apart, and the methods of a size stand side by side, so that no whisker
+    covers another.
 
     Parameters
     ----------
     curves : sequence of mapping
-        `curves` of `Comparison.to_dict()`: method, n_features, train, validation and the standard
-        deviation of each.
+        `curves` of `Comparison.to_dict()`: method, n_features, validation and its standard error.
     axes : matplotlib Axes
     scoring : str, default="score"
         What the scores are.
     methods : sequence of str, optional
         All methods in order; their places are their colors. By default those of the curves.
+    baselines : sequence of mapping, optional
+        `baselines` of `Comparison.to_dict()`: all features, and none.
     with_names : bool, default=True
         Whether each curve is named at its end.
 
@@ -243,86 +252,121 @@ def draw_comparison(
     Examples
     --------
     >>> from orthoselect.plots import draw_comparison, new_figure
-    >>> one = {"method": "socc", "n_features": 1, "train": 0.9, "train_std": 0.01}
-    >>> one |= {"validation": 0.8, "validation_std": 0.02}
+    >>> one = {"method": "socc", "n_features": 1, "validation": 0.8, "validation_se": 0.02}
     >>> axes = draw_comparison([one], new_figure(400, 300).subplots(), scoring="accuracy")
     >>> axes.get_ylabel()
-    'accuracy'
+    'accuracy ± standard error'
     """
     methods = list(dict.fromkeys(c["method"] for c in curves)) if methods is None else methods
-    drawn: list[Sequence[Point]] = []
+    scored = [curve for curve in curves if curve["validation"] is not None]
+    lines = [baseline for baseline in baselines if baseline["validation"] is not None]
+    sizes = sorted({curve["n_features"] for curve in scored})
+    low, below = _set_scale(scored, lines, axes)
+    ends: list[End] = []
     for number, method in enumerate(methods):
-        own = sorted((c for c in curves if c["method"] == method), key=lambda c: c["n_features"])
-        own = [curve for curve in own if curve["validation"] is not None]
-        if own:
-            _draw_one(own, number, axes, banded=len(methods) <= 8)
-            drawn.append([(c["n_features"], c["validation"], number, method) for c in own])
+        own = sorted((c for c in scored if c["method"] == method), key=lambda c: c["n_features"])
+        aside = _DODGE * ((number + 0.5) / len(methods) - 0.5)
+        points = [(sizes.index(c["n_features"]) + aside, c) for c in own]
+        if points:
+            _draw_one(points, number, low, axes)
+            last = points[-1][1]
+            ends.append((len(sizes) - 0.5, last["validation"], method, series_color(number), "-"))
+    for line in lines:
+        if line not in below:
+            dash, color = DASHED if line["n_features"] else DOTTED, PALETTE["muted"]
+            axes.axhline(line["validation"], color=color, linestyle=dash, linewidth=1.2, zorder=1)
+            ends.append((len(sizes) - 0.5, line["validation"], line["method"], color, dash))
     axes.set_xlabel("number of features")
-    axes.set_ylabel(shorten(scoring, 40))
-    whole_numbers(axes)
-    axes.margins(x=0.03)
+    axes.set_ylabel(f"{shorten(scoring, 40)} \N{PLUS-MINUS SIGN} standard error")
     plain(axes, grid="y")
-    _line_kinds(axes)
-    _cut_scale([point for own in drawn for point in own], axes)
+    _name_sizes(axes, sizes)
+    _write_below(below, axes)
     if with_names:
-        last = [own[-1] for own in drawn]
-        ends = [(size, score, name, series_color(n), "-") for size, score, n, name in last]
         name_ends(ends, axes, _AXES * pixels(axes)[1])
     return axes
 
 
-def _draw_one(own: Sequence[Curve], number: int, axes: Axes, banded: bool) -> None:
-    sizes = [curve["n_features"] for curve in own]
-    scores = [curve["validation"] for curve in own]
-    spread = [curve["validation_std"] or 0.0 for curve in own]
-    training = [math.nan if curve["train"] is None else curve["train"] for curve in own]
-    color = series_color(number)
-    if banded:
-        low = [a - b for a, b in zip(scores, spread)]
-        high = [a + b for a, b in zip(scores, spread)]
-        axes.fill_between(sizes, low, high, color=color, alpha=0.1, linewidth=0)
-    axes.plot(sizes, training, color=color, linewidth=1.1, linestyle=DASHED, alpha=0.75)
+def _draw_one(points: Sequence[Point], number: int, low: float, axes: Axes) -> None:
+    """Draw the marks of a method, and whiskers down to the foot of the scale at most."""
+    shown = [(x, curve) for x, curve in points if curve["validation"] >= low]
+    places = [x for x, _ in shown]
+    scores = [curve["validation"] for _, curve in shown]
+    errors = [curve["validation_se"] or 0.0 for _, curve in shown]
+    color, marker = series_color(number), series_marker(number)
+    axes.plot(places, scores, color=color, linewidth=1.1, alpha=0.45, zorder=2)
+    axes.vlines(
+        places,
+        [max(score - error, low) for score, error in zip(scores, errors)],
+        [score + error for score, error in zip(scores, errors)],
+        color=color,
+        linewidth=1.4,
+        zorder=2.5,
+    )
     edge: dict[str, Any] = {"markeredgewidth": 0.8, "markeredgecolor": PALETTE["paper"]}
-    marker = series_marker(number)
-    axes.plot(sizes, scores, color=color, linewidth=2, marker=marker, markersize=6, **edge)
+    looks = {"color": color, "linestyle": "", "marker": marker, "markersize": 6.5, **edge}
+    axes.plot(places, scores, zorder=3, **looks)
 
 
-def _line_kinds(axes: Axes) -> None:
-    """Say what solid and dashed mean; the band goes with the solid line."""
-    from matplotlib.lines import Line2D
-
-    color = PALETTE["muted"]
-    solid = Line2D([], [], color=color, linewidth=2)
-    dashed = Line2D([], [], color=color, linewidth=1.1, linestyle=DASHED)
-    place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "ncols": 2, "borderaxespad": 0}
-    legend(axes, [solid, dashed], ["validation", "training"], **place)
+def _name_sizes(axes: Axes, sizes: Sequence[int]) -> None:
+    """Write the sizes below their places, so few that they do not touch."""
+    room = pixels(axes)[0] / _TICK
+    every = max(1, math.ceil(len(sizes) / room))
+    places = range(0, len(sizes), every)
+    name_ticks(axes, "x", places, [str(sizes[place]) for place in places])
+    axes.set_xlim(-0.5, max(len(sizes), 1) - 0.5)
 
 
-def _cut_scale(points: Sequence[Point], axes: Axes) -> None:
-    """Leave a few scores far below all others out of the scale, and write them at its foot.
+def _set_scale(
+    curves: Sequence[Curve], lines: Sequence[Curve], axes: Axes
+) -> tuple[float, list[Curve]]:
+    """Set the scale; return its foot, and the scores and baselines that lie below it.
 
-    A method that fails with one feature would else press all other curves together.
+    Those are far below all others: a method that fails with one feature, or no features at all,
+    would press the curves together.
     """
-    scores = sorted(score for _, score, _, _ in points)
-    if len(scores) < 10:
-        return
-    low, high = scores[len(scores) // 10], scores[-1]
-    if scores[0] >= 2 * low - high:
-        return
-    bottom = low - (high - low) / 2
-    axes.set_ylim(bottom=bottom)
-    middle = sum(axes.get_xlim()) / 2
-    for place, (size, score, _, method) in enumerate(p for p in points if p[1] < bottom):
-        right = size > middle
+    if not curves:
+        return 0.0, []
+    scores = sorted(curve["validation"] for curve in curves)
+    usual, high = scores[len(scores) // 10 if len(scores) >= 10 else 0], scores[-1]
+    spread = (high - usual) or max(abs(high), 1.0) / 10
+    lowest = scores[0] if scores[0] >= usual - spread else usual
+    ends = [
+        curve["validation"] + side * (curve["validation_se"] or 0.0)
+        for curve in curves
+        for side in (-1, 1)
+        if curve["validation"] >= lowest
+    ]
+    ends += [line["validation"] for line in lines if line["validation"] >= lowest - spread]
+    low, high = max(min(ends), lowest - spread), max(ends)
+    below = [one for one in [*lines, *curves] if one["validation"] < low]
+    rows = min(len(below), _MOST_BELOW + 1)
+    height = (high - low) or spread
+    foot = height * (0.05 + rows * ROW / (_AXES * pixels(axes)[1]))
+    axes.set_ylim(low - foot, high + 0.05 * height)
+    return low, below
+
+
+def _of_size(n_features: int) -> str:
+    return f" with {n_features}" if n_features else ""
+
+
+def _write_below(below: Sequence[Curve], axes: Axes) -> None:
+    """Write what lies below the scale at its foot, one row each."""
+    written = [
+        f"\N{DOWNWARDS ARROW} {shorten(one['method'], 22)}"
+        f"{_of_size(one['n_features'])}: {one['validation']:.3g}"
+        for one in below[:_MOST_BELOW]
+    ]
+    if len(below) > _MOST_BELOW:
+        written.append(f"\N{DOWNWARDS ARROW} {len(below) - _MOST_BELOW} more")
+    for row, words in enumerate(reversed(written)):
         write(
             axes,
-            size,
             0,
-            f"\N{DOWNWARDS ARROW} {shorten(method, 22)} {score:.3g}",
-            xycoords=axes.get_xaxis_transform(),
-            xytext=(-8 if right else 8, 8 + ROW * place),
+            0,
+            words,
+            xycoords="axes fraction",
+            xytext=(6, 4 + ROW * row),
             textcoords="offset points",
-            ha="right" if right else "left",
             color=PALETTE["muted"],
-            bbox={"boxstyle": "round,pad=0.2", "fc": PALETTE["paper"], "ec": "none"},
         )

@@ -4,15 +4,25 @@ The class to know is `SelectionPath`, a sequence of `SelectionStep`. It and `Com
 numbers and strings; each gives itself as text, CSV, HTML, a dataframe and a dictionary.
 
 path: the selected features in order, and what each added; origin: what it was found on.
-comparison: cross-validated scores of several methods against the number of features.
+comparison: cross-validated scores of several methods against the number of features;
+fold_scores: their standard errors and paired differences; findings: what they say, in words.
 text: tables as text, CSV, HTML and dataframes, and values as JSON can hold them.
 """
 
-from orthoselect.result.comparison import ComparedMethod, Comparison, FoldRun, Setting
+from orthoselect.result.comparison import (
+    ALL_FEATURES,
+    NO_FEATURES,
+    ComparedMethod,
+    Comparison,
+    FoldRun,
+    Setting,
+)
 from orthoselect.result.origin import Origin
 from orthoselect.result.path import SelectionPath, SelectionStep
 
 __all__ = [
+    "ALL_FEATURES",
+    "NO_FEATURES",
     "ComparedMethod",
     "Comparison",
     "FoldRun",

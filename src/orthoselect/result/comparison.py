@@ -3,28 +3,39 @@
 from __future__ import annotations
 
 import html
-import math
+import importlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
 from orthoselect.lazy import lazy
+from orthoselect.result import findings
+from orthoselect.result.findings import figure, score_name, with_error
+from orthoselect.result.fold_scores import (
+    CLEARLY,
+    ROUNDING,
+    FoldScores,
+    PairedDifference,
+    standard_deviation,
+    standard_error,
+)
 from orthoselect.result.text import Backend, as_csv, as_frame, as_html, as_table, plain
 
-_ROUNDING = 1e-9  # the same features in another order give scores this close
+ALL_FEATURES, NO_FEATURES = "all features", "no features"
 
 
 @dataclass(frozen=True)
 class FoldRun:
-    """What one method did on one fold."""
+    """What one method, or a baseline, did on one fold."""
 
     method: str
     repeat: int  # from 1 on
     fold: int  # from 1 on
     features: tuple[str, ...]  # what it selected on the training rows, in order
-    seconds: float  # how long that took
+    seconds: float | None  # how long that took; None of a baseline, which selects nothing
     # For each number of features, the model's score on the training and on the validation rows.
     # There is none for more features than were selected.
     scores: Mapping[int, tuple[float, float]]
@@ -32,7 +43,7 @@ class FoldRun:
 
 @dataclass(frozen=True)
 class ComparedMethod:
-    """One of the methods that were compared."""
+    """One of the methods that were compared, or a baseline."""
 
     name: str
     summary: str  # what it is, in one line
@@ -52,6 +63,7 @@ class Setting:
     repeats: int
     seed: int
     sizes: tuple[int, ...]  # numbers of features
+    scoring_reason: str = ""  # why this score, if nobody asked for one
     created: str = ""  # when, in ISO format
     data: Mapping[str, Any] = field(default_factory=dict)  # facts about the data, plain
     reproduce: Mapping[str, Any] = field(default_factory=dict)  # how to do it again, plain
@@ -60,18 +72,27 @@ class Setting:
 class Comparison:
     """Cross-validated scores of several methods against the number of selected features.
 
+    Two baselines stand beside the methods: all features, and none. Spread is given as standard
+    errors, SE = s sqrt(1/J + 1/(K - 1)) of J scores with standard deviation s in K folds. Scores
+    are set against the best cell (a method with a number of features) fold by fold; what lies at
+    most one standard error of that difference below it is as good as the best. Folds share
+    training rows, so that standard errors are approximate; and the best of many cells is partly
+    the luckiest, so that its score is optimistic.
+
     Parameters
     ----------
     runs : iterable of FoldRun
-        What each method did on each fold.
+        What each method and baseline did on each fold.
     methods : sequence of ComparedMethod
         The methods, in the order in which they are shown; of equally good ones, the first wins.
     setting : Setting
+    baselines : sequence of ComparedMethod, optional
+        What the methods are set against: "all features" and "no features".
 
     Attributes
     ----------
     runs : tuple of FoldRun
-    methods : tuple of ComparedMethod
+    methods, baselines : tuple of ComparedMethod
     setting : Setting
 
     Examples
@@ -81,17 +102,25 @@ class Comparison:
     >>> wine = load_wine(as_frame=True).frame
     >>> comparison = compare(wine, "target", ["socc", "lasso"], sizes=[1, 2, 4])
     >>> print(comparison.sentence)
-    socc with 4 features has the highest mean accuracy on 5 validation folds, 0.961 ± 0.037.
+    The highest mean accuracy on 5 validation folds is 0.961 ± 0.025 by socc with 4 features (the
+    best of 6 scores, so optimistic); no smaller number of features comes within one standard error
+    of it; all 13 features do better, 0.994 ± 0.009.
+    >>> [(row["method"], row["n_features"]) for row in comparison.baseline_scores]
+    [('no features', 0), ('all features', 13)]
     >>> comparison.to_frame().columns.tolist()
     ['method', 'repeat', 'fold', 'n_features', 'train', 'validation', 'seconds']
     """
 
     def __init__(
-        self, runs: Iterable[FoldRun], methods: Sequence[ComparedMethod], setting: Setting
+        self,
+        runs: Iterable[FoldRun],
+        methods: Sequence[ComparedMethod],
+        setting: Setting,
+        baselines: Sequence[ComparedMethod] = (),
     ) -> None:
-        place = {method.name: k for k, method in enumerate(methods)}
+        place = {method.name: k for k, method in enumerate([*methods, *baselines])}
         self.runs = tuple(sorted(runs, key=lambda r: (place[r.method], r.repeat, r.fold)))
-        self.methods = tuple(methods)
+        self.methods, self.baselines = tuple(methods), tuple(baselines)
         self.setting = setting
 
     @property
@@ -101,16 +130,17 @@ class Comparison:
 
     @property
     def complete(self) -> bool:
-        """Whether every method that did not fail was run on every fold."""
+        """Whether everything that did not fail was run on every fold."""
         done = Counter(run.method for run in self.runs)
-        return all(done[m.name] == self.n_runs for m in self.methods if m.failed is None)
+        everything = (*self.methods, *self.baselines)
+        return all(done[m.name] == self.n_runs for m in everything if m.failed is None)
 
     @lazy
     def records(self) -> list[dict[str, Any]]:
-        """One record for each method, fold and number of features.
+        """One record for each method or baseline, fold and number of features.
 
         `seconds` is the time of the fold's one selection, of as many features as were asked for;
-        `features` are the names of the first `n_features` of them.
+        `features` are the names of the first `n_features` of them. Baselines select nothing.
         """
         return [
             {
@@ -129,36 +159,133 @@ class Comparison:
 
     @lazy
     def curves(self) -> list[dict[str, Any]]:
-        """Mean and standard deviation over folds, for each method and number of features.
+        """Mean, standard deviation and standard error, for each method and number of features.
 
-        `folds` says how many folds they rest on: fewer than there are where a method found
-        nothing more to select on some. The deviation is None for one fold.
+        `folds` says how many scores they rest on: fewer than there are where a method found
+        nothing more to select on some folds. `difference` is how far it lies below the best cell,
+        fold by fold, and `difference_se` the standard error of that; `as_good` says whether the
+        difference is at most one standard error. Deviation and errors are None for one fold.
         """
-        scores: dict[tuple[str, int], list[dict[str, Any]]] = {}
-        for record in self.records:
-            scores.setdefault((record["method"], record["n_features"]), []).append(record)
         return [
-            _curve_point(m.name, size, scores[m.name, size])
+            self._point(m.name, size)
             for m in self.methods
             for size in self.setting.sizes
-            if (m.name, size) in scores
+            if (m.name, size) in self._folds
         ]
+
+    @lazy
+    def baseline_scores(self) -> list[dict[str, Any]]:
+        """The same for the baselines that worked, the one with fewer features first."""
+        names = {baseline.name for baseline in self.baselines}
+        found = sorted((size, name) for name, size in self._folds if name in names)
+        return [self._point(name, size) for size, name in found]
+
+    @lazy
+    def _folds(self) -> dict[tuple[str, int], dict[str, FoldScores]]:
+        """The scores of each method and size, by repeat and fold: in training and validation."""
+        found: dict[tuple[str, int], dict[str, Any]] = {}
+        for run in self.runs:
+            for size, (train, validation) in run.scores.items():
+                cell = found.setdefault((run.method, size), {"train": {}, "validation": {}})
+                cell["train"][run.repeat, run.fold] = train
+                cell["validation"][run.repeat, run.fold] = validation
+        return found
+
+    @lazy
+    def _top(self) -> tuple[str, int] | None:
+        """Method and size of the best cell: the highest mean of those with scores on most folds."""
+        cells = [
+            (m.name, size)
+            for size in self.setting.sizes
+            for m in self.methods
+            if (m.name, size) in self._folds
+        ]
+        if not cells:
+            return None
+        most = max(len(self._folds[cell]["validation"]) for cell in cells)
+        full = [cell for cell in cells if len(self._folds[cell]["validation"]) == most]
+        means = {cell: fmean(self._folds[cell]["validation"].values()) for cell in full}
+        highest = max(means.values())
+        return next(cell for cell in full if means[cell] >= highest - ROUNDING)
+
+    def _point(self, method: str, size: int) -> dict[str, Any]:
+        cell = self._folds[method, size]
+        train, validation = list(cell["train"].values()), list(cell["validation"].values())
+        below = None if self._top is None else self._difference(self._top, (method, size))
+        is_full = self._top is not None and len(validation) >= len(
+            self._folds[self._top]["validation"]
+        )
+        return {
+            "method": method,
+            "n_features": size,
+            "train": fmean(train),
+            "train_std": standard_deviation(train),
+            "validation": fmean(validation),
+            "validation_std": standard_deviation(validation),
+            "validation_se": standard_error(validation, self.setting.folds),
+            "folds": len(validation),
+            "difference": None if below is None else below.mean,
+            "difference_se": None if below is None else below.error,
+            "as_good": is_full and below is not None and below.is_small,
+        }
+
+    def _difference(
+        self, first: tuple[str, int], second: tuple[str, int]
+    ) -> PairedDifference | None:
+        """Return by how much one cell is above another, fold by fold."""
+        scores = self._folds[first]["validation"], self._folds[second]["validation"]
+        return PairedDifference.of(scores[0], scores[1], self.setting.folds)
 
     @lazy
     def best(self) -> list[dict[str, Any]]:
         """The best method for each number of features, by its mean score on validation folds.
 
         Only methods compete that have scores on the same number of folds, the most that any has.
-        `within` are the others whose mean is within one standard error of the best, the nearest
-        first.
+        `within` are the others whose difference from it, fold by fold, is at most one standard
+        error, the nearest first. The rest is as in `curves`: differences are those from the best
+        cell of all sizes.
         """
         found = []
         for size in self.setting.sizes:
             points = [point for point in self.curves if point["n_features"] == size]
             most = max((point["folds"] for point in points), default=0)
             if most:
-                found.append(_best([point for point in points if point["folds"] == most]))
+                found.append(self._best([point for point in points if point["folds"] == most]))
         return found
+
+    def _best(self, points: list[dict[str, Any]]) -> dict[str, Any]:
+        highest = max(point["validation"] for point in points)
+        top = next(point for point in points if point["validation"] >= highest - ROUNDING)
+        size, near = top["n_features"], []
+        for point in points:
+            below = self._difference((top["method"], size), (point["method"], size))
+            if point is not top and below is not None and below.is_small:
+                near.append(point)
+        near.sort(key=lambda point: -point["validation"])
+        return {
+            **{name: top[name] for name in _OF_BEST},
+            "within": [point["method"] for point in near],
+        }
+
+    @lazy
+    def recommended(self) -> dict[str, Any] | None:
+        """The fewest features that are as good as the best cell; None if there is no score.
+
+        It is the first of `best` with `as_good`. It is the baseline without features if the best
+        cell is at most two standard errors above that: then no method has shown that it finds
+        anything.
+        """
+        for row in self.baseline_scores:
+            if not row["n_features"] and row["difference"] is not None:
+                clear = CLEARLY * (row["difference_se"] or 0.0) + ROUNDING
+                if row["difference"] <= clear:
+                    return row
+        return next((row for row in self.best if row["as_good"]), None)
+
+    @property
+    def highest(self) -> dict[str, Any] | None:
+        """The best cell of all, one of `curves`; None if there is no score."""
+        return None if self._top is None else self._point(*self._top)
 
     @property
     def selected(self) -> list[dict[str, Any]]:
@@ -175,34 +302,21 @@ class Comparison:
     def seconds(self, method: str) -> float | None:
         """Return the mean time of a method's selections, None if there is none."""
         times = [run.seconds for run in self.runs if run.method == method]
-        return fmean(times) if times else None
+        return fmean(time for time in times if time is not None) if times else None
 
     @property
     def sentence(self) -> str:
-        """The result in words.
+        """The result in words: the fewest features that are as good as the best, and the best."""
+        return findings.sentence(self)
 
-        The best score, and the fewest features that come within one standard error of it.
+    @property
+    def findings(self) -> list[str]:
+        """What a reader of the scores should know, a sentence or two each.
+
+        How the baselines do, why the best score is optimistic, what it is scored by, and what the
+        standard errors are.
         """
-        if not self.best:
-            return "No method selected a feature, so there is nothing to compare."
-        most = max(row["folds"] for row in self.best)
-        rows = [row for row in self.best if row["folds"] == most]
-        top = _highest(rows)
-        score = _SCORES[self.setting.scoring]
-        spread = "" if top["validation_std"] is None else f" ± {top['validation_std']:.3f}"
-        words = (
-            f"{top['method']} with {_count(top['n_features'], 'feature')} has the highest mean "
-            f"{score} on {_count(most, 'validation fold')}, {top['validation']:.3f}{spread}"
-        )
-        error = _standard_error(top) + _ROUNDING
-        enough = next(row for row in rows if row["validation"] >= top["validation"] - error)
-        if enough["n_features"] < top["n_features"]:
-            come = "comes" if enough["n_features"] == 1 else "come"
-            words += (
-                f"; {_count(enough['n_features'], 'feature')} by {enough['method']} {come} within "
-                f"one standard error of it, {enough['validation']:.3f}"
-            )
-        return words + ("." if self.complete else ", as far as it was run.")
+        return findings.all_findings(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain numbers, strings and lists, ready for JSON."""
@@ -213,14 +327,27 @@ class Comparison:
             "sizes": list(s.sizes),
             "complete": self.complete,
             "methods": [{**vars(m), "seconds": self.seconds(m.name)} for m in self.methods],
+            "baselines": plain(self._baselines()),
             "curves": plain(self.curves),
             "best": plain(self.best),
+            "highest": plain(self.highest),
+            "recommended": plain(self.recommended),
             "selected": self.selected,
             "records": plain(self.records),
             "sentence": self.sentence,
+            "findings": self.findings,
             "data": dict(s.data),
             "reproduce": dict(s.reproduce),
         }
+
+    def _baselines(self) -> list[dict[str, Any]]:
+        """Return each baseline with what it is and its scores, None for one that failed."""
+        points = {point["method"]: point for point in self.baseline_scores}
+        nothing = dict.fromkeys(_POINT)
+        return [
+            {**vars(b), **nothing, **points.get(b.name, {}), "method": b.name}
+            for b in self.baselines
+        ]
 
     def _rows(self) -> list[list[Any]]:
         """Return the rows of the tidy table."""
@@ -237,12 +364,15 @@ class Comparison:
         Returns
         -------
         frame : dataframe
-            Columns method, repeat, fold, n_features, train, validation, seconds.
+            Columns method, repeat, fold, n_features, train, validation, seconds. The baselines are
+            in it as methods "all features" and "no features".
         """
         return as_frame(_TIDY, self._rows(), backend)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curves: score against the number of features, a line for each method.
+
+        Whiskers are one standard error; the baselines are lines across.
 
         Parameters
         ----------
@@ -256,13 +386,68 @@ class Comparison:
         from orthoselect import plots
 
         ax = plots.new_axes(640, 420) if ax is None else ax
-        return plots.draw_comparison(self.to_dict()["curves"], ax, scoring=self.setting.scoring)
+        made = self.to_dict()
+        return plots.draw_comparison(
+            made["curves"],
+            ax,
+            scoring=score_name(self.setting.scoring),
+            methods=[method.name for method in self.methods],
+            baselines=made["baselines"],
+        )
+
+    def report(self, file: str | Path, *, title: str | None = None) -> Path:
+        """Write the page of the comparison, the one that `orthoselect compare --report` writes.
+
+        Parameters
+        ----------
+        file : str or Path
+            Where to write. A name that ends in .html makes a page (which needs matplotlib, the
+            extra `report`), one in .json the same as plain data. A file that is there is replaced,
+            once the new one is complete.
+        title : str, optional
+            What to call the data.
+
+        Returns
+        -------
+        file : Path
+            Where it was written.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from sklearn.datasets import load_wine
+        >>> from orthoselect import compare
+        >>> comparison = compare(load_wine(as_frame=True).frame, "target", ["socc"], sizes=[1, 2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     comparison.report(f"{folder}/methods.html", title="Wine").name
+        'methods.html'
+        """
+        # By name: pages are made of results, so imports point from there to here.
+        show = importlib.import_module("orthoselect.show")
+        return show.report(self, None, None, file, title=title)
 
     def _heading(self) -> str:
         s = self.setting
         repeated = f", {s.repeats} times" if s.repeats > 1 else ""
         folds = f"mean of {s.folds} folds{repeated}" if self.complete else "as far as it was run"
-        return f"{s.scoring} of {s.estimator} on validation rows, {folds}"
+        return f"{score_name(s.scoring)} of {s.estimator} on validation rows, {folds}"
+
+    def _best_cells(self) -> tuple[list[str], list[list[str]]]:
+        """Return the table of the best methods, with the baselines where their sizes belong."""
+        rows = sorted([*self.baseline_scores, *self.best], key=lambda row: row["n_features"])
+        header = ["features", "best", "score ± SE", "below the best", "as good", "others as good"]
+        cells = [
+            [
+                str(row["n_features"]),
+                row["method"],
+                with_error(row["validation"], row["validation_se"], 4),
+                _below(row),
+                "yes" if row["as_good"] else "",
+                ", ".join(row.get("within", ())),
+            ]
+            for row in rows
+        ]
+        return header, cells
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the table that people see: a column for each method.
@@ -281,27 +466,18 @@ class Comparison:
         return ["features", *shown], rows
 
     def _notes(self) -> list[str]:
-        failed = [f"{m.name}: {m.failed}" for m in self.methods if m.failed is not None]
-        return [self.sentence, *failed]
+        everything = (*self.methods, *self.baselines)
+        failed = [f"{m.name}: {m.failed}" for m in everything if m.failed is not None]
+        return [self.sentence, *self.findings, *failed]
 
     def to_text(self) -> str:
         """Return the tables that people see: the best method by size, and all methods."""
-        best = [
-            [
-                str(row["n_features"]),
-                row["method"],
-                _with_spread(row["validation"], row["validation_std"]),
-                ", ".join(row["within"]),
-            ]
-            for row in self.best
-        ]
-        header = ["features", "best", "score", "as good, within one standard error"]
         tables = [
-            as_table(header, best, left={1, 3}, indent="  "),
+            as_table(*self._best_cells(), left={1, 4, 5}, indent="  "),
             as_table(*self._cells(), indent="  "),
         ]
         notes = [f"  {' '.join(note.split())}" for note in self._notes()]
-        return "\n".join([self._heading(), *(tables if best else []), *notes])
+        return "\n".join([self._heading(), *(tables if self.best else []), *notes])
 
     def to_csv(self, *, escape_formulas: bool | None = None) -> str:
         """Return the scores as comma-separated values: method, repeat, fold, features, scores.
@@ -317,9 +493,13 @@ class Comparison:
         return f"Comparison: {self.to_text()}"
 
     def _repr_html_(self) -> str:
+        tables = []
+        header, rows = self._best_cells()
+        escaped = [[html.escape(cell) for cell in row] for row in rows]
+        tables.append(as_html(self._heading(), header, escaped))
         header, rows = self._cells()
-        table = as_html(self._heading(), header, [[_html_cell(c) for c in row] for row in rows])
-        return table + "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
+        tables.append(as_html("all methods", header, [[_html_cell(c) for c in r] for r in rows]))
+        return "".join(tables) + "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
 
 
 # The columns of the tidy table, and what they hold.
@@ -333,54 +513,14 @@ _TIDY = {
     "seconds": "Float64",
 }
 # What is reported of a setting beside its sizes.
-_KEYS = ("title", "created", "target", "task", "estimator", "scoring", "folds", "repeats", "seed")
-# What people call scores.
-_SCORES = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "auc": "AUC",
-    "r2": "R squared",
-}
-
-
-def _curve_point(method: str, size: int, records: list[dict[str, Any]]) -> dict[str, Any]:
-    train = [record["train"] for record in records]
-    validation = [record["validation"] for record in records]
-    return {
-        "method": method,
-        "n_features": size,
-        "train": fmean(train),
-        "train_std": _spread(train),
-        "validation": fmean(validation),
-        "validation_std": _spread(validation),
-        "folds": len(records),
-    }
-
-
-def _spread(values: list[float]) -> float | None:
-    """Return the standard deviation of a sample."""
-    mean, n = fmean(values), len(values)
-    return math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1)) if n > 1 else None
-
-
-def _best(points: list[dict[str, Any]]) -> dict[str, Any]:
-    top = _highest(points)
-    least = top["validation"] - _standard_error(top) - _ROUNDING
-    near = [p for p in points if p is not top and p["validation"] >= least]
-    near.sort(key=lambda point: -point["validation"])
-    kept = ("n_features", "method", "validation", "validation_std")
-    within = [point["method"] for point in near]
-    return {**{name: top[name] for name in kept}, "within": within, "folds": top["folds"]}
-
-
-def _highest(points: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the first of those with the highest mean, but for rounding."""
-    highest = max(point["validation"] for point in points)
-    return next(point for point in points if point["validation"] >= highest - _ROUNDING)
-
-
-def _standard_error(point: Mapping[str, Any]) -> float:
-    return (point["validation_std"] or 0.0) / math.sqrt(point["folds"])
+_KEYS = (
+    *("title", "created", "target", "task", "estimator", "scoring", "scoring_reason"),
+    *("folds", "repeats", "seed"),
+)
+# What is reported of a cell, and which of it for the best of a size.
+_SCORES = ("train", "train_std", "validation", "validation_std", "validation_se", "folds")
+_POINT = ("method", "n_features", *_SCORES, "difference", "difference_se", "as_good")
+_OF_BEST = tuple(name for name in _POINT if not name.startswith("train"))
 
 
 def _frequencies(runs: Sequence[FoldRun]) -> list[dict[str, Any]]:
@@ -392,19 +532,18 @@ def _frequencies(runs: Sequence[FoldRun]) -> list[dict[str, Any]]:
     return [{"name": name, "folds": counts[name]} for name in ordered]
 
 
-def _count(count: int, thing: str) -> str:
-    return f"1 {thing}" if count == 1 else f"{count} {thing}s"
-
-
 def _cell(point: Mapping[str, Any] | None, best: bool, folds: int) -> str:
     if point is None:
         return "- "
     few = f" ({point['folds']})" if point["folds"] < folds else ""
-    return f"{point['validation']:.4f}{few}{'*' if best else ' '}"
+    return f"{figure(point['validation'], 4)}{few}{'*' if best else ' '}"
 
 
-def _with_spread(mean: float, spread: float | None) -> str:
-    return f"{mean:.4f}" if spread is None else f"{mean:.4f} ± {spread:.4f}"
+def _below(row: Mapping[str, Any]) -> str:
+    """Return how far a row lies below the best cell."""
+    if row["difference"] is None:
+        return "-"
+    return with_error(row["difference"], row["difference_se"], 4)
 
 
 def _html_cell(cell: str) -> str:

@@ -18,6 +18,7 @@ from orthoselect.plots import (
 )
 from orthoselect.plots.distribution import MOST_ROWS, n_rows, slants
 from orthoselect.plots.style import N_COLORS, clean, series_marker, shorten
+from orthoselect.result.findings import score_name
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -137,10 +138,15 @@ def correlation_chart(correlations: Mapping[str, Any]) -> Markup:
 def comparison_chart(comparison: Mapping[str, Any]) -> Markup:
     """Return the curves of all methods."""
     methods = [method["name"] for method in comparison["methods"]]
-    looks = {"scoring": comparison["scoring"], "methods": methods}
+    score = score_name(comparison["scoring"])
+    looks = {
+        "scoring": score,
+        "methods": methods,
+        "baselines": comparison["baselines"],
+    }
     draw = partial(draw_comparison, comparison["curves"], **looks)
     label = (
-        f"{clean(comparison['scoring'])} of {len(methods)} methods against the number of features; "
+        f"{clean(score)} of {len(methods)} methods against the number of features; "
         "the numbers are in the table of scores."
     )
     small = partial(draw, with_names=False)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from orthoselect.errors import InputError
 from orthoselect.plots.distribution import MOST_POINTS, MOST_POINTS_OF_ONE, MOST_ROWS
 from orthoselect.plots.style import NAMELESS, replace_unfit, require_matplotlib, shorten
+from orthoselect.result.findings import score_name
 from orthoselect.show import charts
 from orthoselect.show.cautions import in_words
 
@@ -187,7 +188,12 @@ def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template of a comparison needs besides the result."""
     failed = {method["name"] for method in comparison["methods"] if method["failed"]}
     drawn = [c for c in comparison["curves"] if c["validation"] is not None]
+    scored = [
+        {**one, "within": []} for one in comparison["baselines"] if one["validation"] is not None
+    ]
     return {
+        "score": score_name(comparison["scoring"]),
+        "best_rows": sorted([*scored, *comparison["best"]], key=lambda row: row["n_features"]),
         "curves_chart": charts.comparison_chart(comparison) if drawn else None,
         "scores": {(c["method"], c["n_features"]): c for c in comparison["curves"]},
         "winners": {one["n_features"]: one for one in comparison["best"]},
