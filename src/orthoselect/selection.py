@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from orthoselect.criteria import Criterion, State
-from orthoselect.encode import Features, Table
+from orthoselect.encode import Design, Features, Table
 from orthoselect.encode.response import check_choice
 from orthoselect.errors import (
     InputError,
@@ -146,7 +146,9 @@ def select(
         included = design.features.places(problem.include)
         size = count_to_select(n_features_to_select, len(design.features), len(included))
         state = start(criterion, design, problem, size)
-        to_chance = n_features_to_select is None
+        # Where all features are of one width chance gives to all of them alike.
+        judged = isinstance(design, Design) and not design.has_one_width
+        to_chance = judged and n_features_to_select is None
         steps, stopped = _walk(
             searcher, state, size, included, design.features, progress, to_chance
         )
@@ -168,7 +170,9 @@ def select(
         raise SelectionInterrupted(path)
     if stopped is not None and stopped != _BY_CHANCE:
         warn(SearchStoppedWarning(len(steps), size, stopped))
-    elif first := next((s for s in path[len(included) :] if s.is_no_more_than_chance), None):
+    elif judged and (
+        first := next((s for s in path[len(included) :] if s.is_no_more_than_chance), None)
+    ):
         warn(NoMoreThanChanceWarning(path.names.index(first.name) + 1, first.name))
     return path
 
