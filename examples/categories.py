@@ -40,10 +40,10 @@ print(select(people, "wage", 3))
 print(select(people, "wage", 3, categorical_features=["district"]))
 
 # %%
-# A feature of many levels has many columns to fit with and gains something by chance alone. Features
-# are ranked by what they gain beyond that; `chance` is what noise of as many columns would gain on
-# average. A column of noise, taken first here, gains about as much as chance; the others gain many
-# times as much.
+# A feature of many levels has many columns to fit with and gains something by chance alone.
+# Features are ranked by what they gain beyond that; `chance` is what noise of as many columns would
+# gain on average. A column of noise, taken first here, gains about as much as chance; the others
+# gain many times as much.
 
 people["noise"] = rng.permutation(district)
 path = select(people, "wage", 4, categorical_features=["district", "noise"], include=["noise"])

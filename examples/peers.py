@@ -1,13 +1,15 @@
-"""Try on every selector what the table in README.md says of it, and print that table.
+"""Try on every selector what the two tables in README.md say of it, and print these tables.
 
 Each cell is the outcome of a call made here, not a statement from somebody's manual; a "no" to
 groups, include or exclude means that the selector has no argument for it. Selectors that are not
-installed are left out: ``pip install fastcan mrmr_selection`` brings them in.
+installed are not tried, and the last line says so; ``pip install fastcan mrmr_selection boruta
+shap`` brings them in.
 
 Run with ``python examples/peers.py``.
 """
 
 import importlib.metadata
+import time
 import tracemalloc
 import warnings
 from functools import partial
@@ -15,14 +17,16 @@ from functools import partial
 import numpy as np
 import scipy.sparse as sp
 import sklearn
-from sklearn.datasets import load_wine
-from sklearn.feature_selection import SelectKBest, SequentialFeatureSelector, f_classif
+from sklearn.datasets import load_diabetes, load_wine
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_selection import RFE, SelectKBest, SequentialFeatureSelector, f_classif
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from orthoselect import OrthogonalSelector, __version__
 
 X, y = load_wine(return_X_y=True)
+WITH_GAPS = np.where(np.random.default_rng(2).random(X.shape) < 0.02, np.nan, X)
 RENUMBERED = np.array([1, 2, 0])[y]
 NAMED = np.array(["red", "white", "pink"])[y]
 SOIL = np.array(["clay", "lime", "sand"])[(y + (X[:, 1] > 3)) % 3]
@@ -42,13 +46,32 @@ class Peer:
     def text_column(self):
         return self.select(with_text(), y)
 
+    def gaps(self):
+        return self.select(WITH_GAPS, y)
+
+    def many_levels(self, **options):
+        """Whether a thousand levels of noise come before a feature that matters, and how soon."""
+        table, classes = with_many_levels()
+        begun = time.perf_counter()
+        first, *_ = self.select(table, classes, 1, **options)
+        seconds = time.perf_counter() - begun
+        place = "last" if first in (0, "size") else "first"
+        return f"{place}, {'under' if seconds < 1 else 'over'} 1 s"
+
+    def whole_numbers(self):
+        """Divided by 7 they are surely a quantity: is that the same?"""
+        table, target = load_diabetes(return_X_y=True)
+        found = [self.select(table, numbers, 5) for numbers in (target, target / 7)]
+        return "a quantity" if found[0] == found[1] else "classes"
+
     def memory(self):
         """Memory that NumPy takes beside a float32 table, in tables."""
         tracemalloc.start()
         self.select(TABLE_32, LABELS_32, 2)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        return f"{peak / TABLE_32.nbytes:.1f} tables"
+        tables = peak / TABLE_32.nbytes
+        return f"{tables:.1f} tables" if tables >= 0.1 else "under 0.1 tables"
 
 
 class Orthogonal(Peer):
@@ -93,6 +116,12 @@ class Mrmr(Peer):
             self.select(with_text(), y, cat_features=["soil"])
             return "if named"
 
+    def many_levels(self):
+        return super().many_levels(cat_features=["street"])
+
+    def whole_numbers(self):
+        return "as you choose"  # there is a function for each
+
 
 class Sequential(Peer):
     """Greedy search by cross-validating an estimator, scikit-learn."""
@@ -112,6 +141,13 @@ class Sequential(Peer):
             super().select(X, y, k, weights, estimator=tree)
         return "by routing"
 
+    def gaps(self):
+        self.select(WITH_GAPS, y, estimator=DecisionTreeClassifier(random_state=0))
+        return "up to the estimator"
+
+    def whole_numbers(self):
+        return "as you choose"  # there are estimators for each
+
     def memory(self):
         return "up to the estimator"
 
@@ -124,12 +160,26 @@ class KBest(Peer):
     def make(self, k):
         return SelectKBest(f_classif, k=k)
 
+    def whole_numbers(self):
+        return "as you choose"  # there are tests for each
+
 
 def with_text():
     """Return the table with a column of text; it takes pandas."""
     import pandas as pd
 
     return pd.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])]).assign(soil=SOIL)
+
+
+def with_many_levels(N=5000):
+    """Return a number that matters a little, and text of 1,000 levels that does not; classes."""
+    import pandas as pd
+
+    rng = np.random.default_rng(3)
+    size = rng.normal(size=N)
+    street = np.char.add("street ", rng.integers(0, 1000, N).astype(str))
+    classes = size + 2 * rng.normal(size=N) > 0
+    return pd.DataFrame({"size": size, "street": street}), classes.astype(int)
 
 
 def takes(peer, option):
@@ -153,6 +203,9 @@ TRIALS = {
     "classes renumbered, same features": partial(same, labels=RENUMBERED),
     "several responses at once": lambda peer: peer.select(X, np.eye(3, dtype=int)[y]),
     "text column in the table": lambda peer: peer.text_column(),
+    "1,000 levels of noise come": lambda peer: peer.many_levels(),
+    "missing values": lambda peer: peer.gaps(),
+    "whole numbers, 25 to 346, are read as": lambda peer: peer.whole_numbers(),
     "groups of columns": partial(takes, option="groups"),
     "row weights": lambda peer: peer.select(X, y, weights=1.0 + (y == 0)),
     "columns to include": partial(takes, option="include"),
@@ -174,6 +227,75 @@ def outcome(trial, peer):
     return answer if isinstance(answer, str) else "yes"
 
 
+class CountingForest(RandomForestClassifier):
+    """A random forest that counts how often one is fitted."""
+
+    fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        CountingForest.fits += 1
+        return super().fit(X, y, sample_weight)
+
+
+def forest():
+    return CountingForest(50, max_depth=6, random_state=0)
+
+
+# What each feature of `with_bend` is to the classes.
+KINDS = ["linear"] * 3 + ["bent"] + ["near copy"] * 2 + ["noise"] * 10
+DRAWS = 3
+
+
+def with_bend(seed, N=600):
+    """Return a table with features of each kind, and classes."""
+    X = np.random.default_rng(seed).normal(size=(N, len(KINDS)))
+    X[:, 4:6] = X[:, :2] + 0.3 * X[:, 4:6]
+    score = X[:, :3].sum(axis=1) + 2.5 * np.abs(X[:, 3])
+    return X, (score > np.median(score)).astype(int)
+
+
+def by_orthoselect(X, y, k):
+    return OrthogonalSelector(k).fit(X, y).get_support()
+
+
+def by_rfe(X, y, k):
+    return RFE(forest(), n_features_to_select=k).fit(X, y).support_
+
+
+def by_boruta(X, y, k):  # which decides on the number by itself
+    from boruta import BorutaPy
+
+    return BorutaPy(forest(), n_estimators=50, max_iter=40, random_state=0).fit(X, y).support_
+
+
+def by_shap(X, y, k):
+    import shap
+
+    values = shap.TreeExplainer(forest().fit(X, y)).shap_values(X)  # (N, n, classes)
+    order = np.argsort(-np.abs(values).mean(axis=(0, 2)))
+    return np.isin(np.arange(X.shape[1]), order[:k])
+
+
+MODELS = {
+    "orthoselect": ("orthoselect", by_orthoselect),
+    "RFE": ("scikit-learn", by_rfe),
+    "Boruta": ("boruta", by_boruta),
+    "SHAP": ("shap", by_shap),
+}
+
+
+def by_model(select):
+    """Return how many features of each kind a selector takes, on average, and how many models."""
+    CountingForest.fits = 0
+    taken = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for seed in range(DRAWS):
+            taken += np.array(KINDS)[select(*with_bend(seed), 4)].tolist()
+    counts = [f"{taken.count(k) / DRAWS:.1f} of {KINDS.count(k)}" for k in dict.fromkeys(KINDS)]
+    return [*counts, f"{CountingForest.fits / DRAWS:.0f}"]
+
+
 def version(package):
     if package == "orthoselect":
         return __version__
@@ -183,17 +305,30 @@ def version(package):
         return None
 
 
+def show(rows):
+    """Print a table in Markdown."""
+    widths = [max(map(len, column)) for column in zip(*rows)]
+    for row in (rows[0], ["-" * width for width in widths], *rows[1:]):
+        print("| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths)) + " |")
+    print()
+
+
 def main():
     kinds = (Orthogonal, Fastcan, Mrmr, Sequential, KBest)
-    peers = [kind() for kind in kinds if version(kind.package)]
-    packages = dict.fromkeys(peer.package for peer in peers)
-    print(", ".join(f"{package} {version(package)}" for package in packages), end="\n\n")
-    rows = [["", *(peer.name for peer in peers)]]
-    rows += [[what, *(outcome(trial, peer) for peer in peers)] for what, trial in TRIALS.items()]
-    widths = [max(map(len, column)) for column in zip(*rows)]
-    rows.insert(1, ["-" * width for width in widths])
-    for row in rows:
-        print("| " + " | ".join(cell.ljust(w) for cell, w in zip(row, widths)) + " |")
+    packages = dict.fromkeys([kind.package for kind in kinds] + [m[0] for m in MODELS.values()])
+    installed = {package: version(package) for package in packages if version(package)}
+    print(", ".join(f"{package} {number}" for package, number in installed.items()), end="\n\n")
+
+    peers = [kind() for kind in kinds if kind.package in installed]
+    cells = [[what, *(outcome(trial, peer) for peer in peers)] for what, trial in TRIALS.items()]
+    show([["", *(peer.name for peer in peers)], *cells])
+
+    models = {name: trial for name, (package, trial) in MODELS.items() if package in installed}
+    taken = [[name, *by_model(trial)] for name, trial in models.items()]
+    show([["", *dict.fromkeys(KINDS), "models fitted"], *taken])
+
+    if missing := [package for package in packages if package not in installed]:
+        print(f"Not installed, so not tried: {', '.join(missing)}")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,8 @@
 """Every example runs without a warning and says or draws something."""
 
 import os
+import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -50,3 +52,17 @@ def test_example_draws(script, tmp_path):
     assert said
     assert figures == "figures: 1"
     assert file.exists() == (script.name == "plot_path.py")  # it alone writes, and where it is told
+
+
+def test_readme_says_of_us_what_the_peers_table_does():
+    pytest.importorskip("pandas")
+    readme = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+    said = dict(re.findall(r"^\| (\S[^|]*?) +\| (\S[^|]*?) +\|", readme, re.MULTILINE))
+    peers = runpy.run_path(str(EXAMPLES[0].parent / "peers.py"))
+    for what, trial in peers["TRIALS"].items():
+        found = peers["outcome"](trial, peers["Orthogonal"]())
+        if "memory" in what:  # which hangs on the machine, as do seconds
+            assert what in said
+        else:
+            assert said[what].partition(",")[0] == found.partition(",")[0], what
+    assert set(peers["MODELS"]) <= set(said)
