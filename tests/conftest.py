@@ -141,15 +141,21 @@ def numbers(request):
 WAYS = ["as planned", "whole gram", "gram columns", "gram columns in double", "rows"]
 
 
-@pytest.fixture(params=[*WAYS, "whole gram, in blocks", "gram columns, in blocks"])
+IN_BLOCKS = [f"{way}, in blocks" for way in ("whole gram", "gram columns", "large features")]
+
+
+@pytest.fixture(params=[*WAYS, "large features", *IN_BLOCKS])
 def strategy(request, monkeypatch):
     """Every way to find the rows of the factor, forced, in memory and in blocks of rows."""
-    from orthoselect.criteria import plan
+    from orthoselect.criteria import large, plan
 
     way, *blocks = request.param.split(", ")
     if blocks:
         _feed_in_blocks(monkeypatch)
-    if way != "as planned":
+    if way == "large features":
+        monkeypatch.setattr(large, "LARGE", 2)
+        monkeypatch.setattr(plan, "block_height", lambda *_: 3)
+    elif way != "as planned":
         monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: way == "whole gram")
         monkeypatch.setattr(plan, "rows_pay", lambda *_: way == "rows")
         monkeypatch.setattr(plan, "double_pays", lambda *_: way == "gram columns in double")

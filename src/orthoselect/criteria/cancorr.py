@@ -37,6 +37,7 @@ from orthoselect.criteria import plan
 from orthoselect.criteria.base import Criterion, State
 from orthoselect.criteria.candidates import HEALTHY, Candidates, without_constants, without_empty
 from orthoselect.criteria.gains import Gains
+from orthoselect.criteria.large import check_room, has_large
 from orthoselect.encode import Design, Response, Table, build_level_design
 from orthoselect.encode.rules import check_bins
 from orthoselect.errors import InputError
@@ -77,6 +78,7 @@ class SquaredCanonicalCorrelations(Criterion):
         self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
     ) -> CanonicalState:
         """Return the state in which nothing is selected."""
+        check_room(design, size)
         kept = without_empty(design)
         matrix = kept.matrix
         whole = plan.whole_gram_pays(matrix, size)
@@ -153,7 +155,7 @@ class CanonicalState(State):
         self._refinable = X.arithmetic != EPS and not candidates.wide
         self._VtX = VtX.copy() if self._refinable else VtX  # `Gains` overwrites what it is given
         self._geometry = X.geometry(V)
-        self._by_rows = plan.rows_pay(X.matrix, size)
+        self._by_rows = plan.rows_pay(X.matrix, size) and not has_large(candidates)
         rows_kept = 0 if self._by_rows else max(size, 1)
         self._gains = Gains(candidates, X, VtX, self._geometry, rows_kept, self._refinable)
         self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
@@ -203,7 +205,7 @@ class CanonicalState(State):
         """
         if self._n_rows is None or not self._candidates.wide:
             return 0.0
-        left = max(self._n_rows - 1 - len(self._gains.selected), 1)
+        left = max(self._n_rows - 1 - self._gains.rank_taken(), 1)
         return max(self._m - self.value, 0.0) / left
 
     def gains(self) -> Floats:
@@ -245,7 +247,10 @@ class CanonicalState(State):
         if f is None:
             return
         J = self._gains.columns_of(f)
-        if not self._by_rows and self._gains.left_of(f) >= self._healthy:
+        if self._gains.is_large(f):
+            height = plan.block_height(self._X.matrix)
+            self._gains.take_large(f, self._many_gram_columns, height)
+        elif not self._by_rows and self._gains.left_of(f) >= self._healthy:
             for j, g, error in self._gram_columns(J):
                 self._gains.take_by_gram(j, g, error)
         else:
@@ -289,6 +294,12 @@ class CanonicalState(State):
             self._fetched.update(zip(more, columns))
             self._errors.update(zip(more, errors.tolist()))
         return [(j, self._fetched[j], self._errors[j]) for j in J.tolist()]
+
+    def _many_gram_columns(self, J: Indices) -> tuple[Floats, Floats]:
+        """Return the Gram columns of J, (len(J), n), which are not kept, and their errors."""
+        if self._X.whole is not None:
+            return self._X.whole[J], np.full(len(J), PRODUCT_ROUNDINGS * EPS)
+        return self._X.gram_with_errors(J)
 
     def _likely(self, wanted: list[int]) -> list[int]:
         """Return columns that have not been fetched and are likely to be taken soon."""

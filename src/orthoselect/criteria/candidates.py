@@ -35,14 +35,16 @@ class Candidates:
 
     `ids` (features,) are their indices in the design, by which the search knows them. `single`
     (features,) is the column of a feature that owns just one, else -1; `wide` has the columns of
-    those that own several (or none), by their place in `ids`. `twins` were left out, since their
-    column is a multiple of that of the feature in `stand_ins`, which comes before them.
+    those that own several (or none), by their place in `ids`; `coded` are the ids of those whose
+    columns are indicators of one categorical column. `twins` were left out, since their column is a
+    multiple of that of the feature in `stand_ins`, which comes before them.
     """
 
     ids: Indices
     single: Indices
     wide: Mapping[int, Indices]
     total: int  # features, those without columns too
+    coded: frozenset[int] = frozenset()
     twins: Indices = field(default_factory=NO_COLUMNS.copy)
     stand_ins: Indices = field(default_factory=NO_COLUMNS.copy)
 
@@ -112,7 +114,7 @@ def without_empty(design: Design) -> Reduced:
     one number only: those are all the same in one row, and one of them will do.
     """
     matrix, unowned, total = design.matrix, design.unowned, len(design.features)
-    candidates = Candidates(np.arange(total), design.single, design.wide, total)
+    candidates = Candidates(np.arange(total), design.single, design.wide, total, design.coded)
     everything = Reduced(matrix, candidates, unowned)
     n, filled = matrix.shape[1], matrix.filled(distinct=design.plain)
     if filled is None or len(filled.columns) >= _MOSTLY * n:

@@ -31,6 +31,7 @@ _AHEAD, _AHEAD_OF_MANY = 12, 6
 _AHEAD_IN_BLOCKS = 48  # a read is dear, and wrong guesses cheap beside it
 # Gram matrices at a time while blocks are added up: threads', sums', those of rounding.
 _GRAM_COPIES, _COLUMN_COPIES = 16, 64
+_BLOCK_BYTES = 1 << 26  # of Gram columns at a time, of a feature of very many
 _NARROW = 64  # columns of a table whose first guesses mostly last
 _MANY = 20  # columns for each step planned: too many compete for guesses to last
 _FEW_ROWS = 128
@@ -91,6 +92,14 @@ def columns_ahead(matrix: Matrix, size: int, taken: int) -> int:
     if matrix.memory is not None:
         return max(1, min(_AHEAD_IN_BLOCKS, matrix.memory // (8 * _COLUMN_COPIES * max(n, 1))))
     return _AHEAD_OF_MANY if n > N else _AHEAD
+
+
+def block_height(matrix: Matrix) -> int:
+    """How many Gram columns of a feature of very many to fetch with one read of X."""
+    n = max(matrix.shape[1], 1)
+    if matrix.memory is not None:
+        return max(1, matrix.memory // (8 * _COLUMN_COPIES * n))
+    return max(_NARROW, _BLOCK_BYTES // (8 * n))
 
 
 def guessing_pays(matrix: Matrix) -> bool:

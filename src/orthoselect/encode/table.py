@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.encode.labels import Labels
-from orthoselect.errors import InputError, ManyLevelsWarning, NonFiniteError, warn
+from orthoselect.errors import ManyLevelsWarning, NonFiniteError, warn
 from orthoselect.matrix import BlockMatrix, DenseMatrix, Matrix, SparseMatrix, StackedMatrix
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.passes import Passes, Prepare
@@ -26,8 +26,6 @@ from orthoselect.matrix.stacked import ProjectedMatrix
 
 _SAMPLE = 16  # rows that offsets are guessed from
 _CODED_AT_ONCE = 1 << 18  # rows of categorical columns that are set side by side together
-# Each step looks at the inner products within a feature's block, which grow with its square.
-MOST_LEVELS = 4000
 
 
 class NumberedNames(Sequence[str]):
@@ -257,6 +255,9 @@ class Design:
         The design columns of the features that own several (or none).
     n_rows : int
         Rows of the table; the matrix may have fewer where only statistics are left of them.
+    coded : frozenset of int
+        The features that are one categorical column: their columns are 0 and 1, and never 1
+        together.
     """
 
     matrix: Matrix
@@ -264,6 +265,7 @@ class Design:
     single: Indices
     wide: Mapping[int, Indices]
     n_rows: int
+    coded: frozenset[int] = frozenset()
 
     @property
     def plain(self) -> bool:
@@ -351,7 +353,12 @@ def arrange(
         f: np.concatenate([np.arange(starts[c], starts[c] + widths[c]) for c in columns])
         for f, columns in owned.items()
     }
-    return Design(table.matrix(make, starts, widths), features, single, wide, table.n_rows)
+    coded = {f for f, head in enumerate(heads.tolist()) if head in table.labels}
+    coded -= {f for f, group in features.groups.items() if len(group.columns) > 1}
+    if not table.has_rows:
+        coded = set()
+    matrix = table.matrix(make, starts, widths)
+    return Design(matrix, features, single, wide, table.n_rows, frozenset(coded))
 
 
 def find_features(table: Table, groups: Mapping[str, Sequence[int]], exclude: set[int]) -> Features:
@@ -409,12 +416,7 @@ def indicators(table: Table) -> sp.csc_array:
 
 
 def check_levels(what: str, n_levels: int, n_rows: int) -> None:
-    """Raise for more levels than can be coded, warn of nearly as many as rows."""
-    if n_levels > MOST_LEVELS:
-        raise InputError(
-            f"{what} should have at most {MOST_LEVELS} levels; it has "
-            f"{n_levels}. Merge rare levels, or name it in `exclude`."
-        )
+    """Warn of nearly as many levels as rows."""
     if has_many_levels(n_levels, n_rows):
         warn(ManyLevelsWarning(what, n_levels, n_rows))
 

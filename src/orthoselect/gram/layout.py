@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from orthoselect.encode import Labels, NumberedNames, Table, TargetColumn
 from orthoselect.encode.labels import LevelsSeen
 from orthoselect.encode.response import as_quantity
-from orthoselect.encode.table import MOST_LEVELS, check_finite_numbers
+from orthoselect.encode.table import check_finite_numbers
 from orthoselect.errors import InputError, listing
 from orthoselect.matrix.base import EPS, Floats, Indices, storage_precision
 from orthoselect.matrix.triangle import leaf_rows
@@ -27,6 +27,7 @@ from orthoselect.matrix.triangle import leaf_rows
 # or ("class", response, number). Levels are numbered as they were first seen.
 Term = tuple[Any, ...]
 ONES: Term = ("ones",)
+_MOST_LEVELS = 4000  # the products of all levels with each other are kept
 
 
 @dataclass
@@ -200,9 +201,9 @@ class StatisticsLayout:
         known = set(self.terms)
         for kind, owner, what in self._owners():
             n_levels = self._seen(kind, owner).n_levels
-            if n_levels > MOST_LEVELS:
+            if n_levels > _MOST_LEVELS:
                 raise InputError(
-                    f"{what} should have at most {MOST_LEVELS} levels; it has {n_levels} so far. "
+                    f"{what} should have at most {_MOST_LEVELS} levels; it has {n_levels} so far. "
                     f"If it is a response of numbers pass `task='regression'`; else merge rare "
                     f"levels, or name it in `exclude`."
                 )

@@ -147,6 +147,26 @@ class Matrix(ABC):
             Z *= w[:, None]
         return self.cross(Z), Z.sum(axis=0), errors2
 
+    def levels_of(self, J: Indices) -> NDArray[np.int32]:
+        """Return which of columns J is not zero in each row, 1 for the first; 0 if none is, (N,).
+
+        They are indicators of levels: in no row two of them are.
+        """
+        level = np.zeros(self.shape[0], dtype=np.int32)
+        start = 0
+        for part in self._batches(J):
+            rows, places = np.nonzero(self.columns(part))
+            level[rows] = 1 + start + places
+            start += len(part)
+        return level
+
+    def cross_sparse(self, Z: Any) -> Floats:
+        """Return Z'X of a sparse array Z by rows (CSR), (Z.shape[1], n)."""
+        total = np.zeros((Z.shape[1], self.shape[1]))
+        for rows, tile in self.column_tiles(np.arange(self.shape[1])):
+            total += Z[rows].T @ tile
+        return total
+
     def direction(
         self, j: int, means: Floats, factors: Floats, root: Floats | None, Qt: Floats, k: int
     ) -> tuple[Floats, Floats, float] | None:

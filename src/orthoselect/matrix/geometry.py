@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
 from orthoselect.lazy import lazy
-from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import (
     ROUNDINGS,
     Basis,
@@ -78,6 +78,9 @@ class Geometry(ABC):
     asked for where the basis is in memory.
     """
 
+    asks_for_rows = False  # whether L is needed
+    can_lead = False  # whether `lead` may be called
+
     @abstractmethod
     def independent(self, blocks: Sequence[Indices]) -> list[Indices]:
         """Return for each block, at least one, the places of columns that its others depend on.
@@ -97,6 +100,35 @@ class Geometry(ABC):
     def take(self, S: list[int], J: Indices, L: Floats) -> list[Direction]:
         """Return the directions that columns J add, which are selected from now on."""
 
+    def lie_in(
+        self, S: list[int], combinations: Floats, Z: Any, solve: Callable[[Floats], Floats]
+    ) -> bool:
+        """Whether combinations of Q, (k, count), lie in the span of what is left of columns Z.
+
+        Z (N, p) is sparse, its columns not centered; what is left of them, beside the constant and
+        beside U, has inner products D. `solve` gives D^{-1}b. False if it would take long to find
+        out.
+        """
+        return False
+
+    def lead(self, U: Any) -> Floats:
+        """Take the orthonormal columns of U, sparse, before all others; return U'V, (z, m).
+
+        From now on all columns are what is left of them beside U, and S are those taken besides.
+        """
+        raise NotImplementedError("rows that are read in blocks have no sparse directions")
+
+    def products_with(self, U: Any, J: Indices) -> Floats:
+        """Return U'X of columns J as they are, (z, len(J)), for a sparse U."""
+        raise NotImplementedError("rows that are read in blocks have no sparse directions")
+
+    def constant_within(self, levels: NDArray[np.integer], J: Indices) -> NDArray[np.bool_]:
+        """Return which of columns J are the same in all rows of each level, to the last bit.
+
+        None of them if it would take long to find out.
+        """
+        return np.zeros(len(J), dtype=bool)
+
     @abstractmethod
     def gains_together(self, S: list[int], J: Indices) -> Floats:
         """Return what each of columns J, all independent, S the first of them, adds in order."""
@@ -105,8 +137,11 @@ class Geometry(ABC):
 class RowGeometry(Geometry):
     """With the basis Q in memory, N rows."""
 
+    can_lead = True
+
     def __init__(self, X: ScaledMatrix, V: Rows) -> None:
         self._X, self._rows = X, V
+        self._U: Any = None  # sparse directions that were taken before all others
         self._residuals: dict[int, tuple[Floats, Floats]] = {}  # of columns measured last
 
     # Mostly nobody needs these two: products are enough.
@@ -128,7 +163,7 @@ class RowGeometry(Geometry):
         return in_batches(self._measure, J, self._X.shape[0])
 
     def _measure(self, J: Indices) -> Measured:
-        W, H = self._basis.residual(self._X.columns(J))
+        W, H = self._basis.residual(self._columns(J))
         d = column_squares(W)
         if len(J) <= _KEPT:
             self._residuals = {int(j): (W[:, i], H[:, i]) for i, j in enumerate(J)}
@@ -146,7 +181,7 @@ class RowGeometry(Geometry):
     def take(self, S: list[int], J: Indices, L: Floats) -> list[Direction]:
         self._extend(S)
         basis, k = self._basis, self._basis.k
-        if len(J) == 1:  # the matrix may have a quick way
+        if len(J) == 1 and self._U is None:  # the matrix may have a quick way
             j, Qt = int(J[0]), basis.room()
             made = self._X.direction(j, Qt, k)
             if made is not None:
@@ -159,15 +194,58 @@ class RowGeometry(Geometry):
         along = np.ascontiguousarray((self._V.T @ Q).T)
         return list(map(Direction, kept, self._X.cross(Q), along, basis.reaches[k:]))
 
+    def lie_in(
+        self, S: list[int], combinations: Floats, Z: Any, solve: Callable[[Floats], Floats]
+    ) -> bool:
+        self._extend(S)
+        basis, root = self._basis, self._X.root
+        one = np.ones((len(self._rows), 1)) if root is None else root[:, None]
+        one = one / np.linalg.norm(one)
+        left, size = basis.Q @ combinations, np.zeros(combinations.shape[1])
+        for _ in range(3):  # each time with what the rounding of the last has left
+            part = Z @ solve(Z.T @ left)
+            size = np.maximum(size, np.sqrt(column_squares(part)))
+            left = left - self._beside(part - one * (one.T @ part))
+        reaches = basis.reaches @ np.abs(combinations)
+        norms = np.sqrt(column_squares(left))
+        return bool((norms <= ROUNDINGS * (EPS * (1.0 + size) + reaches)).all())
+
+    def lead(self, U: Any) -> Floats:
+        self._U, self._residuals = U, {}
+        self.__dict__.pop("_basis", None)  # made anew, of what is left of its columns
+        return np.asarray(U.T @ self._V)
+
+    def products_with(self, U: Any, J: Indices) -> Floats:
+        total = np.empty((U.shape[1], len(J)))
+        width = max(1, _BATCH_BYTES // (8 * U.shape[0]))
+        for start in range(0, len(J), width):
+            total[:, start : start + width] = U.T @ self._X.columns(J[start : start + width])
+        return total
+
+    def constant_within(self, levels: NDArray[np.integer], J: Indices) -> NDArray[np.bool_]:
+        _, first, place = np.unique(levels, return_index=True, return_inverse=True)
+        batches = (self._X.matrix.columns(part) for part in self._X.matrix._batches(J))
+        return np.concatenate([(A[first][place] == A).all(axis=0) for A in batches])
+
+    def _columns(self, J: Indices) -> Floats:
+        """Return what is left of columns J beside U."""
+        return self._beside(self._X.columns(J))
+
+    def _beside(self, A: Floats) -> Floats:
+        if self._U is not None:
+            for _ in range(2):  # the first means are themselves rounded
+                A = A - self._U @ (self._U.T @ A)
+        return A
+
     def gains_together(self, S: list[int], J: Indices) -> Floats:
         self._extend(S)
         rest = J[self._basis.k :]
-        self._basis.extend(self._X.columns(rest), self._X.sizes[rest])
+        self._basis.extend(self._columns(rest), self._X.sizes[rest])
         return ((self._V.T @ self._basis.Q) ** 2).sum(axis=0)
 
     def _append(self, J: Indices) -> list[int]:
         """Take columns into the basis; return those that do not depend on others, as taken."""
-        return J[take_best_first(self._basis, self._X.columns(J), self._X.sizes[J])].tolist()
+        return J[take_best_first(self._basis, self._columns(J), self._X.sizes[J])].tolist()
 
     def _extend(self, S: list[int]) -> None:
         """Bring the basis up to the columns that were taken without it."""
@@ -180,7 +258,7 @@ class RowGeometry(Geometry):
         if len(new) == 1 and w is not None and h is not None and len(h) == k:
             self._basis.push(w, h, self._X.sizes[new[0]])
             return
-        self._basis.extend(self._X.columns(new), self._X.sizes[new])
+        self._basis.extend(self._columns(new), self._X.sizes[new])
 
 
 class StreamedGeometry(Geometry):
@@ -192,6 +270,8 @@ class StreamedGeometry(Geometry):
     few numbers with the same inner products. The row weights lead all columns: projecting them out
     is centering, to the last digit.
     """
+
+    asks_for_rows = True
 
     def __init__(self, X: ScaledMatrix, V: Rows) -> None:
         self._X, self._V = X, V

@@ -260,6 +260,30 @@ class SparseMatrix(Matrix):
             return self._with(CompressedColumns(data, rows, starts), self.precision[J])
         return self._with(compressed_columns(self._X[:, J]), self.precision[J])
 
+    def levels_of(self, J: Indices) -> NDArray[np.int32]:
+        level = np.zeros(self.shape[0], dtype=np.int32)
+        data, rows, starts = self._stored
+        for place, j in enumerate(J.tolist(), start=1):
+            here = slice(starts[j], starts[j + 1])
+            level[rows[here][data[here] != 0.0]] = place
+        return level
+
+    def gram(
+        self, J: Indices, means: Floats, factors: Floats, root: Floats | None
+    ) -> tuple[Floats, Floats, Floats]:
+        if self.shape[0] * len(J) <= _DENSE:
+            return super().gram(J, means, factors, root)
+        Z = self.scaled_columns(J, factors, root)
+        return self.cross_sparse(Z), Z.sum(axis=0), np.zeros(len(J))
+
+    def scaled_columns(self, J: Indices, factors: Floats, root: Floats | None) -> sp.csr_array:
+        """Return columns J, not centered, times their factors and the weights of the rows."""
+        Z = self._X[:, J] * factors
+        return sp.csr_array(Z if root is None else Z * (root * root)[:, None])
+
+    def cross_sparse(self, Z: sp.csr_array) -> Floats:
+        return (Z.T @ self._X).toarray(order="C")
+
     def block_gram(self, J: Indices, root: Floats | None) -> Floats:
         if self.shape[0] * len(J) <= _DENSE:  # quicker than to cut out a sparse part
             return super().block_gram(J, root)

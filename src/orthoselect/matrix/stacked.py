@@ -20,9 +20,11 @@ from orthoselect.matrix.base import Floats, Indices, Matrix, Scan
 from orthoselect.matrix.memory import free_memory
 from orthoselect.matrix.passes import Columns, Passes, Prepare
 from orthoselect.matrix.rows import Rows
+from orthoselect.matrix.sparse import SparseMatrix
 
 Part = TypeVar("Part")
 Moves = tuple[tuple[Floats, Floats], ...]  # (shift, scale), one after the other
+_MANY = 32  # columns that are too many to be written out
 Project = Callable[[Indices | None], tuple[Columns, Prepare | None]]
 
 
@@ -70,6 +72,24 @@ class StackedMatrix(Matrix):
 
     def cross(self, Z: Floats) -> Floats:
         return np.concatenate([part.cross(Z) for part in self._parts], axis=1)
+
+    def levels_of(self, J: Indices) -> NDArray[np.int32]:
+        owners = np.searchsorted(self._edges, J, side="right") - 1
+        if (owners != owners[0]).any():
+            return super().levels_of(J)
+        return self._parts[int(owners[0])].levels_of(J - self._edges[owners[0]])
+
+    def gram(
+        self, J: Indices, means: Floats, factors: Floats, root: Floats | None
+    ) -> tuple[Floats, Floats, Floats]:
+        owners = np.searchsorted(self._edges, J, side="right") - 1
+        part = self._parts[int(owners[0])]
+        # Indicators of many levels: written out they would take more than the table itself.
+        if len(J) < _MANY or not isinstance(part, SparseMatrix) or (owners != owners[0]).any():
+            return super().gram(J, means, factors, root)
+        Z = part.scaled_columns(J - self._edges[owners[0]], factors, root)
+        ZtX = np.concatenate([each.cross_sparse(Z) for each in self._parts], axis=1)
+        return ZtX, Z.sum(axis=0), np.zeros(len(J))
 
     def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
         scans = [part.scan(V, root) for part in self._parts]
