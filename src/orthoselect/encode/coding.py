@@ -12,6 +12,7 @@ memory where they fit, else made anew in every pass.
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -48,13 +49,14 @@ from orthoselect.encode.rules import (
 from orthoselect.encode.table import BlockTable, Features, Table, check_levels, find_features
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.memory import free_memory
+from orthoselect.matrix.memory import free_memory, say_bytes
 from orthoselect.matrix.passes import Reading, SpreadPasses
 from orthoselect.matrix.rows import Rows, live_rows
 
 # What holding codes takes, with all that counting makes of them.
 _COPIES = 2  # codes and their planes of bits
 _BYTES_A_STORED_CELL = 40  # feature, row and code of a sparse one, twice while they are sorted
+_BYTES_A_COUNT = 16  # of a table of levels: a count, and its logarithm
 _BYTES_A_ROW = 64  # logarithms, classes and places
 
 
@@ -113,6 +115,7 @@ class BlockCodedDesign:
 
     def count(self, y: NDArray, n_classes: int, weights: Floats | None) -> Counts:
         """Make ready to count the features against each other and the class."""
+        self._check_room(n_classes)
         how = how_to_code(self.table, self.features, self.learned)
         del how["along"]
         return BlockCounts(
@@ -125,6 +128,20 @@ class BlockCodedDesign:
             how=how,
             memory=self.table.memory,
         )
+
+    def _check_room(self, n_classes: int) -> None:
+        """Raise where the table that two features are counted into would not fit into memory."""
+        n_levels = self.learned.n_levels
+        widest = np.argsort(-n_levels, kind="stable")[:2].tolist()
+        cells = n_classes * math.prod(int(n_levels[f]) for f in widest)
+        needed, free = _BYTES_A_COUNT * cells, free_memory()
+        if needed > free:
+            names = " and ".join(f"`{self.features[f].name}` ({n_levels[f]})" for f in widest)
+            raise InputError(
+                f"counting levels of {names} in blocks of rows would take {say_bytes(needed)} of "
+                f"memory; {say_bytes(free)} are free. Merge rare levels, or name one of these "
+                f"features in `exclude`."
+            )
 
 
 def build_codes(
