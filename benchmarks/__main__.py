@@ -14,6 +14,7 @@ from benchmarks import (
     importtime,
     information,
     information_peers,
+    levels,
     limits,
     products,
     report,
@@ -140,6 +141,21 @@ def _large(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _levels(options: argparse.Namespace, settings: table.Settings) -> int:
+    try:
+        chosen = levels.choose(options.rows, quick=options.quick)
+    except ValueError as error:
+        _parser().error(str(error))
+    result = _start(options)
+    result["lines"] = []
+    about = report.environment_lines(result["environment"])
+    for line in levels.run(chosen, options.threads[0], settings.repeats):
+        result["lines"].append(line)
+        report.write(options.output, "levels", result, levels.markdown(result, about))
+    print(levels.markdown(result, about))
+    return 0
+
+
 def _real_tables(options: argparse.Namespace, settings: table.Settings) -> int:
     try:
         chosen = real_tables.choose(options.rows, quick=options.quick)
@@ -161,6 +177,7 @@ PAGES = {
     "products": _products,
     "limits": _limits,
     "large": _large,
+    "levels": _levels,
     "real_tables": _real_tables,
 }
 
