@@ -242,7 +242,7 @@ def _naming_gaps(data: Any, target: Any, given: Mapping[str, Any]) -> Iterator[N
 
 
 def begin(
-    method: Method, criterion: Criterion, problem: Problem, wanted: int | float
+    method: Method, criterion: Criterion, problem: Problem, wanted: int | float | None
 ) -> tuple[Problem, Any, list[int], int, State]:
     """Start to select, as far as gaps among numbers allow; fill them where they do not.
 

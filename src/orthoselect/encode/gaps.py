@@ -222,4 +222,4 @@ def _sum_up_sparse(X: Any, w: Floats) -> _Sums:
     with np.errstate(all="ignore"):
         sums = np.bincount(owner[~gaps], (shares * X.data)[~gaps], minlength=n)
     mean = np.divide(sums, there, out=np.zeros_like(sums), where=there > 0)
-    return _Sums(n_gaps, total * there, mean)
+    return _Sums(n_gaps, np.asarray(total * there, dtype=np.float64), mean)

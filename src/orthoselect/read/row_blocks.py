@@ -367,7 +367,7 @@ class KeptPartitions(PartitionedTable):
         if isinstance(table, KeptPartitions):
             of_all = np.concatenate(table._rows)
             of_all[of_all] = rows
-            table, sizes, rows = table._table, table.whole_sizes, of_all
+            sizes, rows, table = table.whole_sizes, of_all, table._table
         self._table, self.whole_sizes, self.names = table, sizes, table.names
         self.memory, self.progress = table.memory, table.progress
         self._rows = np.split(rows, np.cumsum(sizes)[:-1])
