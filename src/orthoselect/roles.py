@@ -16,12 +16,10 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from orthoselect.encode import Labels, NumberedNames, Response, Table
-from orthoselect.encode.gaps import FILLS, find_gaps
-from orthoselect.encode.labels import GAP
+from orthoselect.encode import NumberedNames, Response, Table
+from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gap_count
 from orthoselect.errors import (
     InputError,
-    MissingValueError,
     NonFiniteError,
     ShapeError,
     TooManyRequestedWarning,
@@ -297,10 +295,8 @@ def open_problem(
     table = source.read(roles.categorical, roles.skip, kept)
     given = None if column is not None else roles.sample_weight
     weights = source.weights(given, column, keep_whole=keep_whole_weights)
-    gaps = {c: _count_gaps(labels) for c, labels in table.labels.items() if GAP in labels.levels}
-    if gaps and missing == "error":
-        (c, count), *_ = gaps.items()
-        raise MissingValueError(f"column `{table.names[c]}`", count, "Drop those rows.")
+    if missing == "error":
+        check_no_gaps(table)
     response, weights = source.response(
         roles.target, roles.target_columns, roles.task, response_encoding, weights
     )
@@ -313,14 +309,8 @@ def open_problem(
         roles.exclude,
         roles.skip,
         missing,
-        gaps,
+        {c: gap_count(labels) for c, labels in table.labels.items() if gap_count(labels)},
     )
-
-
-def _count_gaps(labels: Labels) -> int:
-    """Return how many rows have no label; of a table in blocks the survey has counted them."""
-    at = labels.levels.index(GAP)
-    return int(labels.counts[at] if labels.counts is not None else (labels.codes == at).sum())
 
 
 def fill_gaps(problem: Problem) -> Problem | None:

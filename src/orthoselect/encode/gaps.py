@@ -15,13 +15,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from orthoselect.encode.labels import GAP, Labels
 from orthoselect.encode.response import check_choice
 from orthoselect.encode.table import BlockTable, Table, TableMaker
+from orthoselect.errors import MissingValueError
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.rows import Rows
 
 WAYS = ("error", "indicator", "mean", "drop_rows")
 FILLS = ("indicator", "mean")
+_REMEDY = "Drop those rows, or pass `missing='indicator'`."
 _TILE_NUMBERS = 1 << 22  # that are looked at together
 
 
@@ -37,6 +40,21 @@ def check_missing(missing: Any, also: Iterable[str] = ()) -> str:
     if word in (known := (*WAYS, *also)):
         return word
     return check_choice(missing, known, "missing")
+
+
+def check_no_gaps(table: Table) -> None:
+    """Raise for a categorical column with gaps, which have become a level."""
+    for c, labels in table.labels.items():
+        if GAP in labels.levels:
+            raise MissingValueError(f"column `{table.names[c]}`", gap_count(labels), _REMEDY)
+
+
+def gap_count(labels: Labels) -> int:
+    """Return how many rows have no label; of a table in blocks the survey has counted them."""
+    if GAP not in labels.levels:
+        return 0
+    at = labels.levels.index(GAP)
+    return int(labels.counts[at] if labels.counts is not None else (labels.codes == at).sum())
 
 
 @dataclass(frozen=True)
@@ -126,6 +144,24 @@ def _fill_sparse(X: Any, gappy: NDArray[np.bool_], means: Floats, widths: Indice
 
 
 # Finding gaps
+
+
+def all_finite(X: Any) -> bool:
+    """Whether numbers, an array or SciPy sparse, are finite, as far as a quick look shows."""
+    if (X.data if sp.issparse(X) else X).dtype.kind != "f":
+        return True
+    with np.errstate(all="ignore"):
+        return bool(np.isfinite(X.sum()))
+
+
+def gaps_in(X: Any, k: int) -> NDArray[np.bool_]:
+    """Return where a column of an array or SciPy sparse has gaps, (N,)."""
+    if not sp.issparse(X):
+        return X[:, k] != X[:, k]
+    column = sp.csc_array(X[:, [k]])
+    gaps = np.zeros(X.shape[0], dtype=bool)
+    gaps[column.indices[column.data != column.data]] = True
+    return gaps
 
 
 @dataclass(frozen=True)

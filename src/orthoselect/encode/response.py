@@ -66,7 +66,7 @@ class TargetColumn:
             return self.gaps if self.gaps.any() else None
         return None if self.levels is not None else find_missing(self.values)
 
-    def take(self, rows: NDArray[np.bool_]) -> TargetColumn:
+    def take(self, rows: NDArray) -> TargetColumn:
         """Return some of the rows, none of which is missing."""
         return replace(self, values=self.values[rows], gaps=None)
 

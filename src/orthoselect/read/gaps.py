@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.encode import TargetColumn
+from orthoselect.encode.gaps import all_finite, gaps_in
 from orthoselect.encode.labels import GAP
 from orthoselect.errors import GapsError, NonFiniteError, RowsDroppedWarning, ShapeError, warn
 from orthoselect.matrix.rows import SpreadRows
@@ -74,15 +75,13 @@ class GapSurvey:
         # All columns of an array are no copy, as some of them would be.
         every = block.is_array
         X = block.numeric(np.arange(len(block.names)) if every else np.array(at, dtype=np.intp))
-        if (X.data if sp.issparse(X) else X).dtype.kind != "f":
+        if all_finite(X):
             return
-        with np.errstate(all="ignore"):
-            if np.isfinite(X.sum()):
-                return
         X = sp.csc_array(X) if sp.issparse(X) else X
         for k, c in enumerate(columns):
-            gaps, n_infinite = _gaps_of(X, at[k] if every else k)
-            self._count(c, gaps, n_infinite, rows)
+            k = at[k] if every else k
+            column = X[:, [k]].data if sp.issparse(X) else X[:, k]
+            self._count(c, gaps_in(X, k), int(np.isinf(column).sum()), rows)
 
     def _count(self, c: int, gaps: Mask, n_infinite: int, rows: Mask) -> None:
         missing, infinite = self.counts.get(c, (0, 0))
@@ -99,16 +98,6 @@ class GapSurvey:
         self.rows += other.rows
         self.place = other.place if self.place is None else self.place
         return self
-
-
-def _gaps_of(X: Any, k: int) -> tuple[Mask, int]:
-    """Return where a column of an array or CSC array is missing, and how many are infinite."""
-    if not sp.issparse(X):
-        return np.isnan(X[:, k]), int(np.isinf(X[:, k]).sum())
-    own = slice(X.indptr[k], X.indptr[k + 1])
-    gaps = np.zeros(X.shape[0], dtype=bool)
-    gaps[X.indices[own][np.isnan(X.data[own])]] = True
-    return gaps, int(np.isinf(X.data[own]).sum())
 
 
 def survey_gaps(
@@ -190,9 +179,9 @@ def _missing_beside(source: Source, values: Any) -> Mask | None:
     """Return where values that are given beside a table are missing, None for nowhere."""
     given = source.per_row(values)
     if isinstance(given, SpreadRows):
-        gaps = given.then(_any_missing, width=1)[:]
+        gaps = given.then(any_missing, width=1)[:]
     else:
-        gaps = _any_missing(read_target(given, source.n_rows or (*np.shape(given), 0)[0]))
+        gaps = any_missing(read_target(given, source.n_rows or (*np.shape(given), 0)[0]))
     if not gaps.any():
         return None
     if not source.n_rows:  # nobody has counted them yet
@@ -206,7 +195,8 @@ def _append_rows(counts: list[int], block: Block) -> None:
     counts.append(block.n_rows)
 
 
-def _any_missing(columns: Sequence[TargetColumn]) -> Mask:
+def any_missing(columns: Sequence[TargetColumn]) -> Mask:
+    """Return the rows where any of these columns lacks a value."""
     gaps = np.zeros(len(columns[0].values), dtype=bool)
     for column in columns:
         missing = column.missing()
