@@ -61,6 +61,7 @@ class Problem:
     missing: str = "error"  # what is done about missing values
     gaps: Mapping[int, int] = field(default_factory=dict)  # how many columns had, as far as known
     is_filled: bool = False  # whether gaps among numbers are no more
+    n_dropped: int = 0  # rows that were dropped because something was missing
     # Options that were settled before anything was asked; a path reports them as its own.
     settled: Mapping[str, Any] = field(default_factory=dict)
 
@@ -81,6 +82,7 @@ class Roles:
     exclude: list[int]
     skip: set[int]  # columns that are no candidates: those excluded, the response and the weights
     categorical: set[int]  # columns that hold labels
+    n_dropped: int = 0  # rows that were dropped because something was missing
 
     @property
     def candidates(self) -> tuple[list[int], list[int]]:
@@ -145,8 +147,9 @@ def find_roles(
         target = data.find_target(target)
         task = data.task if task == "auto" and target is data.target else task
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
+    n_dropped = 0
     if missing != "error":
-        data, source, target, sample_weight = _with_targets(
+        data, source, target, sample_weight, n_dropped = _with_targets(
             data, source, target, sample_weight, asked
         )
     if isinstance(data, Dataset):
@@ -174,26 +177,27 @@ def find_roles(
         exclude=left_out,
         skip=skip,
         categorical=_categorical(source, categorical_features, skip, asked["target"]),
+        n_dropped=n_dropped,
     )
     return _without_gaps(roles) if missing == "drop_rows" else roles
 
 
 def _with_targets(
     data: Any, source: Source, target: Any, sample_weight: Any, asked: Mapping[str, Sequence[int]]
-) -> tuple[Any, Source, Any, Any]:
+) -> tuple[Any, Source, Any, Any, int]:
     """Drop the rows that lack a target or a weight."""
     names, named, weight = source.names, asked["target"], asked["sample_weight"]
     columns = {c: f"the target `{names[c]}`" for c in named}
     columns |= {c: f"the weights `{names[c]}`" for c in weight}
     values = None if named else target, None if weight else sample_weight
-    data, source, y, w = drop_rows(data, source, *values, columns)
-    return data, source, target if named else y, sample_weight if weight else w
+    data, source, y, w, n_dropped = drop_rows(data, source, *values, columns)
+    return data, source, target if named else y, sample_weight if weight else w, n_dropped
 
 
 def _without_gaps(roles: Roles) -> Roles:
     """Drop the rows that have a gap in any candidate."""
     beside = roles.beside
-    data, source, y, w = drop_rows(
+    data, source, y, w, n_dropped = drop_rows(
         roles.data,
         roles.source,
         beside.get("y"),
@@ -201,7 +205,8 @@ def _without_gaps(roles: Roles) -> Roles:
         {},
         roles.candidates,
     )
-    new = replace(roles, data=data, source=source)
+    n_dropped += roles.n_dropped
+    new = replace(roles, data=data, source=source, n_dropped=n_dropped)
     new = replace(new, target=y) if "y" in beside else new
     return replace(new, sample_weight=w) if "sample_weight" in beside else new
 
@@ -310,6 +315,7 @@ def open_problem(
         roles.skip,
         missing,
         {c: gap_count(labels) for c, labels in table.labels.items() if gap_count(labels)},
+        n_dropped=roles.n_dropped,
     )
 
 

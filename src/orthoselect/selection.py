@@ -29,7 +29,7 @@ from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method, find_method
 from orthoselect.read import find_table, why_not_whole
-from orthoselect.result import Origin, SelectionPath, SelectionStep
+from orthoselect.result import GapsFilled, Origin, SelectionPath, SelectionStep
 from orthoselect.roles import (
     ColumnSpec,
     Problem,
@@ -182,6 +182,7 @@ def select(
                 **options,
             },
             origin=origin,
+            gaps=_gaps_filled(problem, is_cut="bins" in chosen.options),
         )
     if stopped == _INTERRUPTED:
         raise SelectionInterrupted(path)
@@ -228,6 +229,18 @@ def _check_table(table: Table, method: Method) -> None:
             f"products of its columns only. Choose one of {', '.join(able)}, or select from the "
             f"rows."
         )
+
+
+def _gaps_filled(problem: Problem, *, is_cut: bool) -> GapsFilled:
+    """Return what was done about missing values; `is_cut` says whether numbers became levels."""
+    table = problem.table
+    as_level = {*table.labels, *(table.indicated if is_cut else ())}
+    indicated = set(table.indicated)
+    columns = {}
+    for c, count in problem.gaps.items():
+        done = "filled by the mean" + (", with an indicator" if c in indicated else "")
+        columns[str(table.names[c])] = count, "a level of its own" if c in as_level else done
+    return GapsFilled(table.n_rows, problem.n_dropped, columns)
 
 
 @contextmanager

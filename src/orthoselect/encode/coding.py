@@ -48,7 +48,7 @@ from orthoselect.encode.rules import (
     written,
 )
 from orthoselect.encode.table import BlockTable, Features, Table, check_levels, find_features
-from orthoselect.errors import InputError, listing
+from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.memory import free_memory
 from orthoselect.matrix.passes import Reading, SpreadPasses
@@ -526,32 +526,53 @@ class Coder:
         return Labels(filled, tuple(range(n_levels + 1)), usual)
 
     def _discretize(self, discretizer: Any) -> None:
-        """Let the discretizer code the numeric columns in use; its codes are then taken."""
+        """Let the discretizer code the numeric columns in use; its codes are then taken.
+
+        A column with gaps is coded by itself, by the values that it has.
+        """
         used = [c for feature in self._features for c in feature.columns if self._place[c] >= 0]
-        gappy = [str(self._table.names[c]) for c in used if c in self._gappy]
-        if gappy:
-            raise InputError(
-                f"a discretizer in `bins` should be given numbers without gaps; {listing(gappy)} "
-                f"has some. Pass `missing='mean'` or 'drop_rows', or name a rule ('mean_std_3', or "
-                f"a number of bins), for which gaps are a level of their own."
-            )
-        at = self._place[used]
-        for _, columns in column_blocks(self._X, at):
+        for _, columns in column_blocks(self._X, self._place[used]):
             check_finite(columns, self._X, self._in_use)
-        numbers = self._X[:, as_slice(at)]
-        coded = numbers
-        if used:
-            coded = _fitted(discretizer, numbers, self._weights).transform(numbers)
-        coded = coded if sp.issparse(coded) else np.asarray(coded)
-        if coded.shape != numbers.shape or coded.dtype.kind not in "fiub":
-            raise InputError(
-                f"a discretizer in `bins` should return one code for each number, an array of "
-                f"shape {numbers.shape}; {type(discretizer).__name__} returned {coded.dtype} of "
-                f"shape {coded.shape}. (KBinsDiscretizer needs `encode='ordinal'`.)"
-            )
-        self._X = canonical(coded) if sp.issparse(coded) else coded
-        self._place[used] = np.arange(len(used))
+        plain = [c for c in used if c not in self._gappy]
+        parts = [self._X[:, as_slice(self._place[plain])]]
+        if plain:
+            parts = [_discretized(discretizer, parts[0], self._weights)]
+        places = {c: k for k, c in enumerate(plain)}
+        for c in used:
+            if c in self._gappy:
+                places[c] = sum(part.shape[1] for part in parts)
+                parts.append(self._discretize_values(discretizer, int(self._place[c])))
+        if sp.issparse(parts[0]):
+            self._X = canonical(sp.hstack(parts, format="csc"))
+        else:
+            self._X = np.hstack(parts) if len(parts) > 1 else parts[0]
+        self._place[used] = [places[c] for c in used]
         self._bins = "from_data"
+
+    def _discretize_values(self, discretizer: Any, k: int) -> NDArray:
+        """Return the codes of the values of column k, and the indicator of its gaps behind them."""
+        gaps = gap_rows(self._X, k)
+        there = np.flatnonzero(~gaps)
+        coded = np.zeros((len(gaps), 2))
+        coded[:, 1] = gaps
+        if len(there):
+            weights = None if self._weights is None else self._weights[there]
+            codes = _discretized(discretizer, some_cells(self._X, k, there), weights)
+            coded[there, :1] = codes.toarray() if sp.issparse(codes) else codes
+        return coded
+
+
+def _discretized(discretizer: Any, numbers: Any, weights: Floats | None) -> Any:
+    """Return one code for each number, as a copy of the discretizer makes them."""
+    coded = _fitted(discretizer, numbers, weights).transform(numbers)
+    coded = coded if sp.issparse(coded) else np.asarray(coded)
+    if coded.shape != numbers.shape or coded.dtype.kind not in "fiub":
+        raise InputError(
+            f"a discretizer in `bins` should return one code for each number, an array of "
+            f"shape {numbers.shape}; {type(discretizer).__name__} returned {coded.dtype} of "
+            f"shape {coded.shape}. (KBinsDiscretizer needs `encode='ordinal'`.)"
+        )
+    return coded
 
 
 def _fitted(discretizer: Any, numbers: Any, weights: Floats | None) -> Any:

@@ -150,7 +150,8 @@ class StatisticsLayout:
     ) -> Iterator[tuple[Floats, Floats | None]]:
         """Yield the rows of a block that have weight, coded, a few at a time, and their weights.
 
-        New levels get columns at once, before the first rows are asked for. Gaps among numbers are filled if asked to, else they are an error.
+        New levels get columns at once, before the first rows are asked for. Gaps among numbers are
+        filled if asked to, else they are an error.
         """
         rows = None if weights is None else np.flatnonzero(weights > 0)
         codes: dict[Term, NDArray] = {}

@@ -158,6 +158,7 @@ def pose(
         settled,
         gaps,
         is_filled=True,
+        n_dropped=reduced.n_dropped,
         settled=_fixed_options(reduced, layout, task),
     )
 

@@ -118,7 +118,7 @@ def drop_rows(
     weights: Any,
     columns: Mapping[int, str],
     candidates: tuple[Sequence[int], Sequence[int]] = ((), ()),
-) -> tuple[Any, Source, Any, Any]:
+) -> tuple[Any, Source, Any, Any, int]:
     """Drop the rows in which something is missing, and warn how many these are.
 
     Parameters
@@ -136,6 +136,7 @@ def drop_rows(
     -------
     data, source, target, weights
         Of the rows that are left; as they were if that is all of them.
+    n_dropped : int
     """
     found = survey_gaps(source, *candidates, list(columns))
     told = _told(found, source, columns)
@@ -146,15 +147,17 @@ def drop_rows(
             told.append(f"{what} ({int(gaps.sum())})")
             missing = gaps if missing is None else missing | gaps
     if missing is None or not missing.any():
-        return data, source, target, weights
+        return data, source, target, weights, 0
     if missing.all():
         raise ShapeError(
             f"there should be rows in which nothing is missing; each of the {len(missing)} lacks a "
             f"value, in {listed(told)}. Exclude columns, or name another target."
         )
-    warn(RowsDroppedWarning(int(missing.sum()), len(missing), f" in {listed(told)}"))
+    n_dropped = int(missing.sum())
+    warn(RowsDroppedWarning(n_dropped, len(missing), f" in {listed(told)}"))
     data, source = _keep_rows(data, source, ~missing)
-    return data, source, _keep_values(target, ~missing), keep_weights(weights, ~missing)
+    target, weights = _keep_values(target, ~missing), _keep_weights(weights, ~missing)
+    return data, source, target, weights, n_dropped
 
 
 def _told(found: GapSurvey, source: Source, columns: Mapping[int, str]) -> list[str]:
@@ -223,7 +226,7 @@ def _keep_values(values: Any, rows: Mask) -> Any:
     return [column.take(rows) for column in read_target(values, len(rows))]
 
 
-def keep_weights(weights: Any, rows: Mask) -> Any:
+def _keep_weights(weights: Any, rows: Mask) -> Any:
     """Return the row weights of some rows, likewise."""
     kept = _keep_values(weights, rows)
     return kept if kept is weights else numbers_of(kept[0])

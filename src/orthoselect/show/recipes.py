@@ -22,7 +22,7 @@ from orthoselect.result import SelectionPath
 from orthoselect.roles import Problem
 
 _ORTHOGONAL = ("socc", "obcc", "err", "mser")
-_DEFAULTS = {**GENERAL, "include": None, "exclude": None, "search": "forward"}
+_DEFAULTS = {**GENERAL, "include": None, "exclude": None, "search": "forward", "missing": "error"}
 # Said by the columns of the table that the pipeline gets, not by options of its selector.
 _BY_COLUMNS = {"n_features_to_select", "categorical_features", "exclude", "sample_weight"}
 _WIDTH = 88
@@ -335,9 +335,9 @@ def command_line(selected: Selected) -> str | None:
         words += ["--weights", str(options["sample_weight"])]
     if options.get("task", "auto") != "auto":
         words += ["--task", options["task"]]
-    said = {*GENERAL, "include", "exclude", "n_features_to_select", "search"} - {
-        "response_encoding"
-    }
+    if options.get("missing") in ("mean", "drop_rows"):  # the command's own default does for others
+        words += ["--missing", options["missing"].replace("_", "-")]
+    said = {*GENERAL, *_DEFAULTS, "n_features_to_select"} - {"response_encoding"}
     for setting in settings_of(path, without=said):
         words += ["--option", setting.replace("'", "")]
     return shlex.join(words)
