@@ -147,11 +147,12 @@ def find_roles(
         target = data.find_target(target)
         task = data.task if task == "auto" and target is data.target else task
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
-    n_dropped = 0
+    n_dropped = data.n_dropped if isinstance(data, Dataset) else 0
     if missing != "error":
-        data, source, target, sample_weight, n_dropped = _with_targets(
+        data, source, target, sample_weight, more = _with_targets(
             data, source, target, sample_weight, asked
         )
+        n_dropped += more
     if isinstance(data, Dataset):
         if data.unsifted:
             unsifted, known = data, data.bytes_looked_at
@@ -224,22 +225,26 @@ def clean(
 ) -> Dataset:
     """Leave out of a file what cannot be selected from, and see to its missing values.
 
-    `missing` is as for `drop_missing`, the others as for `select`, which takes what is returned;
-    each column should have one role.
+    `missing` is as for `select`, or "drop_columns": those with gaps are left out. The others are as
+    for `select`, too, which takes what is returned; each column should have one role. Rows without
+    a target go before columns are judged.
     """
     target, names = dataset.find_target(target), dataset.names
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
     check_one_role(asked, names, grouped)
+    if missing != "error":
+        dataset = drop_missing(dataset, "drop_targetless", target, weights=sample_weight)
+        target = dataset.target if isinstance(target, np.ndarray) else target
     dataset = sift(dataset, target, _spoken_of(names, asked, grouped, categorical_features))
     # Of blocks, whoever reads them complains: to ask now would take a pass over all columns.
-    if missing != "error" or why_not_whole(dataset) is None:
+    if missing not in FILLS and (missing != "error" or why_not_whole(dataset) is None):
         excluded = [names[column] for column in asked["exclude"]]
         dataset = drop_missing(dataset, missing, target, weights=sample_weight, exclude=excluded)
     for column in [*asked["include"], *chain.from_iterable(grouped.values())]:
         if names[column] in dataset.left_out:
             raise InputError(
                 f"a feature that is included or in a group should stay; `{names[column]}` was left "
-                f"out: {dataset.left_out[names[column]]}. Use `missing='drop-rows'`."
+                f"out: {dataset.left_out[names[column]]}. Use `missing='indicator'`."
             )
     return dataset
 

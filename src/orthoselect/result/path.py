@@ -103,7 +103,8 @@ class GapsFilled:
         more = len(told) - _GAPS_TOLD
         told = [*told[:_GAPS_TOLD], *([f"and {more} more columns"] if more > 0 else [])]
         if self.n_dropped:
-            told.append(f"{self.n_dropped} rows with missing values dropped")
+            rows = "1 row" if self.n_dropped == 1 else f"{self.n_dropped} rows"
+            told.append(f"{rows} with missing values dropped")
         return "; ".join(told)
 
     def to_dict(self) -> dict[str, Any] | None:
