@@ -121,15 +121,60 @@ class NonFiniteError(InputError):
         )
 
 
-class MissingValueError(InputError):
-    """A categorical column or the response has missing values."""
+class MissingValueError(NonFiniteError):
+    """A column, the response or the row weights lack values."""
 
     def __init__(self, what: str, count: int, remedy: str) -> None:
         self.count = count
         are = "is" if count == 1 else "are"
-        super().__init__(
-            f"{what} should have no missing values; {count} {are} missing (NaN or null). {remedy}"
+        InputError.__init__(
+            self,
+            f"{what} should have no missing values; {count} {are} missing (NaN or null). {remedy}",
         )
+
+
+class GapsError(MissingValueError):
+    """Columns lack values; all of them are counted, the target among them, the worst first."""
+
+    def __init__(
+        self,
+        counts: Mapping[str, tuple[int, int]],
+        n_rows: int,
+        *,
+        target: Sequence[str] = (),
+        place: str | None = None,
+        remedy: str = "Pass `missing='indicator'` ('mean' and 'drop_rows' are other ways), fill "
+        "them, or name columns in `exclude`.",
+    ) -> None:
+        self.count = sum(n_missing for n_missing, _ in counts.values())
+        worst = sorted(counts.items(), key=lambda column: -sum(column[1]))
+        told = [
+            f"`{name}` ({'the target, ' * (name in target)}{counted(*each)} of {n_rows})"
+            for name, each in worst
+        ]
+        more = f" and {len(told) - _LISTED} more" if len(told) > _LISTED else ""
+        columns = "1 column has some" if len(told) == 1 else f"{len(told)} columns have some"
+        first = f", the first in {place}" if place else ""
+        finite = ""
+        if any(n_infinite for _, n_infinite in counts.values()):
+            finite = " Infinite values (inf) have to be replaced."
+        InputError.__init__(
+            self,
+            f"there should be no missing values (NaN or null); {columns}{first}: "
+            f"{', '.join(told[:_LISTED])}{more}. {remedy}{finite}",
+        )
+
+
+def counted(n_missing: int, n_infinite: int) -> str:
+    """Return how many values are missing and infinite, in words.
+
+    Examples
+    --------
+    >>> counted(2, 0), counted(1, 3)
+    ('2 missing', '1 missing and 3 infinite')
+    """
+    told = [f"{n_missing} missing"] * bool(n_missing)
+    return " and ".join(told + [f"{n_infinite} infinite"] * bool(n_infinite))
 
 
 class SelectionWarning(_Worded, UserWarning):

@@ -9,15 +9,18 @@ from __future__ import annotations
 import numbers
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
 from orthoselect.encode import NumberedNames, Response, Table
+from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gap_count
 from orthoselect.errors import (
     InputError,
+    NonFiniteError,
     ShapeError,
     TooManyRequestedWarning,
     UnknownColumnError,
@@ -29,6 +32,8 @@ from orthoselect.read import (
     Dataset,
     Source,
     drop_missing,
+    drop_rows,
+    gaps_error,
     names_in_errors,
     open_named,
     open_source,
@@ -53,6 +58,10 @@ class Problem:
     include: list[int]  # columns to be taken first
     exclude: list[int]  # columns never to be taken
     skip: set[int]  # those, and the columns of the response and of the weights
+    missing: str = "error"  # what is done about missing values
+    gaps: Mapping[int, int] = field(default_factory=dict)  # how many columns had, as far as known
+    is_filled: bool = False  # whether gaps among numbers are no more
+    n_dropped: int = 0  # rows that were dropped because something was missing
     # Options that were settled before anything was asked; a path reports them as its own.
     settled: Mapping[str, Any] = field(default_factory=dict)
 
@@ -66,12 +75,37 @@ class Roles:
     target: Any  # the response: the names of its columns, or its values
     target_columns: list[int]  # its columns, if the table has them
     weight_column: int | None  # that of the row weights, if the table has it
+    sample_weight: Any  # the row weights: the name of that column, or values
     task: str
     groups: Mapping[str, list[int]]
     include: list[int]
     exclude: list[int]
     skip: set[int]  # columns that are no candidates: those excluded, the response and the weights
     categorical: set[int]  # columns that hold labels
+    n_dropped: int = 0  # rows that were dropped because something was missing
+
+    @property
+    def candidates(self) -> tuple[list[int], list[int]]:
+        """The columns to choose from: those of numbers, and those of labels."""
+        rest = [c for c in range(len(self.source.names)) if c not in self.skip]
+        labeled = sorted(self.categorical)
+        return [c for c in rest if c not in self.categorical], labeled
+
+    @property
+    def apart(self) -> dict[int, str]:
+        """The columns of the response and of the weights, and what to call them."""
+        names = self.source.names
+        apart = {c: f"the target `{names[c]}`" for c in self.target_columns}
+        if self.weight_column is not None:
+            apart[self.weight_column] = f"the weights `{names[self.weight_column]}`"
+        return apart
+
+    @property
+    def beside(self) -> dict[str, Any]:
+        """The values of the response and of the weights that are no columns, by their names."""
+        weights = None if self.weight_column is not None else self.sample_weight
+        given = {"y": None if self.target_columns else self.target, "sample_weight": weights}
+        return {what: values for what, values in given.items() if values is not None}
 
 
 def holds_no_rows(data: Any) -> bool:
@@ -98,11 +132,14 @@ def find_roles(
     include: ColumnSpec = None,
     exclude: ColumnSpec = None,
     sample_weight: Any = None,
+    missing: str = "error",
     fewest_rows: int = 2,
 ) -> Roles:
     """Look at a table of any kind, and settle what each column is for; arguments as of `select`.
 
-    A table in memory has to have at least `fewest_rows`.
+    A table in memory has to have at least `fewest_rows`. Unless missing values are an error, rows
+    without a target or a weight are dropped before columns are judged; rows with other gaps are
+    dropped if `missing` says so.
     """
     source = open_source(data, fewest_rows)
     names, unfit = source.names, []
@@ -110,6 +147,12 @@ def find_roles(
         target = data.find_target(target)
         task = data.task if task == "auto" and target is data.target else task
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
+    n_dropped = data.n_dropped if isinstance(data, Dataset) else 0
+    if missing != "error":
+        data, source, target, sample_weight, more = _with_targets(
+            data, source, target, sample_weight, asked
+        )
+        n_dropped += more
     if isinstance(data, Dataset):
         if data.unsifted:
             unsifted, known = data, data.bytes_looked_at
@@ -122,19 +165,51 @@ def find_roles(
     # Unlike in a command, the response may be named in `exclude`: a rule for several may do so.
     asked["exclude"] = [column for column in left_out if column not in apart]
     check_one_role(asked, names, grouped if isinstance(groups, Mapping) else {})
-    return Roles(
+    roles = Roles(
         data=data,
         source=source,
         target=target,
         target_columns=asked["target"],
         weight_column=asked["sample_weight"][0] if asked["sample_weight"] else None,
+        sample_weight=sample_weight,
         task=task,
         groups=grouped,
         include=asked["include"],
         exclude=left_out,
         skip=skip,
         categorical=_categorical(source, categorical_features, skip, asked["target"]),
+        n_dropped=n_dropped,
     )
+    return _without_gaps(roles) if missing == "drop_rows" else roles
+
+
+def _with_targets(
+    data: Any, source: Source, target: Any, sample_weight: Any, asked: Mapping[str, Sequence[int]]
+) -> tuple[Any, Source, Any, Any, int]:
+    """Drop the rows that lack a target or a weight."""
+    names, named, weight = source.names, asked["target"], asked["sample_weight"]
+    columns = {c: f"the target `{names[c]}`" for c in named}
+    columns |= {c: f"the weights `{names[c]}`" for c in weight}
+    values = None if named else target, None if weight else sample_weight
+    data, source, y, w, n_dropped = drop_rows(data, source, *values, columns)
+    return data, source, target if named else y, sample_weight if weight else w, n_dropped
+
+
+def _without_gaps(roles: Roles) -> Roles:
+    """Drop the rows that have a gap in any candidate."""
+    beside = roles.beside
+    data, source, y, w, n_dropped = drop_rows(
+        roles.data,
+        roles.source,
+        beside.get("y"),
+        beside.get("sample_weight"),
+        {},
+        roles.candidates,
+    )
+    n_dropped += roles.n_dropped
+    new = replace(roles, data=data, source=source, n_dropped=n_dropped)
+    new = replace(new, target=y) if "y" in beside else new
+    return replace(new, sample_weight=w) if "sample_weight" in beside else new
 
 
 def clean(
@@ -150,22 +225,26 @@ def clean(
 ) -> Dataset:
     """Leave out of a file what cannot be selected from, and see to its missing values.
 
-    `missing` is as for `drop_missing`, the others as for `select`, which takes what is returned;
-    each column should have one role.
+    `missing` is as for `select`, or "drop_columns": those with gaps are left out. The others are as
+    for `select`, too, which takes what is returned; each column should have one role. Rows without
+    a target go before columns are judged.
     """
     target, names = dataset.find_target(target), dataset.names
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
     check_one_role(asked, names, grouped)
+    if missing != "error":
+        dataset = drop_missing(dataset, "drop_targetless", target, weights=sample_weight)
+        target = dataset.target if isinstance(target, np.ndarray) else target
     dataset = sift(dataset, target, _spoken_of(names, asked, grouped, categorical_features))
     # Of blocks, whoever reads them complains: to ask now would take a pass over all columns.
-    if missing != "error" or why_not_whole(dataset) is None:
+    if missing not in FILLS and (missing != "error" or why_not_whole(dataset) is None):
         excluded = [names[column] for column in asked["exclude"]]
         dataset = drop_missing(dataset, missing, target, weights=sample_weight, exclude=excluded)
     for column in [*asked["include"], *chain.from_iterable(grouped.values())]:
         if names[column] in dataset.left_out:
             raise InputError(
                 f"a feature that is included or in a group should stay; `{names[column]}` was left "
-                f"out: {dataset.left_out[names[column]]}. Use `missing='drop-rows'`."
+                f"out: {dataset.left_out[names[column]]}. Use `missing='indicator'`."
             )
     return dataset
 
@@ -209,23 +288,67 @@ def open_problem(
     response_encoding: str = "dummy",
     sample_weight: Any = None,
     keep_whole_weights: bool = False,
+    missing: str = "error",
     **asked: Any,
 ) -> Problem:
     """Read a table and a response of any kind; the arguments are those of `select`.
 
-    `keep_whole_weights` says whether weights that are whole numbers stay as they are.
+    `keep_whole_weights` says whether weights that are whole numbers stay as they are. A gap in a
+    column of labels is a level of its own, unless missing values are an error; gaps among numbers
+    stay as they are, see `fill_gaps`.
     """
-    roles = find_roles(data, target, sample_weight=sample_weight, **asked)
+    roles = find_roles(data, target, sample_weight=sample_weight, missing=missing, **asked)
     source, column = roles.source, roles.weight_column
     kept = names_in_errors(roles.target_columns, source.names)
     if column is not None:
         kept[column] = "`sample_weight`"
     table = source.read(roles.categorical, roles.skip, kept)
-    weights = source.weights(sample_weight, column, keep_whole=keep_whole_weights)
+    given = None if column is not None else roles.sample_weight
+    weights = source.weights(given, column, keep_whole=keep_whole_weights)
+    if missing == "error":
+        check_no_gaps(table)
     response, weights = source.response(
         roles.target, roles.target_columns, roles.task, response_encoding, weights
     )
-    return Problem(table, response, weights, roles.groups, roles.include, roles.exclude, roles.skip)
+    return Problem(
+        table,
+        response,
+        weights,
+        roles.groups,
+        roles.include,
+        roles.exclude,
+        roles.skip,
+        missing,
+        {c: gap_count(labels) for c, labels in table.labels.items() if gap_count(labels)},
+        n_dropped=roles.n_dropped,
+    )
+
+
+def fill_gaps(problem: Problem) -> Problem | None:
+    """Return the problem with gaps among numbers filled, None if there are none to be filled."""
+    if problem.missing not in FILLS or problem.is_filled:
+        return None
+    indicated = problem.missing == "indicator"
+    gaps = find_gaps(problem.table, problem.skip, problem.weights, indicated=indicated)
+    if not gaps.counts:
+        return None
+    counts = {**problem.gaps, **gaps.counts}
+    return replace(problem, table=gaps.fill(problem.table), gaps=counts, is_filled=True)
+
+
+def find_all_gaps(data: Any, target: Any, asked: Mapping[str, Any]) -> NonFiniteError | None:
+    """Return the error that names all columns at fault, None if there are none.
+
+    The arguments are those of `select`, which has met a value that is missing or infinite.
+    """
+    known = ("task", "categorical_features", "groups", "include", "exclude", "sample_weight")
+    with catch_warnings():
+        simplefilter("ignore")  # they have been heard
+        roles = find_roles(data, target, **{name: asked[name] for name in known})
+        allowed = asked["missing"] != "error"
+        return gaps_error(
+            roles.source, *roles.candidates, roles.apart, roles.beside, allowed=allowed
+        )
 
 
 def set_apart(

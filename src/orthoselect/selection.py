@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
 from orthoselect.criteria import Criterion, State
 from orthoselect.encode import Design, Features, Table
+from orthoselect.encode.gaps import check_missing
 from orthoselect.encode.response import check_choice
 from orthoselect.errors import (
     InputError,
+    ManyLevelsWarning,
     NoMoreThanChanceWarning,
     NonFiniteError,
     SearchStoppedWarning,
@@ -25,8 +29,16 @@ from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method, find_method
 from orthoselect.read import find_table, why_not_whole
-from orthoselect.result import Origin, SelectionPath, SelectionStep
-from orthoselect.roles import ColumnSpec, Problem, count_to_select, holds_no_rows, open_problem
+from orthoselect.result import GapsFilled, Origin, SelectionPath, SelectionStep
+from orthoselect.roles import (
+    ColumnSpec,
+    Problem,
+    count_to_select,
+    fill_gaps,
+    find_all_gaps,
+    holds_no_rows,
+    open_problem,
+)
 from orthoselect.search import ForwardSearch, Search
 
 Progress = Callable[[SelectionStep, int, int], None]
@@ -49,6 +61,7 @@ def select(
     exclude: ColumnSpec = None,
     search: str = "forward",
     sample_weight: Any = None,
+    missing: str = "error",
     memory: int | str | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -93,6 +106,13 @@ def select(
     sample_weight : array-like of shape (N,) or str, optional
         Row weights: a whole number counts as so many copies of the row. A string names the column
         that holds them, which is no feature then.
+    missing : {"error", "indicator", "mean", "drop_rows"}, default="error"
+        What to do about missing values (NaN or null). "error": name the columns that have some.
+        "indicator": a column of numbers is filled by its mean, and an indicator of its gaps is part
+        of the feature. "mean": it is filled by its mean only. With both, a gap in a categorical
+        column is a level of its own. "drop_rows": rows with a gap in any candidate are dropped,
+        with a warning. With all but "error", rows without a target or a weight are dropped, too.
+        Infinity is always an error.
     memory : int or str, optional
         Bytes, or text like "2GB", that reading a file and selecting from it may take; half of what
         is free by default. A table that does not fit comfortably is read in blocks of rows, once
@@ -131,21 +151,20 @@ def select(
     criterion = chosen.make(general, **options)
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
     origin = Origin(data, target, sample_weight)
+    missing = check_missing(missing)
     data = find_table(data, memory)
     if not criterion.takes_blocks:
         check_blocks(data, chosen)
-    given = {**general, "include": include, "exclude": exclude}
-    given["keep_whole_weights"] = criterion.keeps_whole_weights
-    with single_threaded_blas():
+    given = {**general, "include": include, "exclude": exclude, "missing": missing}
+    whole = criterion.keeps_whole_weights
+    with single_threaded_blas(), _naming_gaps(data, target, given):
         if holds_no_rows(data):  # statistics of a table pose the problem by themselves
-            problem = data.open_problem(target, **given)
+            problem = data.open_problem(target, keep_whole_weights=whole, **given)
         else:
-            problem = open_problem(data, target, **given)
-        _check_table(problem.table, chosen)
-        design = criterion.prepare(problem.table, problem.groups, problem.skip, problem.weights)
-        included = design.features.places(problem.include)
-        size = count_to_select(n_features_to_select, len(design.features), len(included))
-        state = start(criterion, design, problem, size)
+            problem = open_problem(data, target, keep_whole_weights=whole, **given)
+        problem, design, included, size, state = begin(
+            chosen, criterion, problem, n_features_to_select
+        )
         # Where all features are of one width chance gives to all of them alike.
         judged = isinstance(design, Design) and not design.has_one_width
         to_chance = judged and n_features_to_select is None
@@ -165,6 +184,7 @@ def select(
                 **options,
             },
             origin=origin,
+            gaps=_gaps_filled(problem, is_cut="bins" in chosen.options),
         )
     if stopped == _INTERRUPTED:
         raise SelectionInterrupted(path)
@@ -199,6 +219,13 @@ def _check_table(table: Table, method: Method) -> None:
             f"Code them as numbers (scikit-learn's OneHotEncoder), name them in `exclude`, or "
             f"choose a method that takes them, 'socc' for one."
         )
+    indicated = [table.names[c] for c in table.indicated]
+    if indicated and "categorical_features" not in method.takes:
+        raise InputError(
+            f"method {method.name!r} judges single columns, so that {listing(indicated)} cannot "
+            f"have an indicator of its gaps. Pass `missing='mean'` or 'drop_rows', or choose "
+            f"another method, 'socc' for one."
+        )
     if not table.has_rows and method.needs_rows:
         able = [repr(other.name) for other in METHODS.values() if not other.needs_rows]
         raise InputError(
@@ -206,6 +233,58 @@ def _check_table(table: Table, method: Method) -> None:
             f"products of its columns only. Choose one of {', '.join(able)}, or select from the "
             f"rows."
         )
+
+
+def _gaps_filled(problem: Problem, *, is_cut: bool) -> GapsFilled:
+    """Return what was done about missing values; `is_cut` says whether numbers became levels."""
+    table = problem.table
+    as_level = {*table.labels, *(table.indicated if is_cut else ())}
+    indicated = set(table.indicated)
+    columns = {}
+    for c, count in problem.gaps.items():
+        done = "filled by the mean" + (", with an indicator" if c in indicated else "")
+        columns[str(table.names[c])] = count, "a level of its own" if c in as_level else done
+    return GapsFilled(table.n_rows, problem.n_dropped, columns)
+
+
+@contextmanager
+def _naming_gaps(data: Any, target: Any, given: Mapping[str, Any]) -> Iterator[None]:
+    """Let the error of a missing value name all columns that have some."""
+    try:
+        yield
+    except NonFiniteError as error:
+        if holds_no_rows(data):
+            raise
+        raise find_all_gaps(data, target, given) or error from None
+
+
+def begin(
+    method: Method, criterion: Criterion, problem: Problem, wanted: int | float | None
+) -> tuple[Problem, Any, list[int], int, State]:
+    """Start to select, as far as gaps among numbers allow; fill them where they do not.
+
+    So a table without gaps is not looked at for them. Returned are the problem, its design, which
+    features are included, how many will be selected, and the state in which none is.
+    """
+    size: int | None = None
+    for is_again in (False, True):
+        _check_table(problem.table, method)
+        try:
+            with catch_warnings() if is_again else nullcontext():
+                if is_again:  # it has been said
+                    simplefilter("ignore", ManyLevelsWarning)
+                parts = problem.table, problem.groups, problem.skip, problem.weights
+                design = criterion.prepare(*parts)
+            included = design.features.places(problem.include)
+            if size is None:
+                size = count_to_select(wanted, len(design.features), len(included))
+            return problem, design, included, size, start(criterion, design, problem, size)
+        except NonFiniteError:
+            filled = fill_gaps(problem)
+            if filled is None:
+                raise
+            problem = filled
+    raise AssertionError("gaps that were filled are found again")
 
 
 def start(criterion: Criterion, design: Any, problem: Problem, size: int) -> State:
@@ -271,6 +350,7 @@ def _reported(general: Mapping[str, Any], problem: Problem, search: str) -> dict
         "include": [names[c] for c in problem.include] or None,
         "exclude": [names[c] for c in problem.exclude] or None,
         "search": search,
+        "missing": problem.missing,
         "sample_weight": weights if weights is None or isinstance(weights, str) else "given",
         **problem.settled,
     }

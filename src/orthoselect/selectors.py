@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
+from orthoselect.encode.gaps import check_missing
 from orthoselect.encode.response import check_choice
 from orthoselect.errors import InputError
 from orthoselect.gram import GramStatistics
@@ -32,7 +33,8 @@ class _PathSelector(SelectorMixin, BaseEstimator):
     """What the selectors share: call `select`, store its path.
 
     A subclass has the parameters `n_features_to_select`, `categorical_features`, `groups`,
-    `include`, `exclude` and `search`, and says by `_options` what else `select` is to know.
+    `include`, `exclude`, `search` and `missing`, and says by `_options` what else `select` is to
+    know.
     """
 
     def _options(self) -> dict[str, Any]:
@@ -75,6 +77,7 @@ class _PathSelector(SelectorMixin, BaseEstimator):
             self.n_features_to_select,
             search=self.search,
             sample_weight=sample_weight,
+            missing=self.missing,
             **columns,
             **self._options(),
         )
@@ -130,7 +133,8 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.string = True
-        tags.input_tags.allow_nan = self.exclude is not None  # those columns may hold anything
+        # Excluded columns may hold anything.
+        tags.input_tags.allow_nan = self.exclude is not None or self.missing != "error"
         tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags
@@ -172,6 +176,13 @@ class OrthogonalSelector(_PathSelector):
         Columns never taken; in `fit` they may hold anything, missing values too.
     search : {"forward"}, default="forward"
         How sets of features are searched.
+    missing : {"error", "indicator", "mean", "drop_rows"}, default="error"
+        What to do about missing values (NaN or null) in `fit`. "error": name the columns that have
+        some. "indicator": a column of numbers is filled by its mean, and an indicator of its
+        gaps is part of the feature. "mean": a column of numbers is filled by its
+        mean only. With both, a gap in a categorical column is a level of its own. "drop_rows": rows
+        with a gap in any candidate are dropped. With all but "error", rows without a target or a
+        weight are dropped, too; warnings say how many. `transform` leaves gaps as they are.
     adjust : {"chance", None}, default="chance"
         What features of several columns are ranked by. A feature of rank z gains
         z (m - total)/(N - 1 - s) by chance alone, where m - total is left to explain and s is the
@@ -225,6 +236,7 @@ class OrthogonalSelector(_PathSelector):
         include: Any = None,
         exclude: Any = None,
         search: str = "forward",
+        missing: str = "error",
         adjust: str | None = "chance",
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -236,6 +248,7 @@ class OrthogonalSelector(_PathSelector):
         self.include = include
         self.exclude = exclude
         self.search = search
+        self.missing = missing
         self.adjust = adjust
 
     def partial_fit(
@@ -279,6 +292,7 @@ class OrthogonalSelector(_PathSelector):
         started = hasattr(self, "statistics_")
         validate_data(self, X, skip_check_array=True, reset=not started)
         settings = {k: getattr(self, k) for k in ("task", "categorical_features", "exclude")}
+        settings["missing"] = check_missing(self.missing)
         before = getattr(self, "statistics_", None) or GramStatistics(**settings, classes=classes)
         check_settled(before, settings, classes)
         statistics = copy(before).update(X, as_values(y), sample_weight)
@@ -350,6 +364,13 @@ class MutualInformationSelector(_PathSelector):
         Columns never taken; in `fit` they may hold anything, missing values too.
     search : {"forward"}, default="forward"
         How sets of features are searched.
+    missing : {"error", "indicator", "mean", "drop_rows"}, default="error"
+        What to do about missing values (NaN or null) in `fit`. "error": name the columns that have
+        some. "indicator": gaps of a column of numbers are a level of their own. "mean": they are
+        filled by its mean. With both, a gap in a categorical column is a level of its own.
+        "drop_rows": rows with a gap in any candidate are dropped. With all but "error", rows
+        without a target or a weight are dropped, too; warnings say how many. `transform` leaves
+        gaps as they are.
     constant : float, default=0.0
         Added to the denominator of "mrmr_quotient", in nats; only for that criterion.
     capped : bool, default=True
@@ -407,6 +428,7 @@ class MutualInformationSelector(_PathSelector):
         include: Any = None,
         exclude: Any = None,
         search: str = "forward",
+        missing: str = "error",
         constant: float = 0.0,
         capped: bool = True,
         adjust: str | None = None,
@@ -419,6 +441,7 @@ class MutualInformationSelector(_PathSelector):
         self.include = include
         self.exclude = exclude
         self.search = search
+        self.missing = missing
         self.constant = constant
         self.capped = capped
         self.adjust = adjust

@@ -15,6 +15,7 @@ import typer
 
 from orthoselect.cli import options as o
 from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
+from orthoselect.encode.gaps import check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted, listing
 from orthoselect.lazy import lazy
 from orthoselect.methods import find_method
@@ -56,7 +57,7 @@ def select_command(
     weights: o.Weights = None,
     memory: o.Memory = None,
     scheduler: o.Scheduler = None,
-    missing: o.Missing = "error",
+    missing: o.Missing = "indicator",
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
     header: o.Header = True,
@@ -87,7 +88,7 @@ def select_command(
         }
         given: dict[str, Any] = {name: v for name, v in written_as.items() if v is not None}
         given |= {"drop": drop} if drop else {}
-        reading = {"source": files, "options": given, "drop_rows": missing == "drop-rows"}
+        reading = {"source": files, "options": given}
         with terminal.working(f"reading {' '.join(source)}"):
             table = read_table(files, memory=memory, in_blocks=scheduler is not None, **given)
             if table.in_blocks:
@@ -149,7 +150,7 @@ def compare_command(
     group: o.Group,
     categorical: o.Categorical,
     drop: o.Drop,
-    missing: o.Missing = "error",
+    missing: o.Missing = "indicator",
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
     header: o.Header = True,
@@ -324,7 +325,7 @@ def load(
     weights: Sequence[str] = (),
 ) -> Loaded:
     """Find the columns that were named, and rid the table of what cannot be selected from."""
-    names = dataset.names
+    names, missing = dataset.names, check_missing(missing, also=["drop_columns"])
     roles = {"target": target, "categorical": categorical, "include": include}
     for option, given in {**roles, "exclude": exclude, "weights": weights}.items():
         for name in given:
@@ -347,6 +348,8 @@ def load(
         "exclude": excluded or None,
     }
     dataset = clean(dataset, explained, missing, sample_weight=weight, **columns)
+    # What is left without these columns has gaps no more but in its target.
+    columns["missing"] = "drop_rows" if missing == "drop_columns" else missing
     check_varies(dataset, explained)
     targets = [explained] if isinstance(explained, str) else explained or []
     own = dataset.target_name or ("y" if targets else "target")
@@ -482,6 +485,8 @@ class Answer:
             print(json.dumps(self._summary, indent=2, ensure_ascii=False))
         elif format == "csv":
             print(self._result.to_csv(escape_formulas=self._escape_formulas), end="")
+            if isinstance(self._result, SelectionPath) and self._result.gaps:
+                self._terminal.note(str(self._result.gaps))
         elif isinstance(self._result, SelectionPath):
             print(self._result.to_text(bars=sys.stdout.isatty()))
         else:

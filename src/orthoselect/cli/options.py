@@ -55,7 +55,10 @@ _SCHEDULER = (
     "A scheduler of Dask, for example tcp://10.0.0.1:8786, whose workers read the files, one each "
     "at a time, and do the work."
 )
-_MISSING = "What to do about missing values: complain, or drop the rows or columns with any."
+_MISSING = (
+    "What to do about missing values: indicator (fill by the mean, and add an indicator of the "
+    "gaps), mean, drop-rows, drop-columns, or error."
+)
 _DELIMITER = "What stands between the values of a text file; detected if you omit it."
 _ENCODING = "The encoding of a text file, for example latin-1. UTF-8 and UTF-16 need no hint."
 _HEADER = (
@@ -70,7 +73,7 @@ Drop = Annotated[list[str], _table(help=_DROP, **_names)]
 Weights = Annotated[str | None, _table(help=_WEIGHTS, metavar="COLUMN")]
 Memory = Annotated[str | None, _table(help=_MEMORY, metavar="AMOUNT")]
 Scheduler = Annotated[str | None, _table(help=_SCHEDULER, metavar="ADDRESS")]
-Missing = Annotated[Literal["error", "drop-rows", "drop-columns"], _table(help=_MISSING)]
+Missing = Annotated[str, _table(help=_MISSING, metavar="WAY")]
 Delimiter = Annotated[str | None, _table(help=_DELIMITER)]
 Encoding = Annotated[str | None, _table(help=_ENCODING)]
 Header = Annotated[bool, _table("--header/--no-header", help=_HEADER)]

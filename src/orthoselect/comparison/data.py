@@ -13,12 +13,21 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from orthoselect.encode import Feature, Labels, Response
-from orthoselect.encode.table import check_finite_numbers, check_levels
+from orthoselect.encode import Feature, Labels, Response, Table
+from orthoselect.encode.gaps import find_gaps
+from orthoselect.encode.table import check_levels
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.memory import free_memory
-from orthoselect.read import Block, Dataset, find_file, is_path, why_not_whole
+from orthoselect.read import (
+    Block,
+    Dataset,
+    find_file,
+    gaps_error,
+    is_path,
+    survey_gaps,
+    why_not_whole,
+)
 from orthoselect.read.block import as_array
 from orthoselect.roles import Roles, check_has_rows, check_some_left, find_roles
 
@@ -34,6 +43,7 @@ class ComparedData:
     file: str | None  # what to write in a call for the file that the table was read from
     title: str
     target: str  # what to call the response
+    indicated: list[int]  # columns of numbers whose gaps are to have an indicator
 
     @property
     def task(self) -> str:
@@ -82,7 +92,7 @@ class ComparedData:
         }
 
 
-def open_data(data: Any, target: Any, **asked: Any) -> ComparedData:
+def open_data(data: Any, target: Any, missing: str, **asked: Any) -> ComparedData:
     """Look at the data; the arguments are those of `select`."""
     check_has_rows(data, "`compare`")
     file = None
@@ -94,7 +104,13 @@ def open_data(data: Any, target: Any, **asked: Any) -> ComparedData:
             "`compare` should have a table in memory, whose rows it cuts into folds; got one in "
             "blocks, or one too large for memory. Pass an array, a dataframe or a smaller file."
         )
-    roles = find_roles(_by_rows(data), target, **asked)
+    roles = find_roles(_by_rows(data), target, missing=missing, **asked)
+    columns = (*roles.candidates, roles.apart, roles.beside)
+    unfit = gaps_error(roles.source, *columns, allowed=missing != "error")
+    if unfit is not None:
+        raise unfit
+    numeric = roles.candidates[0]
+    gappy = survey_gaps(roles.source, numeric, ()).counts if missing == "indicator" else ()
     table, names = _by_rows(roles.data), roles.source.names
     response, _ = roles.source.response(
         roles.target, roles.target_columns, roles.task, "dummy", None
@@ -102,7 +118,7 @@ def open_data(data: Any, target: Any, **asked: Any) -> ComparedData:
     y, classes = _plain_response(response)
     title = table.name if isinstance(table, Dataset) else "table"
     called = _name_of(target, table, [names[c] for c in roles.target_columns])
-    opened = ComparedData(roles, table, y, classes, file, title, called)
+    opened = ComparedData(roles, table, y, classes, file, title, called, sorted(gappy))
     check_some_left(sum(opened.kinds.values()))
     return opened
 
@@ -172,17 +188,22 @@ def build_designs(
     features: Sequence[Sequence[int]],
     categorical: set[int],
     sparse: bool,
+    *,
+    indicated: bool = False,
 ) -> Designs:
     """Code the columns of features: numbers as they are, labels as indicators.
 
     An indicator stands for a level that occurs in the training rows; the most frequent one there
     has none. Other levels in the validation rows are zero in all indicators. `features` are the
-    columns of each, `categorical` those that hold labels; `sparse` keeps sparse columns so.
+    columns of each, `categorical` those that hold labels; `sparse` keeps sparse columns so. Gaps
+    are filled by the means of the training rows; if they are `indicated`, a column of numbers that
+    has some there has an indicator of them, too.
     """
     columns = [column for feature in features for column in feature]
     numeric = np.array([c for c in columns if c not in categorical], dtype=np.intp)
-    numbers = [_numbers(block, numeric, sparse) for block in (train, validation)]
-    coded = {c: (numbers[0][:, [k]], numbers[1][:, [k]]) for k, c in enumerate(numeric.tolist())}
+    tables = [_numbers(block, numeric, sparse) for block in (train, validation)]
+    tables = _filled(tables[0], tables[1], indicated=indicated)
+    coded = {c: tuple(_own_columns(each, k) for each in tables) for k, c in enumerate(numeric)}
     coded |= {c: _code_labels(train, validation, c) for c in columns if c in categorical}
     widths = [sum(coded[column][0].shape[1] for column in feature) for feature in features]
     sides = [[coded[column][side] for column in columns] for side in (0, 1)]
@@ -210,12 +231,18 @@ _COPIES = 3  # the columns, scaled, and what a model makes of them
 
 
 def code_for_ranking(
-    train: Block, features: Sequence[Feature], categorical: set[int], sparse: bool
+    train: Block,
+    features: Sequence[Feature],
+    categorical: set[int],
+    sparse: bool,
+    *,
+    indicated: bool = False,
 ) -> tuple[Any, list[int]]:
     """Return columns of numbers for a method that takes no others, and whose each of them is.
 
-    Numbers stay as they are. Labels become an indicator for each level, or one for two levels: a
-    penalty on coefficients would not treat all levels alike if one had no indicator.
+    Numbers stay as they are, but for gaps, which are as in `build_designs`. Labels become an
+    indicator for each level, or one for two levels: a penalty on coefficients would not treat all
+    levels alike if one had no indicator.
     """
     columns = [(f, column) for f, feature in enumerate(features) for column in feature.columns]
     numeric = np.array([c for _, c in columns if c not in categorical], dtype=np.intp)
@@ -226,10 +253,11 @@ def code_for_ranking(
         check_levels(what, len(own.levels), train.n_rows)
     sparse = sparse or sum(len(own.levels) for own in labels.values()) > _MANY_INDICATORS
     numbers = _numbers(train, numeric, sparse)
+    numbers = find_gaps(numbers, set(), indicated=indicated).fill(numbers)
     blocks, owners = [], []
     for f, column in columns:
         if column in place:
-            blocks.append(numbers[:, [place[column]]])
+            blocks.append(_own_columns(numbers, place[column]))
         else:
             blocks.append(_all_indicators(labels[column]))
         owners += [f] * blocks[-1].shape[1]
@@ -251,15 +279,31 @@ def _side_by_side(blocks: Sequence[Any], sparse: bool) -> Any:
     return np.hstack(blocks)
 
 
-def _numbers(block: Block, columns: Indices, sparse: bool) -> Any:
+def _numbers(block: Block, columns: Indices, sparse: bool) -> Table:
+    """Return numeric columns as a table, where they stand in the order given."""
+    places = np.arange(len(columns))
     if not len(columns):
-        return np.empty((block.n_rows, 0))
+        return Table(block.n_rows, [], np.empty((block.n_rows, 0)), places, {})
     place = np.argsort(np.argsort(columns))  # blocks read columns in the table's order
     values = block.numeric(np.sort(columns))[:, place]
     values = (sp.csc_array(values) if sp.issparse(values) else values).astype(np.float64)
-    # Gaps in validation rows, which the selection did not see.
-    check_finite_numbers(values, [block.names[column] for column in columns])
-    return values.toarray() if sp.issparse(values) and not sparse else values
+    values = values.toarray() if sp.issparse(values) and not sparse else values
+    return Table(block.n_rows, [block.names[c] for c in columns], values, places, {})
+
+
+def _filled(train: Table, validation: Table, *, indicated: bool) -> list[Table]:
+    """Fill gaps by the means of the training rows."""
+    gaps = find_gaps(train, set(), indicated=indicated)
+    others = find_gaps(validation, set(gaps.counts), indicated=False)
+    if others.counts:
+        means = {k: float(train.numeric[:, [k]].mean()) for k in others.counts}
+        validation = replace(others, means=means).fill(validation)
+    return [gaps.fill(train), gaps.fill(validation)]
+
+
+def _own_columns(table: Table, k: int) -> Any:
+    """Return the values of column k, and the indicator of its gaps if it has one."""
+    return table.numeric[:, np.flatnonzero(table.numeric_at == k)]
 
 
 def _code_labels(train: Block, validation: Block, column: int) -> tuple[Floats, Floats]:

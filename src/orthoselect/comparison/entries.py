@@ -75,8 +75,10 @@ class Entry:
         told = [f"{name}={value!r}" for name, value in self.options.items()]
         if self.counts_levels and data.kinds["numeric"] + data.kinds["group"]:
             told.append(f"numbers cut at quantiles into {LEVELS} levels")
-        if is_coded(self.method, data.roles.categorical - data.roles.skip, data.roles.groups):
-            told.append("labels coded as indicators; a feature enters with its first column")
+        columns = data.roles.categorical - data.roles.skip, data.roles.groups, data.indicated
+        if is_coded(self.method, *columns):
+            what = "labels and gaps" if data.indicated else "labels"
+            told.append(f"{what} coded as indicators; a feature enters with its first column")
         summary = METHODS[self.method].summary + (f" ({'; '.join(told)})" if told else "")
         return ComparedMethod(self.name, summary, failed)
 
@@ -94,11 +96,20 @@ def _baseline_words(baseline: Entry, data: ComparedData, estimator: str) -> str:
     return "the shares of the classes in the training rows, so always the most frequent class"
 
 
-def is_coded(method: str, categorical: Collection[int], groups: Mapping[str, Any]) -> bool:
-    """Whether a method that takes plain columns is given those of labels and groups as such."""
+def is_coded(
+    method: str,
+    categorical: Collection[int],
+    groups: Mapping[str, Any],
+    indicated: Collection[int] = (),
+) -> bool:
+    """Whether a method that takes plain columns is given those of labels and groups as such.
+
+    Columns with an indicator of their gaps count as labels.
+    """
     takes = METHODS[method].takes
-    return bool(
-        (categorical and "categorical_features" not in takes) or (groups and "groups" not in takes)
+    several = bool(categorical or indicated)
+    return (several and "categorical_features" not in takes) or (
+        bool(groups) and "groups" not in takes
     )
 
 
@@ -213,6 +224,7 @@ class Plan:
     options: Mapping[str, Any]  # of `select` about columns: categorical_features, groups, exclude
     features: Sequence[Feature]  # what there is to choose from
     categorical: set[int]  # columns that hold labels
+    indicated: list[int]  # columns of numbers whose gaps have an indicator
     model: Model
     sizes: tuple[int, ...]  # numbers of features, ascending
     classes: NDArray | None = None  # where the model is to see classes as they are, by their codes
@@ -291,7 +303,7 @@ def _select(plan: Plan, entry: Entry, train: Any, block: Block, y: NDArray) -> l
     if entry.counts_levels:
         own["bins"] = EqualFrequency()
     used = plan.categorical.intersection(c for f in plan.features for c in f.columns)
-    if is_coded(entry.method, used, plan.options.get("groups") or {}):
+    if is_coded(entry.method, used, plan.options.get("groups") or {}, plan.indicated):
         return _select_coded(plan, entry.method, block, y, own)
     columns = dict(plan.options)
     if "categorical_features" not in METHODS[entry.method].takes:
@@ -307,7 +319,8 @@ def _select_coded(
     plan: Plan, method: str, block: Block, y: NDArray, own: Mapping[str, Any]
 ) -> list[Feature]:
     """Let a method rank columns of numbers; a feature enters with the first of its columns."""
-    X, owners = code_for_ranking(block, plan.features, plan.categorical, plan.is_sparse)
+    columns = plan.features, plan.categorical, plan.is_sparse
+    X, owners = code_for_ranking(block, *columns, indicated=bool(plan.indicated))
     wanted = min(plan.sizes[-1], X.shape[1])
     while True:
         with warnings.catch_warnings():
@@ -352,6 +365,7 @@ def _scores(
             [feature.columns for feature in chosen[: sizes[-1]]],
             plan.categorical,
             plan.model.takes_sparse,
+            indicated=bool(plan.indicated),
         )
         scores = {}
         for size in sizes:

@@ -33,6 +33,7 @@ from orthoselect.comparison.folds import (
     split,
 )
 from orthoselect.comparison.models import Model, find_model
+from orthoselect.encode.gaps import FILLS, check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, warn, with_text
 from orthoselect.result import Comparison, Setting
 from orthoselect.result.text import plain
@@ -46,6 +47,7 @@ _DEFAULTS = (
     ("categorical_features", "from_dtype"),
     ("groups", None),
     ("exclude", None),
+    ("missing", "error"),
 )
 Progress = Callable[[int, int, str, int], Any]
 
@@ -65,6 +67,7 @@ def compare(
     categorical_features: ColumnSpec = "from_dtype",
     groups: Any = None,
     exclude: ColumnSpec = None,
+    missing: str = "error",
     n_jobs: int | None = None,
     progress: Progress | None = None,
     options: Mapping[str, Any] | None = None,
@@ -127,6 +130,10 @@ def compare(
         Whether the response holds classes or numbers; see `select`.
     categorical_features, groups, exclude
         As for `select`; a group counts as one feature.
+    missing : {"error", "indicator", "mean", "drop_rows"}, default="error"
+        What to do about missing values, as for `select`. The model gets gaps filled by the means of
+        the training rows, with "indicator" and an indicator beside them. Rows are dropped before
+        they are cut into folds.
     n_jobs : int, optional
         Processes at a time, as in scikit-learn: None is one (unless a `joblib.parallel_config`
         says otherwise), -1 as many as there are processors. Scores do not depend on it.
@@ -168,6 +175,7 @@ def compare(
     check_whole(folds, 2, "folds")
     check_whole(repeats, 1, "repeats")
     _check_n_jobs(n_jobs)
+    missing = check_missing(missing)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         opened = open_data(
@@ -177,6 +185,7 @@ def compare(
             categorical_features=categorical_features,
             groups=groups,
             exclude=exclude,
+            missing=missing,
         )
         wanted = find_sizes(sizes, sum(opened.kinds.values()))
     warned = _pass_on(caught)
@@ -194,6 +203,7 @@ def compare(
         "categorical_features": _as_option(categorical_features, opened.roles.categorical),
         "groups": dict(opened.roles.groups) or None,
         "exclude": opened.roles.exclude or None,
+        "missing": missing,
     }
     collector = Collector(opened, entries, model, settings, warned)
     cut = split(opened.y, opened.classes, folds, repeats, seed)
@@ -203,9 +213,11 @@ def compare(
         options={
             **{name: settings[name] for name in ("categorical_features", "groups")},
             "exclude": sorted(opened.roles.skip),
+            "missing": missing if missing in FILLS else "error",  # such rows are no more
         },
         features=opened.features,
         categorical=opened.roles.categorical,
+        indicated=opened.indicated,
         model=model,
         sizes=wanted,
         classes=opened.class_labels if model.score.takes_labels else None,

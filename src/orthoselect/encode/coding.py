@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, NoReturn
@@ -39,9 +39,11 @@ from orthoselect.encode.rules import (
     check_bins,
     check_finite,
     find_rules,
+    gap_rows,
     is_discretizer,
     raise_too_many,
     readable,
+    some_cells,
     sum_up,
     warn_of_many,
     written,
@@ -214,10 +216,11 @@ class LearnedCoding:
     n_levels: Indices = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
 
 
-def _special_features(features: Features, labeled: Iterable[int]) -> list[int]:
-    """Return the groups of several columns, and the categorical columns."""
+def _special_features(features: Features, table: Table) -> list[int]:
+    """Return the groups of several columns, the categorical columns, and those with gaps."""
     groups = {f for f, group in features.groups.items() if len(group.columns) > 1}
-    return sorted(groups | set(np.flatnonzero(np.isin(features.heads, list(labeled))).tolist()))
+    labeled = np.isin(features.heads, [*table.labels, *table.indicated])
+    return sorted(groups | set(np.flatnonzero(labeled).tolist()))
 
 
 def learn(table: BlockTable, features: Features, bins: Bins, weights: Rows | None) -> LearnedCoding:
@@ -238,13 +241,15 @@ def learn(table: BlockTable, features: Features, bins: Bins, weights: Rows | Non
     learned = LearnedCoding(numeric, rules, sp.issparse(table.numeric), n_stored)
     learned = replace(learned, joint=_learn_joint(table, features, learned, weights))
     of_column = dict(zip(numeric.tolist(), rules.n_levels.tolist()))
+    of_column |= {c: of_column[c] + 1 for c in table.indicated if c in of_column}
     of_column |= {c: len(labels.levels) for c, labels in table.labels.items()}
     n_levels = np.array([of_column[c] for c in features.heads.tolist()], dtype=np.intp)
     for f, (levels, _) in learned.joint.items():
         n_levels[f] = len(levels)
-    for f in _special_features(features, table.labels):
+    for f in _special_features(features, table):
         what = "group" if f in learned.joint else "categorical column"
-        check_levels(f"{what} `{features[f].name}`", int(n_levels[f]), table.n_rows)
+        if f in learned.joint or int(features.heads[f]) in table.labels:
+            check_levels(f"{what} `{features[f].name}`", int(n_levels[f]), table.n_rows)
     return replace(learned, n_levels=n_levels)
 
 
@@ -330,7 +335,7 @@ def _gather(
     codes = stack(parts, shape, learned.n_levels)
     as_is = learned.columns[learned.rules.as_is]
     alone = np.ones(len(features), dtype=bool)
-    alone[_special_features(features, table.labels)] = False
+    alone[_special_features(features, table)] = False
     return codes.without_gaps(np.flatnonzero(~(np.isin(features.heads, as_is) & alone)))
 
 
@@ -410,8 +415,10 @@ class Coder:
         if learned is not None and learned.is_sparse and not sp.issparse(self._X):
             self._X = canonical(sp.csc_array(self._X))  # levels are named for sparse blocks
         self._place = np.full(len(table.names), -1, dtype=np.intp)  # of input columns in X
-        self._place[table.numeric_at] = np.arange(len(table.numeric_at))
+        places = np.arange(len(table.numeric_at))
+        self._place[table.numeric_at[::-1]] = places[::-1]  # the first of two, which has the values
         self._place[list(table.labels)] = -1
+        self._gappy = set(table.indicated)
         self._bins = bins
         if is_discretizer(bins):
             self._discretize(bins)
@@ -420,9 +427,7 @@ class Coder:
         """Return the codes of all features."""
         n, N = len(self._features), self._X.shape[0]
         n_levels, gaps = np.empty(n, dtype=np.intp), np.ones(n, dtype=bool)
-        special = {
-            f: self._special(f) for f in _special_features(self._features, self._table.labels)
-        }
+        special = {f: self._special(f) for f in _special_features(self._features, self._table)}
         top = [len(labels.levels) for labels in special.values()]
         n_levels[list(special)] = top
         is_sparse = sp.issparse(self._X)
@@ -452,13 +457,19 @@ class Coder:
                 if self._place[c] >= 0:
                     yield int(self._place[c]), str(self._table.names[c])
 
-    def _rules(self, columns: NumericColumns, at: Indices) -> Rules:
-        """Return the rules of a block of columns of X."""
+    def _known_rules(self, at: Indices) -> Rules:
+        """Return what was learned for columns of X."""
+        known = self._learned
+        assert known is not None
+        return known.rules.take(np.searchsorted(known.columns, self._table.numeric_at[at]))
+
+    def _rules(self, columns: NumericColumns, at: Indices, weights: Floats | None = None) -> Rules:
+        """Return the rules of a block of columns of X; weights are those of its rows, if fewer."""
         if self._learned is not None:
-            known = self._learned
-            return known.rules.take(np.searchsorted(known.columns, self._table.numeric_at[at]))
+            return self._known_rules(at)
         check_finite(columns, self._X, self._in_use)
-        rules = find_rules(columns, self._bins, self._weights)
+        weights = self._weights if weights is None else weights
+        rules = find_rules(columns, self._bins, weights)
         if self._bins == "from_data" and not rules.as_is.all():
             k = int(at[rules.as_is.argmin()])
             values = written(self._X, k)
@@ -473,6 +484,8 @@ class Coder:
             what, labels = "categorical column", self._column(feature.columns[0])
         else:
             what, labels = "group", self.combinations(f)
+        if feature.columns[0] in self._gappy and len(feature.columns) == 1:
+            return labels
         if self._learned is None:
             check_levels(f"{what} `{feature.name}`", len(labels.levels), len(labels.codes))
         elif f in self._learned.joint:
@@ -503,6 +516,8 @@ class Coder:
             if self._learned is not None:
                 return replace(labels, codes=codes, counts=None)
             codes, n_levels = occurring(codes, n_levels)
+        elif column in self._gappy:
+            return self._column_with_gaps(column)
         else:
             at = self._place[[column]]
             ((_, columns),) = column_blocks(self._X, at)
@@ -510,26 +525,71 @@ class Coder:
             codes, n_levels = columns.written_out(rules.levels(columns)), int(rules.n_levels[0])
         return Labels(codes, tuple(range(n_levels)))
 
+    def _column_with_gaps(self, column: int) -> Labels:
+        """Return the levels of a column's values, found without its gaps; these are the last."""
+        at = self._place[[column]]
+        gaps = gap_rows(self._X, int(at[0]))
+        there = np.flatnonzero(~gaps)
+        codes: NDArray = np.zeros(0, dtype=np.intp)
+        n_levels = 0 if self._learned is None else int(self._known_rules(at).n_levels[0])
+        if len(there):
+            ((_, columns),) = column_blocks(some_cells(self._X, int(at[0]), there))
+            weights = None if self._weights is None else self._weights[there]
+            rules = self._rules(columns, at, weights)
+            codes, n_levels = columns.written_out(rules.levels(columns)), int(rules.n_levels[0])
+        filled = np.full(len(gaps), n_levels, dtype=np.intp)
+        filled[there] = codes
+        usual = None if self._learned is None else 0  # the same one in all blocks
+        return Labels(filled, tuple(range(n_levels + 1)), usual)
+
     def _discretize(self, discretizer: Any) -> None:
-        """Let the discretizer code the numeric columns in use; its codes are then taken."""
+        """Let the discretizer code the numeric columns in use; its codes are then taken.
+
+        A column with gaps is coded by itself, by the values that it has.
+        """
         used = [c for feature in self._features for c in feature.columns if self._place[c] >= 0]
-        at = self._place[used]
-        for _, columns in column_blocks(self._X, at):
+        for _, columns in column_blocks(self._X, self._place[used]):
             check_finite(columns, self._X, self._in_use)
-        numbers = self._X[:, as_slice(at)]
-        coded = numbers
-        if used:
-            coded = _fitted(discretizer, numbers, self._weights).transform(numbers)
-        coded = coded if sp.issparse(coded) else np.asarray(coded)
-        if coded.shape != numbers.shape or coded.dtype.kind not in "fiub":
-            raise InputError(
-                f"a discretizer in `bins` should return one code for each number, an array of "
-                f"shape {numbers.shape}; {type(discretizer).__name__} returned {coded.dtype} of "
-                f"shape {coded.shape}. (KBinsDiscretizer needs `encode='ordinal'`.)"
-            )
-        self._X = canonical(coded) if sp.issparse(coded) else coded
-        self._place[used] = np.arange(len(used))
+        plain = [c for c in used if c not in self._gappy]
+        parts = [self._X[:, as_slice(self._place[plain])]]
+        if plain:
+            parts = [_discretized(discretizer, parts[0], self._weights)]
+        places = {c: k for k, c in enumerate(plain)}
+        for c in used:
+            if c in self._gappy:
+                places[c] = sum(part.shape[1] for part in parts)
+                parts.append(self._discretize_values(discretizer, int(self._place[c])))
+        if sp.issparse(parts[0]):
+            self._X = canonical(sp.hstack(parts, format="csc"))
+        else:
+            self._X = np.hstack(parts) if len(parts) > 1 else parts[0]
+        self._place[used] = [places[c] for c in used]
         self._bins = "from_data"
+
+    def _discretize_values(self, discretizer: Any, k: int) -> NDArray:
+        """Return the codes of the values of column k, and the indicator of its gaps behind them."""
+        gaps = gap_rows(self._X, k)
+        there = np.flatnonzero(~gaps)
+        coded = np.zeros((len(gaps), 2))
+        coded[:, 1] = gaps
+        if len(there):
+            weights = None if self._weights is None else self._weights[there]
+            codes = _discretized(discretizer, some_cells(self._X, k, there), weights)
+            coded[there, :1] = codes.toarray() if sp.issparse(codes) else codes
+        return coded
+
+
+def _discretized(discretizer: Any, numbers: Any, weights: Floats | None) -> Any:
+    """Return one code for each number, as a copy of the discretizer makes them."""
+    coded = _fitted(discretizer, numbers, weights).transform(numbers)
+    coded = coded if sp.issparse(coded) else np.asarray(coded)
+    if coded.shape != numbers.shape or coded.dtype.kind not in "fiub":
+        raise InputError(
+            f"a discretizer in `bins` should return one code for each number, an array of "
+            f"shape {numbers.shape}; {type(discretizer).__name__} returned {coded.dtype} of "
+            f"shape {coded.shape}. (KBinsDiscretizer needs `encode='ordinal'`.)"
+        )
+    return coded
 
 
 def _fitted(discretizer: Any, numbers: Any, weights: Floats | None) -> Any:

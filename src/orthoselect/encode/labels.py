@@ -13,6 +13,7 @@ from orthoselect.errors import InputError, MissingValueError, listing
 
 _COUNTED_AT_ONCE = 1 << 20  # since counting copies what it counts
 _CODED_AT_ONCE = 1 << 15  # in a near cache
+GAP = None  # the level of what is missing, where it has one
 _FEW = 10  # levels that are quicker looked for one by one than counted together
 
 
@@ -56,7 +57,11 @@ class Labels:
 
 
 def find_labels(
-    values: NDArray, what: str = "The labels", order: Sequence[Any] | None = None
+    values: NDArray,
+    what: str = "The labels",
+    order: Sequence[Any] | None = None,
+    *,
+    gap_is_level: bool = False,
 ) -> Labels:
     """Return the distinct labels of a column and each row's place among them.
 
@@ -68,16 +73,26 @@ def find_labels(
         What to call the column in an error.
     order : sequence, optional
         All possible labels in their order (of an ordered categorical, say).
+    gap_is_level : bool, default=False
+        Whether what is missing has a level of its own, `GAP`, which is the last; else it is an
+        error.
 
     Examples
     --------
     >>> find_labels(np.array(["b", "a", "b"]))
     Labels(codes=array([1, 0, 1]), levels=('a', 'b'))
+    >>> find_labels(np.array([7, np.nan, 7]), gap_is_level=True)
+    Labels(codes=array([0, 1, 0]), levels=(7.0, None))
     """
-    missing = count_missing(values)
-    if missing:
+    gaps = find_missing(values)
+    if gaps is not None and gap_is_level:
+        some = find_labels(values[~gaps], what, order)
+        codes = np.full(len(values), len(some.levels), dtype=np.intp)
+        codes[~gaps] = some.codes
+        return Labels(codes, (*some.levels, GAP))
+    if gaps is not None:
         remedy = "Drop those rows, or give the gap a label of its own."
-        raise MissingValueError(what, missing, remedy)
+        raise MissingValueError(what, int(gaps.sum()), remedy)
     if values.dtype == object:
         place: dict[Any, int] = {}  # no sorting of N Python objects
         labels = values.tolist()
@@ -182,7 +197,7 @@ class LevelsSeen:
             return
         found = levels if self._order is not None else [*self._place, *levels]
         ordered = dict.fromkeys(of_all)
-        unknown = [level for level in dict.fromkeys(found) if level not in ordered]
+        unknown = [v for v in dict.fromkeys(found) if v is not GAP and v not in ordered]
         if unknown:
             raise InputError(
                 f"{self._what} should have categories of one ordered dtype in all blocks; some "
@@ -224,22 +239,38 @@ class LevelsSeen:
         """Return the place among `levels` of each level by order of appearance."""
         return np.argsort(_ranking(list(self._place), self._order))
 
+    def counts(self) -> NDArray[np.intp]:
+        """Return how many rows have each of `levels`."""
+        return np.array(self._counts, dtype=np.intp)[_ranking(list(self._place), self._order)]
+
     def most_frequent(self) -> int:
         """Return the place among `levels` of the level that most rows have."""
-        ranking = _ranking(list(self._place), self._order)
-        return int(np.array(self._counts)[ranking].argmax())
+        return int(self.counts().argmax())
 
 
-def count_missing(values: NDArray) -> int:
-    """Count NaN, None, NaT and NA."""
+def find_missing(values: NDArray) -> NDArray[np.bool_] | None:
+    """Return where a column has NaN, None, NaT or NA; None for nowhere.
+
+    Examples
+    --------
+    >>> find_missing(np.array([1.0, np.nan])), find_missing(np.array([1.0, 2.0]))
+    (array([False,  True]), None)
+    """
     if values.dtype == object:
-        return sum(
-            v is None
-            or (isinstance(v, (float, np.floating)) and bool(v != v))
-            or type(v).__name__ in {"NAType", "NaTType"}  # pandas' two
-            for v in values.tolist()
-        )
-    return int(np.isnan(values).sum()) if values.dtype.kind in "fmM" else 0
+        gaps = np.fromiter(map(_is_gap, values.tolist()), bool, len(values))
+    elif values.dtype.kind in "fmM":
+        gaps = np.isnan(values)
+    else:
+        return None
+    return gaps if gaps.any() else None
+
+
+def _is_gap(value: Any) -> bool:
+    return (
+        value is None
+        or (isinstance(value, (float, np.floating)) and bool(value != value))
+        or type(value).__name__ in {"NAType", "NaTType"}  # pandas' two
+    )
 
 
 def _ordered(
@@ -259,7 +290,11 @@ def _ordered(
 
 
 def _ranking(levels: list[Any], order: Sequence[Any] | None) -> list[int]:
-    """Return the places of levels in their order: that given, or sorted."""
+    """Return the places of levels in their order: that given, or sorted; a gap comes last."""
+    if GAP in levels:
+        at = levels.index(GAP)
+        ranking = _ranking([*levels[:at], *levels[at + 1 :]], order)
+        return [*(k + (k >= at) for k in ranking), at]
     if order is not None:
         rank = {level: position for position, level in enumerate(order)}
         return sorted(range(len(levels)), key=lambda k: rank[levels[k]])

@@ -66,8 +66,8 @@ def build_level_design(
         check_levels(f"categorical column `{table.names[at]}`", len(labels.levels), table.n_rows)
     features = find_features(table, groups, exclude)
     used = {c for feature in features for c in feature.columns}
-    is_number = [c in used and c not in table.labels for c in table.numeric_at.tolist()]
-    numeric = table.numeric_at[np.array(is_number, dtype=bool)]
+    is_number = np.isin(table.numeric_at, [c for c in used if c not in table.labels])
+    numeric = np.unique(table.numeric_at[is_number])
     numbers = Features(table.names, numeric, {})
     live = None
     if isinstance(table, BlockTable):
@@ -104,7 +104,7 @@ def _level_matrix(
     coded: LearnedCoding | Codes, places: Mapping[int, Indices], live: Indices | None, block: Table
 ) -> Matrix:
     """Return the indicators of a table or block, which may have some of the columns only."""
-    numeric = [c for c in block.numeric_at.tolist() if c in places]
+    numeric = [c for c in np.unique(block.numeric_at).tolist() if c in places]
     if isinstance(coded, LearnedCoding):
         features = Features(block.names, np.array(numeric, dtype=np.intp), {})
         coded = codes_of_block(features, coded, block)

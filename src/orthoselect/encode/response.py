@@ -14,14 +14,20 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from orthoselect import errors
-from orthoselect.encode.labels import Labels, find_labels
-from orthoselect.errors import InputError, LikelyQuantityWarning, ShapeError
+from orthoselect.encode.labels import Labels, find_labels, find_missing
+from orthoselect.errors import (
+    InputError,
+    LikelyQuantityWarning,
+    MissingValueError,
+    ShapeError,
+)
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.rows import CodedRows, Rows
 
 TASKS = ("auto", "classification", "regression")
 _MAX_RESPONSE_BYTES = 1 << 32
+_DROP = "Drop those rows, or pass `missing='drop_rows'`."
 _EXACT = 2.0**53  # floats hold whole numbers up to here
 # Exponents of two: a weight below the first beside the largest takes squares out of range, and so
 # would a mean above the second.
@@ -43,6 +49,8 @@ class TargetColumn:
         The order of the labels, if the dtype has one.
     levels : tuple or None
         The labels themselves, in order, if `values` are their codes.
+    gaps : boolean array of shape (N,), or None
+        Where values are missing, if these cannot say so themselves.
     """
 
     name: str
@@ -50,9 +58,22 @@ class TargetColumn:
     categorical: bool = False
     order: Sequence[Any] | None = None
     levels: tuple[Any, ...] | None = None
+    gaps: NDArray[np.bool_] | None = None
+
+    def missing(self) -> NDArray[np.bool_] | None:
+        """Return where values are missing, None for nowhere."""
+        if self.gaps is not None:
+            return self.gaps if self.gaps.any() else None
+        return None if self.levels is not None else find_missing(self.values)
+
+    def take(self, rows: NDArray) -> TargetColumn:
+        """Return some of the rows, none of which is missing."""
+        return replace(self, values=self.values[rows], gaps=None)
 
     def labels(self) -> Labels:
         """Return the column as labels."""
+        if self.gaps is not None:
+            check_complete([self])
         if self.levels is not None:
             return Labels(self.values, self.levels)
         return find_labels(self.values, self.name, self.order)
@@ -165,19 +186,31 @@ def have_fractions(columns: Sequence[TargetColumn], weights: Floats | None) -> b
 
 
 def check_finite(columns: Sequence[TargetColumn]) -> None:
-    """Raise if a response of numbers holds NaN or infinity."""
+    """Raise if a response lacks values, or holds infinity among numbers."""
     for column in columns:
+        if column.gaps is not None:
+            check_complete([column])
         if column.values.dtype.kind == "f":
             _check_numbers(column.values, column.name)
 
 
+def check_complete(columns: Sequence[TargetColumn]) -> None:
+    """Raise if a response lacks values."""
+    for column in columns:
+        gaps = column.missing()
+        if gaps is not None:
+            raise MissingValueError(column.name, int(gaps.sum()), _DROP)
+
+
 def _check_numbers(values: NDArray, name: str) -> None:
-    bad = int((~np.isfinite(values)).sum())
-    if bad:
+    n_missing, n_infinite = int(np.isnan(values).sum()), int(np.isinf(values).sum())
+    if n_infinite:
         raise InputError(
-            f"{name} should hold finite values; it contains {bad} NaN or infinity "
-            f"(inf). Drop those rows."
+            f"{name} should hold finite values; it contains {n_infinite} infinity (inf). Replace "
+            f"them, or drop those rows."
         )
+    if n_missing:
+        raise MissingValueError(name, n_missing, _DROP)
 
 
 def as_quantity(column: TargetColumn) -> Floats:
@@ -464,6 +497,8 @@ def read_weights(weights: Any, n_rows: int) -> Floats:
             f"`sample_weight` should be one number for each of the {n_rows} rows; "
             f"got shape {w.shape}."
         )
+    if np.isnan(w).any():
+        raise MissingValueError("`sample_weight`", int(np.isnan(w).sum()), _DROP)
     bad = ~np.isfinite(w) | (w < 0)
     if bad.any():
         raise InputError(

@@ -7,7 +7,7 @@ is one block; of a table in blocks, each is summed up, and the summaries are mer
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any, NoReturn
 
@@ -255,7 +255,8 @@ class Summary:
     def merge(self, other: Summary) -> Summary:
         """Return the summary of both blocks of rows."""
         total = self.weight + other.weight
-        a, b = self.weight / total, other.weight / total
+        any_weight = np.where(total > 0, total, 1.0)  # none where all values are missing so far
+        a, b = self.weight / any_weight, other.weight / any_weight
         step = b * other.mean - b * self.mean  # halves of a range that may be beyond 1.8e308
         within = np.hypot(self.std * a**0.5, other.std * b**0.5)
         between = (other.mean / 2 - self.mean / 2) * (2 * (a * b) ** 0.5)
@@ -283,6 +284,11 @@ def sum_up(
     work = partial(_summarize, bins)
     summary = table.passes.reduce(work, _merge_summaries, **table.how(columns, [weights]))
     assert summary is not None  # some row has weight
+    empty = summary.weight == 0  # all values are missing
+    if empty.any():
+        summary = replace(
+            summary, low=np.where(empty, 0.0, summary.low), high=np.where(empty, 0.0, summary.high)
+        )
     return find_rules(summary, bins), int(summary.n_stored.sum())
 
 
@@ -292,11 +298,46 @@ def _summarize(bins: Bins, block: Table, weights: Floats | None) -> Summary | No
         return None
     X, weights = readable(block.numeric, weights)
     names = [str(block.names[c]) for c in block.numeric_at]
+    in_use = partial(enumerate, names)
+    at, places = np.unique(block.numeric_at, return_index=True)  # not the indicators of gaps
+    is_gappy = np.isin(at, block.indicated)
     parts = []
-    for _, columns in column_blocks(X):
-        check_finite(columns, X, partial(enumerate, names))
-        parts.append(Summary.of(columns, bins, weights))
+    for run in np.split(places, np.flatnonzero(is_gappy[1:] | is_gappy[:-1]) + 1):
+        if len(run) == 1 and is_gappy[np.searchsorted(places, run[0])]:
+            parts.append(_summarize_values(X, int(run[0]), bins, weights, in_use))
+            continue
+        for _, columns in column_blocks(X, run):
+            check_finite(columns, X, in_use)
+            parts.append(Summary.of(columns, bins, weights))
     return Summary.side_by_side(parts)
+
+
+def _summarize_values(
+    X: Any, k: int, bins: Bins, weights: Floats | None, in_use: Callable[[], Any]
+) -> Summary:
+    """Sum up the values of column k of X, behind which the indicator of its gaps stands."""
+    there = np.flatnonzero(~gap_rows(X, k))
+    if not len(there):
+        zero, none = np.zeros(1), Values(np.zeros(0), np.zeros(1, dtype=np.intp))
+        ends = np.full(1, np.inf), np.full(1, -np.inf)
+        whole = np.ones(1, dtype=bool)
+        return Summary(zero, *ends, zero, zero, whole, none, np.zeros(1, dtype=np.intp))
+    ((_, columns),) = column_blocks(some_cells(X, k, there))
+    check_finite(columns, X, in_use)
+    return Summary.of(columns, bins, None if weights is None else weights[there])
+
+
+def gap_rows(X: Any, k: int) -> NDArray[np.bool_]:
+    """Return the rows where column k of X has a gap, by the indicator that stands behind it."""
+    gaps = X[:, [k + 1]]
+    return (gaps.toarray() if sp.issparse(gaps) else gaps)[:, 0] != 0
+
+
+def some_cells(X: Any, k: int, rows: Indices) -> Any:
+    """Return column k of X in some rows, in a form that `column_blocks` takes."""
+    if sp.issparse(X):
+        return canonical(X[:, [k]].tocsr()[rows])
+    return X[rows][:, [k]] if len(rows) < X.shape[0] else X[:, [k]]
 
 
 def _merge_summaries(a: Summary | None, b: Summary | None) -> Summary | None:

@@ -63,7 +63,8 @@ class Table:
         Names of all input columns, the skipped ones included.
     numeric : array or SciPy sparse of shape (N, number of numeric columns)
     numeric_at : integer array
-        Input position of each column of `numeric`.
+        Input position of each column of `numeric`, rising. A column that had gaps may stand twice:
+        its values, filled, and 1 where one was missing.
     labels : mapping of int to Labels
         The categorical columns by input position.
     precision : array of shape (number of numeric columns,), optional
@@ -79,6 +80,12 @@ class Table:
     numeric_at: NDArray[np.intp]
     labels: Mapping[int, Labels]
     precision: NDArray[np.float64] | None = None
+
+    @property
+    def indicated(self) -> list[int]:
+        """The input columns of numbers that have an indicator of their gaps, rising."""
+        at = self.numeric_at
+        return at[1:][at[1:] == at[:-1]].tolist()
 
     def matrix(self, make: Callable[[Table], Matrix], starts: Indices, widths: Indices) -> Matrix:
         """Return the design's matrix of all rows.
@@ -319,8 +326,8 @@ def build_design(table: Table, groups: Mapping[str, Sequence[int]], exclude: set
         heads = table.numeric_at
         matrix = table.matrix(_matrix, heads, np.broadcast_to(np.intp(1), len(heads)))
         return Design(matrix, Features(table.names, heads, {}), heads, {}, table.n_rows)
-    widths = np.ones(len(table.numeric_at), dtype=np.intp)
-    return arrange(table, _matrix, table.numeric_at, widths, find_features(table, groups, exclude))
+    numeric, widths = np.unique(table.numeric_at, return_counts=True)
+    return arrange(table, _matrix, numeric, widths, find_features(table, groups, exclude))
 
 
 def arrange(

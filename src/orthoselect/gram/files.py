@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode import Labels, NumberedNames
-from orthoselect.encode.labels import LevelsSeen
+from orthoselect.encode.labels import GAP, LevelsSeen
 from orthoselect.errors import InputError
 from orthoselect.gram.intake import ReducedRows
 from orthoselect.gram.layout import ResponseColumn, StatisticsLayout, by_appearance
 from orthoselect.matrix.triangle import Triangle
 from orthoselect.output import replacing
 
-FORMAT, VERSION = "orthoselect statistics", 1
+FORMAT, VERSION = "orthoselect statistics", 2
 _HEADER = "header.json"
 _ARRAYS = ("R", "shift", "exponents", "precision")
 _LARGEST = 2.0**510  # whose square is a number
@@ -35,7 +35,11 @@ def save(path: str | Path, reduced: ReducedRows) -> None:
             "format": FORMAT,
             "version": VERSION,
             **reduced.counts(),
-            "settings": {"task": settings["task"], "classes": _plain(settings["classes"], "y")},
+            "settings": {
+                "task": settings["task"],
+                "classes": _plain(settings["classes"], "y"),
+                "missing": settings["missing"],
+            },
             "columns": None if isinstance(layout.names, NumberedNames) else list(layout.names),
             "n_columns": len(layout.names),
             "numeric": layout.numeric_at.tolist(),
@@ -47,6 +51,10 @@ def save(path: str | Path, reduced: ReducedRows) -> None:
             "response_at": layout.target_columns,
             "weights_at": layout.weight_columns,
             "excluded": layout.excluded,
+            "gaps": {
+                str(c): {"count": layout.gap_counts[c], "filled_by": fill}
+                for c, fill in layout.fills.items()
+            },
             "terms": [list(term) for term in layout.terms],
         },
         indent=1,
@@ -113,6 +121,8 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray]) -> ReducedRows:
         weight_columns=header["weights_at"],
         excluded=header["excluded"],
         precision=arrays["precision"],
+        fills={int(c): float(part["filled_by"]) for c, part in header.get("gaps", {}).items()},
+        gap_counts={int(c): int(part["count"]) for c, part in header.get("gaps", {}).items()},
         terms=[tuple(term) for term in header["terms"]],
     )
     whole = Triangle(arrays["R"], arrays["shift"], arrays["exponents"].astype(np.intp))
@@ -125,7 +135,11 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray]) -> ReducedRows:
     if len(expected) != n_terms or set(expected) != set(layout.terms):
         raise ValueError("there are columns or levels without terms")
     task, classes = header["settings"]["task"], header["settings"]["classes"]
-    settings = {"task": task, "classes": None if classes is None else tuple(classes)}
+    settings = {
+        "task": task,
+        "classes": None if classes is None else tuple(classes),
+        "missing": header["settings"].get("missing", "error"),
+    }
     return ReducedRows.of(settings, layout, whole, header)
 
 
@@ -138,7 +152,7 @@ def _in_range(whole: Triangle, precision: NDArray) -> bool:
 
 
 def _levels(seen: LevelsSeen, name: str) -> dict[str, Any]:
-    levels, order = _plain(by_appearance(seen), name), _plain(seen.order, name)
+    levels, order = _plain(by_appearance(seen), name, gaps=True), _plain(seen.order, name)
     return {"name": name, "levels": levels, "order": order}
 
 
@@ -159,12 +173,13 @@ def _rebuild_response(part: dict[str, Any]) -> ResponseColumn:
     return ResponseColumn(part["name"], seen, part["is_number"], part["fixed"])
 
 
-def _plain(labels: Any, name: str) -> list[Any] | None:
-    """Return labels as JSON has them; raise for others."""
+def _plain(labels: Any, name: str, *, gaps: bool = False) -> list[Any] | None:
+    """Return labels as JSON has them, and maybe the level of gaps; raise for others."""
     if labels is None:
         return None
     plain = [label.item() if isinstance(label, np.generic) else label for label in labels]
     odd = [label for label in plain if not isinstance(label, (str, int, float, bool))]
+    odd = [label for label in odd if not (gaps and label is GAP)]
     if odd:
         raise InputError(
             f"labels should be text, numbers or booleans to be saved; `{name}` has {odd[0]!r}, a "

@@ -8,10 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from orthoselect.encode.gaps import check_missing
 from orthoselect.encode.response import TASKS, check_choice
 from orthoselect.errors import InputError
 from orthoselect.gram import files
-from orthoselect.gram.intake import ReducedRows, check_block, distinct_classes, reduce_table
+from orthoselect.gram.intake import (
+    ReducedRows,
+    check_block,
+    distinct_classes,
+    reduce_table,
+    warn_of_dropped,
+)
 from orthoselect.gram.question import exclude_all_but, pose
 from orthoselect.matrix.base import Floats
 from orthoselect.read.block import block_of
@@ -39,6 +46,8 @@ class GramStatistics:
     classes : sequence of labels, optional
         All classes of a response; others are then an error. By default classes are found as they
         come.
+    missing : {"error", "indicator", "mean", "drop_rows"}, default="error"
+        What to do about missing values, as in `select`; the mean is that of all rows in the end.
 
     See Also
     --------
@@ -80,6 +89,7 @@ class GramStatistics:
         categorical_features: ColumnSpec = "from_dtype",
         exclude: ColumnSpec = None,
         classes: Sequence[Any] | None = None,
+        missing: str = "error",
     ) -> None:
         check_choice(task, TASKS, "task")
         settings = {
@@ -87,6 +97,7 @@ class GramStatistics:
             "categorical_features": categorical_features,
             "exclude": exclude,
             "classes": distinct_classes(classes, task),
+            "missing": check_missing(missing),
         }
         self._kept = ReducedRows(settings)
 
@@ -101,6 +112,7 @@ class GramStatistics:
         categorical_features: ColumnSpec = "from_dtype",
         exclude: ColumnSpec = None,
         classes: Sequence[Any] | None = None,
+        missing: str = "error",
         memory: int | str | None = None,
     ) -> GramStatistics:
         """Return the statistics of a table of any kind.
@@ -120,7 +132,7 @@ class GramStatistics:
             Row weights: a whole number counts as so many copies of the row. A string names the
             column that holds them, which is then no feature. Rows without weight have to hold
             values all the same, as in `select`.
-        task, categorical_features, exclude, classes
+        task, categorical_features, exclude, classes, missing
             As in the class.
         memory : int or str, optional
             Bytes that may be taken, or text like "2GB"; as in `select`.
@@ -136,6 +148,7 @@ class GramStatistics:
             categorical_features=categorical_features,
             exclude=exclude,
             classes=classes,
+            missing=missing,
         )
         return cls._holding(reduce_table(data, target, sample_weight, new.settings, memory))
 
@@ -167,14 +180,18 @@ class GramStatistics:
         GramStatistics: 3 rows, 2 features, response `y` (3 classes)
         """
         check_block(X, "`update`")
-        self._kept = self._kept.with_rows(block_of(X), y, sample_weight)
+        kept = self._kept.with_rows(block_of(X), y, sample_weight)
+        n_dropped = kept.n_dropped - self._kept.n_dropped
+        if n_dropped:
+            warn_of_dropped(n_dropped, kept.n_read - self._kept.n_read, kept.settings["missing"])
+        self._kept = kept
         return self
 
     # What is known
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What they were made with: `task`, `categorical_features`, `exclude`, `classes`."""
+        """What they were made with: the arguments of the class."""
         return dict(self._kept.settings)
 
     @property

@@ -15,10 +15,18 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.encode import Labels, TargetColumn
-from orthoselect.encode.labels import LevelsSeen
+from orthoselect.encode import Labels, Table, TargetColumn
+from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gaps_in
+from orthoselect.encode.labels import GAP, LevelsSeen
 from orthoselect.encode.response import check_finite, have_fractions, read_weights
-from orthoselect.errors import InputError, listing
+from orthoselect.errors import (
+    InputError,
+    NonFiniteError,
+    RowsDroppedWarning,
+    ShapeError,
+    listing,
+    warn,
+)
 from orthoselect.gram.layout import (
     ResponseColumn,
     StatisticsLayout,
@@ -32,8 +40,10 @@ from orthoselect.matrix.triangle import Triangle, Triangles
 from orthoselect.read import (
     Block,
     Source,
+    any_missing,
     check_block_names,
     find_table,
+    gaps_error,
     is_path,
     numbers_of,
     read_target,
@@ -52,6 +62,7 @@ class ReducedRows:
         self.layout: StatisticsLayout | None = None  # the columns; None before the first rows
         self.n_rows, self.weight = 0, 0.0  # of the rows that have weight
         self.n_read = self.n_blocks = 0  # of all rows
+        self.n_dropped = 0  # rows with a gap in the response or the weights, or in any feature
         self._triangles = Triangles()
         self._whole: Triangle | None = None  # of all rows, once somebody has asked
 
@@ -112,10 +123,27 @@ class ReducedRows:
         """
         if self.layout is None and not block.n_rows:
             return self  # dtypes of nothing tell nothing
-        rows, new = BlockRows.of(block, y, sample_weight), self.copy()
+        missing = self.settings["missing"]
+        rows, new = BlockRows.of(block, y, sample_weight, drop=missing != "error"), self.copy()
+        new.n_read += block.n_rows
+        new.n_dropped += rows.n_dropped
+        if block.n_rows and rows.n_dropped == block.n_rows:
+            return new  # a response of which nothing is there is of no kind
         layout = new._look(rows)
         table = Source(block).read(set(layout.labeled), layout.skip)
-        tiles = layout.code(table, rows.responses, rows.weights)
+        weights = rows.weights
+        try:
+            if missing == "error":
+                check_no_gaps(table)
+            if missing == "drop_rows":
+                weights, table = _without_gaps(weights, table, layout.skip)
+                new.n_dropped += block.n_rows - rows.n_dropped - int((weights > 0).sum())
+            tiles = layout.code(table, rows.responses, weights, fill=missing in FILLS)
+        except NonFiniteError as error:
+            numbers, labels = layout.numeric_at.tolist(), list(layout.labeled)
+            allowed = missing != "error"
+            found = gaps_error(Source(block), numbers, labels, {}, {}, allowed=allowed)
+            raise found or error from None
         p, free = len(layout.terms), free_memory() if memory is None else memory
         needed = _COPIES * 8 * p * p
         if needed > free:
@@ -128,7 +156,6 @@ class ReducedRows:
             new._triangles.add(A, w)
             new.n_rows += len(A)
             new.weight += float(len(A) if w is None else w.sum())
-        new.n_read += block.n_rows
         new.n_blocks += 1
         new._whole = None
         return new
@@ -151,13 +178,19 @@ class ReducedRows:
         if self.layout is None or other.layout is None:
             check_settings(self.settings, other.settings)
             return (self if other.layout is None else other).copy()
+        check_settings({"missing": self.settings["missing"]}, other.settings)
         check_layouts(self.layout, other.layout, any_rows=bool(self.n_rows and other.n_rows))
         new = (self if self.n_rows else other).copy()
         new.settings, new.n_blocks = self.settings, self.n_blocks
         new.n_read = self.n_read + other.n_read
+        new.n_dropped = self.n_dropped + other.n_dropped
         if self.n_rows and other.n_rows:
             assert new.layout is not None
             theirs, whole = other.known()
+            shifts = new.layout.shifts(theirs)
+            if shifts:
+                J, gaps = (theirs.places([(kind, c) for c in shifts]) for kind in ("x", "gap"))
+                whole = whole.with_multiples(J, gaps, np.array(list(shifts.values())))
             columns = new.layout.take_in(theirs)
             new.reduce()
             new._triangles.push(other._triangles.height, whole.reordered(columns))
@@ -180,10 +213,11 @@ class BlockRows:
     weights: Floats | None
     target_columns: list[int]
     weight_columns: list[int]
+    n_dropped: int = 0  # rows without a response or a weight, which have weight 0
 
     @staticmethod
-    def of(block: Block, y: Any, weights: Any) -> BlockRows:
-        """Read the columns of these names, or these values."""
+    def of(block: Block, y: Any, weights: Any, *, drop: bool = False) -> BlockRows:
+        """Read the columns of these names, or these values; rows that lack one may be dropped."""
         names = None
         if isinstance(y, BesideResponse):
             names, y = y.names, list(y.columns)
@@ -194,11 +228,43 @@ class BlockRows:
         named = [block.names[c] for c in targets]
         if weight_columns:
             weights = numbers_of(block.column(weight_columns[0]), weights)
+        n_dropped = 0
+        if drop:
+            responses, weights, n_dropped = _without_weight(responses, weights, block.n_rows)
         if weights is not None:
             weights = read_weights(weights, block.n_rows)
         check_finite(responses)
         names = named or names or _names_of(y, len(responses))
-        return BlockRows(block, names, responses, weights, targets, weight_columns)
+        return BlockRows(block, names, responses, weights, targets, weight_columns, n_dropped)
+
+
+def _without_weight(
+    responses: list[TargetColumn], weights: Any, n_rows: int
+) -> tuple[list[TargetColumn], Any, int]:
+    """Give rows that lack a response or a weight the weight 0, and any value in its place."""
+    gaps = any_missing(responses)
+    given = [] if weights is None else read_target(weights, n_rows)
+    gaps |= any_missing(given) if given else False
+    if not gaps.any():
+        return responses, weights, 0
+    w = np.zeros(n_rows)
+    w[~gaps] = 1.0 if weights is None else numbers_of(given[0].take(~gaps))
+    if gaps.all():
+        return [replace(y, values=np.zeros(n_rows), gaps=None) for y in responses], w, n_rows
+    somewhere = np.where(gaps, int((~gaps).argmax()), np.arange(n_rows))
+    return [column.take(somewhere) for column in responses], w, int(gaps.sum())
+
+
+def _without_gaps(weights: Floats | None, table: Table, skip: set[int]) -> tuple[Floats, Table]:
+    """Give rows with gaps in any feature the weight 0, and fill them by anything."""
+    w = np.ones(table.n_rows) if weights is None else weights.copy()
+    for labels in table.labels.values():
+        if GAP in labels.levels:
+            w[labels.codes == labels.levels.index(GAP)] = 0.0
+    found = find_gaps(table, {*skip, *table.labels}, indicated=False)
+    for c in found.counts:
+        w[gaps_in(table.numeric, int(np.searchsorted(table.numeric_at, c)))] = 0.0
+    return w, found.fill(table)
 
 
 def _names_of(y: Any, count: int) -> list[str]:
@@ -393,9 +459,20 @@ def reduce_table(
         read_target(list(y.columns), reduced.n_read)  # words the error if there are too many
     if isinstance(weights, np.ndarray):
         read_weights(weights, reduced.n_read)  # likewise
+    if reduced.n_dropped:
+        warn_of_dropped(reduced.n_dropped, reduced.n_read, settings["missing"])
     if not reduced.n_rows:
         raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
     return reduced
+
+
+def warn_of_dropped(n_dropped: int, n_rows: int, missing: str) -> None:
+    """Say that rows were dropped; raise if none is left."""
+    where = " in the response or the row weights"
+    where += ", or in a feature" if missing == "drop_rows" else ""
+    if n_dropped == n_rows:
+        raise ShapeError(f"no row is left of {n_rows}: each has missing values{where}.")
+    warn(RowsDroppedWarning(n_dropped, n_rows, where))
 
 
 def _take_in(

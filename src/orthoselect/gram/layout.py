@@ -2,29 +2,31 @@
 
 The columns are: one of ones, one for each numeric feature, one for each level of each categorical
 feature, and for the responses one for each class, or one of numbers. Levels and classes get theirs
-when they are first seen; in all rows before it is zero.
+when they are first seen; in all rows before it is zero. So do the gaps of a numeric feature, which
+is filled by a constant: with what is known of the gaps, any other constant can take its place.
 """
 
 from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode import Labels, NumberedNames, Table, TargetColumn
-from orthoselect.encode.labels import LevelsSeen
+from orthoselect.encode.gaps import all_finite, find_gaps, gaps_in
+from orthoselect.encode.labels import GAP, LevelsSeen
 from orthoselect.encode.response import as_quantity
 from orthoselect.encode.table import check_finite_numbers
 from orthoselect.errors import InputError, listing
 from orthoselect.matrix.base import EPS, Floats, Indices, storage_precision
 from orthoselect.matrix.triangle import leaf_rows
 
-# What a column stands for: ("ones",), ("x", feature), ("level", feature, number), ("y", response)
-# or ("class", response, number). Levels are numbered as they were first seen.
+# What a column stands for: ("ones",), ("x", feature), ("gap", feature), ("level", feature, number),
+# ("y", response) or ("class", response, number). Levels are numbered as they were first seen.
 Term = tuple[Any, ...]
 ONES: Term = ("ones",)
 _MOST_LEVELS = 4000  # the products of all levels with each other are kept
@@ -60,6 +62,8 @@ class StatisticsLayout:
     excluded: list[int]  # columns that are not looked at
     weight_columns: list[int] = field(default_factory=list)  # the row weights, likewise
     precision: Floats = field(default_factory=lambda: np.zeros(0))  # rounding of numeric columns
+    fills: dict[int, float] = field(default_factory=dict)  # what gaps of numbers are filled by
+    gap_counts: dict[int, int] = field(default_factory=dict)  # how many rows with weight have one
     # What the statistics' own columns stand for: ones, the numeric features, then all others.
     terms: list[Term] = field(default_factory=list)
 
@@ -82,6 +86,7 @@ class StatisticsLayout:
         new = copy.copy(self)
         new.labeled, new.responses = copy.deepcopy((self.labeled, self.responses))
         new.precision, new.terms = self.precision.copy(), list(self.terms)
+        new.fills, new.gap_counts = dict(self.fills), dict(self.gap_counts)
         return new
 
     def features_only(self) -> StatisticsLayout:
@@ -96,7 +101,9 @@ class StatisticsLayout:
         new.by_dtype = None if self.by_dtype is None else {at[c] for c in self.by_dtype}
         new.excluded = [at[c] for c in self.excluded if c in at]
         new.target_columns, new.weight_columns = [], []
-        of_features = ("x", "level")
+        new.fills = {at[c]: fill for c, fill in self.fills.items()}
+        new.gap_counts = {at[c]: count for c, count in self.gap_counts.items()}
+        of_features = ("x", "gap", "level")
         new.terms = [(t[0], at[t[1]], *t[2:]) if t[0] in of_features else t for t in self.terms]
         return new
 
@@ -112,10 +119,12 @@ class StatisticsLayout:
     def describe(self, term: Term) -> str:
         """Return what to call a column of the statistics."""
         kind, owner, *number = term
-        name = self.names[owner] if kind in ("x", "level") else self.responses[owner].name
+        of_feature = kind in ("x", "gap", "level")
+        name = self.names[owner] if of_feature else self.responses[owner].name
         if not number:
-            return name
-        return f"{name}={by_appearance(self._seen(kind, owner))[number[0]]}"
+            return f"{name}=(missing)" if kind == "gap" else name
+        level = by_appearance(self._seen(kind, owner))[number[0]]
+        return f"{name}={'(missing)' if level is GAP else level}"
 
     def _seen(self, kind: str, owner: int) -> LevelsSeen:
         seen = self.labeled[owner] if kind == "level" else self.responses[owner].classes
@@ -133,11 +142,17 @@ class StatisticsLayout:
     # Growing
 
     def code(
-        self, table: Table, columns: Sequence[TargetColumn], weights: Floats | None
+        self,
+        table: Table,
+        columns: Sequence[TargetColumn],
+        weights: Floats | None,
+        *,
+        fill: bool = False,
     ) -> Iterator[tuple[Floats, Floats | None]]:
         """Yield the rows of a block that have weight, coded, a few at a time, and their weights.
 
-        New levels get columns at once, before the first rows are asked for.
+        New levels get columns at once, before the first rows are asked for. Gaps among numbers are
+        filled if asked to, else they are an error.
         """
         rows = None if weights is None else np.flatnonzero(weights > 0)
         codes: dict[Term, NDArray] = {}
@@ -155,6 +170,9 @@ class StatisticsLayout:
             codes["class", r] = response.classes.add(labels, column.order)
         self.add_terms()
         numeric, precision = self._numeric(table)
+        if fill:
+            numeric, gaps = self._fill(numeric, rows)
+            numbers |= gaps
         check_finite_numbers(numeric, [self.names[c] for c in self.numeric_at.tolist()])
         self.precision = np.maximum(self.precision, precision)
         return self._tiles(numeric, numbers, codes, rows, weights)
@@ -196,9 +214,30 @@ class StatisticsLayout:
         some = np.searchsorted(table.numeric_at, self.numeric_at)  # columns of labels are there too
         return numeric[:, some], precision[some]
 
+    def _fill(self, numeric: Any, rows: Indices | None) -> tuple[Any, dict[Term, Floats]]:
+        """Return numbers without gaps, and where these were, for the rows with weight."""
+        if all_finite(numeric):
+            return numeric, {}
+        weights = None
+        if rows is not None:
+            weights = np.zeros(numeric.shape[0])
+            weights[rows] = 1.0
+        table = Table(numeric.shape[0], self.names, numeric, self.numeric_at, {})
+        found = find_gaps(table, set(), weights, indicated=False)
+        gaps: dict[Term, Floats] = {}
+        for c in found.counts:
+            self.fills.setdefault(c, found.means[c])
+            where = gaps_in(numeric, int(np.searchsorted(self.numeric_at, c)))
+            gaps["gap", c] = (where if rows is None else where[rows]).astype(np.float64)
+            self.gap_counts[c] = self.gap_counts.get(c, 0) + int(gaps["gap", c].sum())
+        self.add_terms()
+        fills = replace(found, means={c: self.fills[c] for c in found.counts})
+        return fills.fill(table).numeric, gaps
+
     def add_terms(self) -> None:
-        """Add columns for levels that have none."""
+        """Add columns for levels, and gaps, that have none."""
         known = set(self.terms)
+        self.terms += [("gap", c) for c in self.fills if ("gap", c) not in known]
         for kind, owner, what in self._owners():
             n_levels = self._seen(kind, owner).n_levels
             if n_levels > _MOST_LEVELS:
@@ -224,8 +263,16 @@ class StatisticsLayout:
             response.classes = None
             self.terms.append(("y", r))
 
+    def shifts(self, other: StatisticsLayout) -> dict[int, float]:
+        """Return what to add to the gaps of another's columns, so that they are filled as here."""
+        both = {c: self.fills[c] - fill for c, fill in other.fills.items() if c in self.fills}
+        return {c: shift for c, shift in both.items() if shift}
+
     def take_in(self, other: StatisticsLayout) -> Indices:
         """Grow by the levels of another; return where it has each column, -1 for nowhere."""
+        self.fills = {**other.fills, **self.fills}
+        for c, count in other.gap_counts.items():
+            self.gap_counts[c] = self.gap_counts.get(c, 0) + count
         there = {term: place for place, term in enumerate(other.terms)}
         of_other = {t: place for t, place in there.items() if t[0] not in ("level", "class")}
         for kind, owner, _ in self._owners():

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from orthoselect.encode import Labels, Response, Table
+from orthoselect.encode.gaps import gap_count
 from orthoselect.encode.response import (
     ENCODINGS,
     TASKS,
@@ -50,15 +51,27 @@ class StatisticsTable(Table):
     layout: StatisticsLayout
 
     def matrix(self, make: Callable[[Table], Matrix], starts: Indices, widths: Indices) -> Matrix:
-        terms: list[Term] = [("x", int(c)) for c in self.numeric_at]
+        at, layout = self.numeric_at, self.layout
+        is_second = np.append(False, at[1:] == at[:-1])[: len(at)]
+        terms: list[Term] = [("gap" if s else "x", int(c)) for c, s in zip(at, is_second)]
         for c, labels in self.labels.items():
             own = self.layout.label_terms("level", c)
             terms += own[: labels.usual] + own[labels.usual + 1 :]
-        Z, middle = self.triangle.table(self.layout.places(terms))
+        Z, middle = self.triangle.table(layout.places(terms))
         matrix = StatisticsMatrix(Z, shift=-middle)
-        n_labels = len(terms) - len(self.numeric_at)
-        matrix.precision = np.concatenate([self.layout.precision, np.full(n_labels, EPS)])
+        precision = layout.precision[np.searchsorted(layout.numeric_at, at)]
+        precision = np.where(is_second, EPS, precision)
+        matrix.precision = np.append(precision, np.full(len(terms) - len(at), EPS))
         return matrix
+
+
+def _filled_by_means(triangle: Triangle, layout: StatisticsLayout) -> Triangle:
+    """Return the triangle of columns whose gaps are filled by the means of what is there."""
+    means, fills = triangle.means(), np.array(list(layout.fills.values()))
+    J, gaps = (layout.places([(kind, c) for c in layout.fills]) for kind in ("x", "gap"))
+    shares = means[gaps]
+    present = np.where(shares < 1, 1 - shares, 1.0)
+    return triangle.with_multiples(J, gaps, (means[J] - fills * shares) / present - fills)
 
 
 def exclude_all_but(
@@ -96,6 +109,7 @@ def pose(
     response_encoding: str = "dummy",
     categorical_features: ColumnSpec = "from_dtype",
     sample_weight: Any = None,
+    missing: str = "error",
     groups: Any,
     include: ColumnSpec,
     exclude: ColumnSpec,
@@ -106,7 +120,14 @@ def pose(
     if n_rows < 2:
         raise ShapeError(f"Found statistics of {n_rows} sample(s); a minimum of 2 is required.")
     default = isinstance(categorical_features, str) and categorical_features == "from_dtype"
-    given = {"categorical_features": not default, "sample_weight": sample_weight is not None}
+    settled = reduced.settings["missing"]
+    if settled == "mean" and layout.fills:
+        triangle = _filled_by_means(triangle, layout)
+    given = {
+        "categorical_features": not default,
+        "sample_weight": sample_weight is not None,
+        "missing": missing not in ("error", settled),
+    }
     for name in given:
         if given[name]:
             raise InputError(
@@ -123,9 +144,23 @@ def pose(
     responses = _find_responses(target, layout)
     response = _Responses(layout, triangle, n_rows).build(responses, task, response_encoding)
     copies = int(reduced.weight) if float(reduced.weight).is_integer() else n_rows
-    table = _table(layout, triangle, copies, skip)
-    fixed = _fixed_options(reduced, layout, task)
-    return Problem(table, response, None, grouped, asked["include"], left_out, skip, settled=fixed)
+    table = _table(layout, triangle, copies, skip, indicated=settled == "indicator")
+    gaps = {c: count for c, count in layout.gap_counts.items() if c not in skip}
+    gaps |= {c: gap_count(labels) for c, labels in table.labels.items() if gap_count(labels)}
+    return Problem(
+        table,
+        response,
+        None,
+        grouped,
+        asked["include"],
+        left_out,
+        skip,
+        settled,
+        gaps,
+        is_filled=True,
+        n_dropped=reduced.n_dropped,
+        settled=_fixed_options(reduced, layout, task),
+    )
 
 
 def _fixed_options(reduced: ReducedRows, layout: StatisticsLayout, task: str) -> dict[str, Any]:
@@ -142,18 +177,21 @@ def _fixed_options(reduced: ReducedRows, layout: StatisticsLayout, task: str) ->
 
 
 def _table(
-    layout: StatisticsLayout, triangle: Triangle, n_rows: int, skip: set[int]
+    layout: StatisticsLayout, triangle: Triangle, n_rows: int, skip: set[int], *, indicated: bool
 ) -> StatisticsTable:
     nobody, means, labels = np.zeros(0, dtype=np.intp), triangle.means(), {}
     for c, seen in layout.labeled.items():
         if c not in skip:
             counts = means[layout.places(layout.label_terms("level", c))]
-            labels[c] = Labels(nobody, seen.levels(), int(counts.argmax()))
+            labels[c] = Labels(nobody, seen.levels(), int(counts.argmax()), seen.counts())
+    at = layout.numeric_at
+    if indicated:
+        at = np.repeat(at, 1 + np.isin(at, list(layout.fills)))
     return StatisticsTable(
         n_rows=n_rows,
         names=layout.names,
-        numeric=np.empty((0, len(layout.numeric_at))),
-        numeric_at=layout.numeric_at,
+        numeric=np.empty((0, len(at))),
+        numeric_at=at,
         labels=labels,
         triangle=triangle,
         layout=layout,

@@ -106,6 +106,20 @@ class Triangle:
         shift[there], exponents[there] = self.shift[places[there]], self.exponents[places[there]]
         return Triangle(_reduce(B), shift, exponents)._recentered()
 
+    def with_multiples(self, J: Indices, others: Indices, factors: Floats) -> Triangle:
+        """Return the triangle of the same rows, where multiples of others are added to columns J.
+
+        >>> whole = Triangle.of(np.array([[1.0, 3.0, 0.0], [1.0, 5.0, 1.0]]))
+        >>> more = whole.with_multiples(np.array([1]), np.array([2]), np.array([10.0]))
+        >>> more.means()
+        array([1. , 9. , 0.5])
+        """
+        units = np.ldexp(factors, self.exponents[others] - self.exponents[J])
+        B, shift = self.R.copy(), self.shift.copy()
+        B[:, J] += units * B[:, others]
+        shift[J] += factors * shift[others]
+        return Triangle(_reduce(B), shift, self.exponents)._recentered()
+
     def table(self, J: Indices) -> tuple[Floats, Floats]:
         """Return rows and shifts with the means and mean products of columns J, for equal weights.
 

@@ -19,6 +19,7 @@ from orthoselect.read.block import Block
 from orthoselect.read.clean import check_varies, drop_missing, sift
 from orthoselect.read.dataset import Dataset, TextFormat, find_names, split_names
 from orthoselect.read.file_blocks import FileBlocks
+from orthoselect.read.gaps import any_missing, drop_rows, gaps_error, survey_gaps
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import (
     BUILT_IN,
@@ -59,14 +60,17 @@ __all__ = [
     "RowBlocks",
     "Source",
     "TextFormat",
+    "any_missing",
     "check_block_names",
     "check_output",
     "check_varies",
     "drop_missing",
+    "drop_rows",
     "files_of",
     "find_file",
     "find_names",
     "find_table",
+    "gaps_error",
     "is_kept_elsewhere",
     "is_path",
     "names_in_errors",
@@ -81,6 +85,7 @@ __all__ = [
     "response_columns",
     "sift",
     "split_names",
+    "survey_gaps",
     "why_not_whole",
     "write_blocks",
     "write_columns",

@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.encode import Labels, NumberedNames, find_labels
-from orthoselect.encode.labels import count_missing
-from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError, listing
+from orthoselect.encode.labels import find_missing
+from orthoselect.errors import InputError, MissingValueError, ShapeError, listing
 from orthoselect.lazy import lazy
 from orthoselect.matrix.checksums import (
     Bits,
@@ -48,12 +48,16 @@ class Block(ABC):
         return set()
 
     def labels(self, column: int) -> Labels:
-        """Read a column as labels."""
-        return find_labels(self.column(column), f"column `{self.names[column]}`")
+        """Read a column as labels; what is missing has a level of its own, `encode.labels.GAP`."""
+        what = f"column `{self.names[column]}`"
+        return find_labels(self.column(column), what, gap_is_level=True)
 
     @abstractmethod
     def numeric(self, columns: NDArray[np.intp]) -> Any:
-        """Read columns as numbers, one array or sparse matrix of shape (n_rows, len(columns))."""
+        """Read columns as numbers, one array or sparse matrix of shape (n_rows, len(columns)).
+
+        What is missing is NaN.
+        """
 
     @abstractmethod
     def column(self, column: int) -> Any:
@@ -285,7 +289,7 @@ class FrameBlock(Block):
                 return found
         series = self._series(column)
         if kind.dtype.is_float() or kind.dtype.is_integer():
-            return find_labels(_plain_numbers(series), f"column `{name}`")
+            return find_labels(_plain_numbers(series), f"column `{name}`", gap_is_level=True)
         return _object_labels(series_objects(series), name, series_order(series))
 
     def numeric(self, columns: NDArray[np.intp]) -> NDArray:
@@ -362,7 +366,10 @@ class FrameBlock(Block):
                     result[:, at] = array
                     continue
             for k in at:
-                result[:, k] = self._numbers(int(columns[k]))
+                numbers = self._numbers(int(columns[k]))
+                if numbers.dtype.kind == "f" and result.dtype.kind in "iub":  # there are gaps
+                    result = result.astype(np.float64)
+                result[:, k] = numbers
         return result
 
     def _together(self, columns: NDArray[np.intp]) -> NDArray:
@@ -377,11 +384,15 @@ class FrameBlock(Block):
             return _object_numbers(series_objects(self._series(column)), name)
         if self._arrow is not None and kind.in_numpy:
             values = self._arrow.column(column)
-            _check_complete(values.null_count, kind, name)
-            return values.to_numpy()
+            if kind.floating is not None or not values.null_count:
+                return values.to_numpy()
         series = self._series(column)
-        _check_complete(series.null_count(), kind, name)
-        return _plain_numbers(series)
+        if kind.floating is not None or not series.null_count():
+            return _plain_numbers(series)
+        gaps = series.is_null().to_numpy()
+        result = np.full(len(gaps), np.nan)
+        result[~gaps] = _plain_numbers(series.drop_nulls())
+        return result
 
 
 @dataclass(frozen=True, eq=False)
@@ -411,12 +422,6 @@ def _kind_of(dtype: Any) -> _Kind:
         floating=floating,
         precision=float(np.finfo(floating or np.float64).eps),
     )
-
-
-def _check_complete(missing: int, kind: _Kind, name: str) -> None:
-    """Raise for gaps among numbers that could not be NaN."""
-    if missing and kind.floating is None:
-        raise NonFiniteError({name: (int(missing), 0)})
 
 
 _FLOATS: dict[Any, Any] = {nw.Float64: np.float64, nw.Float32: np.float32}
@@ -468,16 +473,16 @@ def _holds_text(values: Sequence[Any]) -> bool:
 
 def _object_labels(values: NDArray, name: str, order: list[Any] | None = None) -> Labels:
     try:
-        return find_labels(values, f"column `{name}`", order)
+        return find_labels(values, f"column `{name}`", order, gap_is_level=True)
     except TypeError:
         odd = next(v for v in values.tolist() if not isinstance(v, collections.abc.Hashable))
         raise _not_a_value(odd, name) from None
 
 
 def _object_numbers(values: NDArray, name: str) -> NDArray:
-    missing = count_missing(values)
-    if missing:
-        raise NonFiniteError({name: (missing, 0)})
+    gaps = find_missing(values)
+    if gaps is not None:
+        values = np.where(gaps, np.nan, values)
     try:
         return values.astype(np.float64)
     except (TypeError, ValueError):

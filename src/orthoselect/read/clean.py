@@ -13,9 +13,11 @@ from orthoselect.errors import (
     InputError,
     LeftOutWarning,
     LooksNumericWarning,
+    NonFiniteError,
     RowsDroppedWarning,
     ShapeError,
     UnknownColumnError,
+    counted,
     listing,
     warn,
 )
@@ -24,7 +26,6 @@ from orthoselect.read.dataset import Dataset
 from orthoselect.read.row_blocks import response_columns
 
 _DROP_ROWS = "--missing drop-rows"
-WAYS = ("error", "drop-rows", "drop-columns")
 
 
 def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
@@ -111,12 +112,13 @@ def drop_missing(
     weights: str | None = None,
     exclude: Collection[str] = (),
 ) -> Dataset:
-    """Rid a table of missing values: null, NaN and infinity.
+    """Rid a table of missing values, null and NaN.
 
-    "error" says which columns have some; "drop-rows" drops the rows that have any, "drop-columns"
-    leaves the columns out, and both drop rows without a target or weight, and warn of what was
-    dropped. Values of a target that are not the source's own are not looked at: their rows could
-    not be dropped. Columns in `exclude` and `dataset.left_out` may hold anything.
+    "error" says which columns have some; "drop_rows" drops the rows that have any, "drop_columns"
+    leaves the columns out, "drop_targetless" leaves all else to others; these three drop rows
+    without a target or weight, and warn of what was dropped. Infinity is an error. Values of a
+    target that are not the source's own are not looked at: their rows could not be dropped. Columns
+    in `exclude` and `dataset.left_out` may hold anything.
 
     Examples
     --------
@@ -124,18 +126,20 @@ def drop_missing(
     >>> gap = Dataset(np.array([[1.0, np.nan], [2, 3], [4, 5]]), ["a", "b"], np.array([0, 1, 0]))
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
-    ...     drop_missing(gap, "drop-rows").n_rows, drop_missing(gap, "drop-columns").left_out
+    ...     drop_missing(gap, "drop_rows").n_rows, drop_missing(gap, "drop_columns").left_out
     (2, {'b': '1 missing of 3 values'})
     """
-    if how not in WAYS:
-        raise InputError(f"`missing` should be one of {listing(WAYS)}; got {how!r}.")
     if weights is not None and weights not in dataset.places:
         raise UnknownColumnError("weights", [weights], dataset.names)
-    missing = _Missing(dataset, target, weights, exclude)
+    if how == "drop_targetless":
+        return _Missing(dataset, target, weights, dataset.names).without_rows()
     if how == "error":
-        missing.check()
+        _Missing(dataset, target, weights, exclude).check()
         return dataset
-    return missing.without_rows() if how == "drop-rows" else missing.without_columns()
+    if how == "drop_rows":
+        return _Missing(dataset, target, weights, exclude).without_rows()
+    dataset = drop_missing(dataset, "drop_targetless", target, weights=weights)
+    return _Missing(dataset, target, weights, exclude).without_columns()
 
 
 class _Missing:
@@ -170,8 +174,8 @@ class _Missing:
             remedy = f"Drop the rows without a target or weight with `{_DROP_ROWS}`, or fill them."
         else:
             remedy = (
-                f"Drop them with `{_DROP_ROWS}` or `--missing drop-columns`, or leave columns out "
-                f"with `--exclude`."
+                f"Fill them with `--missing indicator`, drop them with `{_DROP_ROWS}` or "
+                f"`--missing drop-columns`, or leave columns out with `--exclude`."
             )
             if self._told_special:
                 special = ", ".join(self._told_special)
@@ -184,15 +188,23 @@ class _Missing:
 
     def without_rows(self) -> Dataset:
         """Return the rows where nothing is missing."""
+        self._check_finite()
         rows = self._special_rows() | self._dataset.rows_with_gaps(self._gaps)
         columns = [*self._told, *self._told_special]
         return self._kept(rows, f" in {', '.join(columns[:5])}" if columns else "")
 
+    def _check_finite(self) -> None:
+        gaps = {**self._gaps, **self._special}
+        infinite = {self._dataset.names[at]: (0, n) for at, (_, n) in gaps.items() if n}
+        if infinite:
+            raise NonFiniteError(infinite)
+
     def without_columns(self) -> Dataset:
-        """Return the table with its gappy columns left out."""
+        """Return the table, whose rows all have a target, with its gappy columns left out."""
+        self._check_finite()
         n_rows = self._dataset.n_rows
         left_out = {
-            self._dataset.names[at]: f"{_counted(*counts)} of {n_rows} values"
+            self._dataset.names[at]: f"{counted(*counts)} of {n_rows} values"
             for at, counts in self._gaps.items()
         }
         if left_out and len(left_out) == self._n_candidates:
@@ -200,12 +212,10 @@ class _Missing:
                 f"`--missing drop-columns` leaves no column of `{self._dataset.name}`: each has "
                 f"missing values. Try `{_DROP_ROWS}`, or fill them."
             )
-        where = ", ".join(self._told_special)
-        rest = self._kept(self._special_rows(), f" in the target or weights: {where}")
         if not left_out:
-            return rest
+            return self._dataset
         warn(LeftOutWarning(left_out, "Fill the values, or drop rows instead, to keep them."))
-        return replace(rest, left_out={**rest.left_out, **left_out})
+        return replace(self._dataset, left_out={**self._dataset.left_out, **left_out})
 
     def _kept(self, gone: NDArray[np.bool_], where: str) -> Dataset:
         dropped, n_rows = int(gone.sum()), self._dataset.n_rows
@@ -220,7 +230,8 @@ class _Missing:
                 f"of the {n_rows} has one{where}. {remedy}"
             )
         warn(RowsDroppedWarning(dropped, n_rows, where))
-        return self._dataset.take_rows(~gone)
+        n_dropped = self._dataset.n_dropped + dropped
+        return replace(self._dataset.take_rows(~gone), n_dropped=n_dropped)
 
     def _special_rows(self) -> NDArray[np.bool_]:
         rows = self._dataset.rows_with_gaps(self._special)
@@ -228,9 +239,4 @@ class _Missing:
 
 
 def _told(gaps: Gaps, names: Sequence[str]) -> list[str]:
-    return [f"`{names[at]}` ({_counted(*counts)})" for at, counts in gaps.items()]
-
-
-def _counted(missing: int, infinite: int) -> str:
-    told = [f"{missing} missing"] * bool(missing) + [f"{infinite} infinite"] * bool(infinite)
-    return " and ".join(told)
+    return [f"`{names[at]}` ({counted(*counts)})" for at, counts in gaps.items()]

@@ -40,6 +40,7 @@ from orthoselect.matrix.passes import (
 from orthoselect.matrix.rows import Rows, SpreadRows, cut, part, written_out
 from orthoselect.read.block import Block, block_of
 from orthoselect.read.row_blocks import (
+    KeptPartitions,
     PartitionedTable,
     as_asked,
     bytes_of,
@@ -80,6 +81,13 @@ class DaskSource(BlockSource):
         if checksums is not None:
             passes.remember(number, checksums)
         return passes
+
+    def kept(self, rows: NDArray[np.bool_]) -> DaskSource:
+        """Return some rows of the same table: those where a mask is True."""
+        other = DaskSource(KeptPartitions(self._data, self._passes.sizes(), rows))
+        other._reading.bytes += self._reading.bytes
+        other._reading.passes += self._reading.passes
+        return other
 
     def read(
         self, categorical: set[int], skip: set[int], keep: Mapping[int, str] = {}
@@ -131,7 +139,11 @@ class DaskSource(BlockSource):
 
     def _beside(self, values: Any, what: str) -> SpreadRows:
         """Return a Dask collection beside the table as `TargetColumn`s in pieces."""
-        return self._passes.targets(self._passes.aligned(values, what), what)
+        table = self._data
+        if not isinstance(table, KeptPartitions):
+            return self._passes.targets(self._passes.aligned(values, what), what)
+        pieces = self._passes.aligned(values, what, table.whole_sizes)
+        return self._passes.targets(table.kept(pieces), what)
 
     def _spread_weights(self, given: Any) -> SpreadRows:
         """Return a Dask collection of row weights as arrays in pieces, not checked."""
@@ -333,9 +345,13 @@ class DaskPasses(SpreadPasses):
         handles = (pieces, range(len(pieces)), sizes)
         return SpreadRows(handles, make, (sum(sizes),), self)
 
-    def aligned(self, y: Any, what: str = "y") -> Sequence[Any]:
-        """Cut a Dask collection as the table is cut."""
-        sizes = self._known_sizes
+    def sizes(self) -> list[int]:
+        """Return the rows of each partition, which are known after a pass."""
+        return list(self._known_sizes)
+
+    def aligned(self, y: Any, what: str = "y", sizes: Sequence[int] | None = None) -> Sequence[Any]:
+        """Cut a Dask collection as the table is cut, into pieces of these sizes."""
+        sizes = self._known_sizes if sizes is None else sizes
         if hasattr(y, "to_delayed") and hasattr(y, "npartitions") and hasattr(y, "chunks"):
             known = not any(math.isnan(size) for size in y.chunks[0])
             if known and sum(y.chunks[0]) != sum(sizes):

@@ -100,6 +100,8 @@ class Dataset:
         What the source's own target is for, where its values leave that open.
     unsifted : bool
         Whether `select` is to look for columns that are no features; see `sift`.
+    n_dropped : int
+        Rows that it does not have any more, because something was missing.
     files : sequence of Path or int
         Where the table was read from, so that nothing else takes its place by mistake; see
         `files_of`.
@@ -116,6 +118,7 @@ class Dataset:
     dropped: Sequence[str] = ()
     task: str = "auto"
     unsifted: bool = False
+    n_dropped: int = 0
     files: Sequence[Path | int] = ()
     bytes_looked_at: int = field(default=0, init=False)  # of blocks, to see what columns hold
 

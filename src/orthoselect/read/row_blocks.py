@@ -250,8 +250,9 @@ class RowsOf(SourceOf):
         """Yield these rows of the blocks of some columns, or of all."""
         start = 0
         for block in self.source.blocks(columns):
-            rows = self._rows[start : start + block.shape[0]]
-            start += block.shape[0]
+            n_rows = block.shape[0] if hasattr(block, "shape") else len(block)
+            rows = self._rows[start : start + n_rows]
+            start += n_rows
             if rows.any():
                 yield block if rows.all() else take_rows(block, rows)
 
@@ -352,15 +353,59 @@ class SplitTable(PartitionedTable):
         return [part if columns is None else ColumnsOf(part, columns) for part in self._parts]
 
 
+class KeptPartitions(PartitionedTable):
+    """Some rows of a table in partitions: those where a boolean array is True."""
+
+    _table: PartitionedTable  # with all rows
+    _rows: list[NDArray[np.bool_]]  # of each partition, which of them are kept
+    whole_sizes: Sequence[int]  # of the partitions with all their rows
+    sizes: list[int]
+
+    def __init__(
+        self, table: PartitionedTable, sizes: Sequence[int], rows: NDArray[np.bool_]
+    ) -> None:
+        if isinstance(table, KeptPartitions):
+            of_all = np.concatenate(table._rows)
+            of_all[of_all] = rows
+            sizes, rows, table = table.whole_sizes, of_all, table._table
+        self._table, self.whole_sizes, self.names = table, sizes, table.names
+        self.memory, self.progress = table.memory, table.progress
+        self._rows = np.split(rows, np.cumsum(sizes)[:-1])
+        self.sizes = [int(part.sum()) for part in self._rows]
+
+    def partitions(self, columns: Sequence[int] | None) -> list[Any]:
+        return self.kept(self._table.partitions(columns))
+
+    def kept(self, pieces: Sequence[Any]) -> list[Any]:
+        """Return these rows of something that is cut as the table is."""
+        import dask
+
+        keep = dask.delayed(_keep, pure=False)
+        return [
+            piece
+            if rows.all()
+            else RowsOf(piece, rows)
+            if is_block_source(piece)
+            else keep(piece, rows)
+            for piece, rows in zip(pieces, self._rows)
+        ]
+
+
+def _keep(piece: Any, rows: NDArray[np.bool_]) -> Any:
+    if getattr(piece, "ndim", 2) == 1:
+        return piece[rows]
+    return part_of(piece, np.flatnonzero(rows).tolist(), slice(None))
+
+
 def take_rows(data: Any, rows: NDArray[np.bool_]) -> Any:
-    """Return some rows of a file's table, or of a source of its blocks: the same kind of thing."""
+    """Return some rows of a table, or of a source of its blocks: the same kind of thing."""
     if isinstance(data, OnDask):
         return _on_dask_too(RowsOf(data.source, rows), data)
     if is_block_source(data):
         return RowsOf(data, rows)
     if nw.dependencies.is_pyarrow_table(data):
         return data.filter(sys.modules["pyarrow"].array(rows))
-    return data[np.flatnonzero(rows)]
+    return part_of(data, np.flatnonzero(rows), slice(None))
 
 
 def take_columns(data: Any, columns: Sequence[int]) -> Any:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from orthoselect.encode import NumberedNames, Response, Table, TargetColumn, build_response
 from orthoselect.encode.response import check_weights
@@ -45,6 +46,7 @@ from orthoselect.read.row_blocks import (
     DaskTable,
     OnDask,
     PartitionedTable,
+    RowsOf,
     SourceOf,
     SplitTable,
     as_asked,
@@ -196,6 +198,14 @@ class BlockSource(Source):
         history = self.history.of_columns(np.array(order, dtype=np.intp))
         other = BlockSource(ColumnsOf(self._data, order, self.names, history), rows)
         other._reading.bytes += self._reading.bytes
+        return other
+
+    def kept(self, rows: NDArray[np.bool_]) -> BlockSource:
+        """Return some rows of the same table: those where a mask is True."""
+        other = BlockSource(RowsOf(self._data, rows))
+        other.names = self.names
+        other._reading.bytes += self._reading.bytes
+        other._reading.passes += self._reading.passes
         return other
 
     def _peek(self) -> Any:

@@ -19,9 +19,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.encode import Labels, Table, TargetColumn
-from orthoselect.encode.labels import LevelsSeen
+from orthoselect.encode.labels import LevelsSeen, find_missing
 from orthoselect.encode.response import check_finite
-from orthoselect.errors import InputError, MissingValueError, NonFiniteError, ShapeError, listing
+from orthoselect.errors import InputError, NonFiniteError, ShapeError, listing
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.passes import naming
 from orthoselect.read.block import Block, as_array, check_unique, series_objects, series_order
@@ -111,20 +111,22 @@ def _from_series(series: nw.Series, name: str) -> TargetColumn:
     if series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean):
         values = series_objects(series)
         return TargetColumn(name, values, categorical=True, order=series_order(series))
-    missing = series.null_count()
-    if missing:
-        raise MissingValueError(name, missing, "Drop those rows.")
     if not (series.dtype.is_numeric() or series.dtype == nw.Object):
         raise InputError(
             f"{name} should hold classes or numbers; it is {series.dtype}. Convert it."
         )
     if series.dtype == nw.Decimal:
         series = series.cast(nw.Float64)
-    return _from_array(series.to_numpy(), name)
+    if series.dtype == nw.Object or not series.null_count():
+        return _from_array(series.to_numpy(), name)
+    return _with_gaps(series.drop_nulls().to_numpy(), series.is_null().to_numpy(), name)
 
 
 def _from_array(values: NDArray, name: str) -> TargetColumn:
     """Return a column; objects are numbers if all of them are, else labels as they are."""
+    gaps = find_missing(values) if values.dtype == object else None
+    if gaps is not None:
+        return _with_gaps(values[~gaps], gaps, name)
     if values.dtype == object:
         kinds = {type(value) for value in values.tolist()}
         whole = all(issubclass(kind, (int, np.integer)) for kind in kinds)
@@ -133,6 +135,14 @@ def _from_array(values: NDArray, name: str) -> TargetColumn:
             with suppress(OverflowError):  # whole numbers beyond 64 bits: labels
                 values = values.astype(np.int64 if whole else np.float64)
     return TargetColumn(name, values, categorical=values.dtype.kind not in "fiu")
+
+
+def _with_gaps(present: NDArray, gaps: NDArray[np.bool_], name: str) -> TargetColumn:
+    """Return a column of which some values are missing: what the others are is told by them."""
+    some = _from_array(present, name)
+    values = np.zeros(len(gaps), dtype=some.values.dtype)
+    values[~gaps] = some.values
+    return replace(some, values=values, gaps=gaps)
 
 
 # The first pass over a table in blocks
@@ -238,7 +248,7 @@ class TableCoder:
         none = np.zeros(0, dtype=np.intp)
         self._names, self._skip = names, skip
         self._labeled = {
-            c: Labels(none, seen.levels(), seen.most_frequent())
+            c: Labels(none, seen.levels(), seen.most_frequent(), seen.counts())
             for c, seen in zip(labeled, survey.seen)
         }
         self._places = {

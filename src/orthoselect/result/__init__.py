@@ -18,7 +18,7 @@ from orthoselect.result.comparison import (
     Setting,
 )
 from orthoselect.result.origin import Origin
-from orthoselect.result.path import SelectionPath, SelectionStep
+from orthoselect.result.path import GapsFilled, SelectionPath, SelectionStep
 
 __all__ = [
     "ALL_FEATURES",
@@ -26,6 +26,7 @@ __all__ = [
     "ComparedMethod",
     "Comparison",
     "FoldRun",
+    "GapsFilled",
     "Origin",
     "SelectionPath",
     "SelectionStep",

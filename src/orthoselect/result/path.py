@@ -6,7 +6,7 @@ import html
 import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, overload
 
@@ -24,6 +24,7 @@ from orthoselect.result.text import (
 )
 
 _NAMED_IN_PLOT = 30
+_GAPS_TOLD = 5  # columns
 # The columns of the path as a table, and what they hold.
 _COLUMNS = {
     "step": "Int64",
@@ -68,6 +69,55 @@ class SelectionStep:
         return self.chance is not None and self.gain <= self.chance
 
 
+@dataclass(frozen=True)
+class GapsFilled:
+    """What was missing in a table, and what was done about it; prints as a line.
+
+    Attributes
+    ----------
+    n_rows : int
+        Rows that were selected from.
+    n_dropped : int
+        Rows that were dropped because something was missing.
+    columns : mapping of str to (int, str)
+        The columns that had gaps: how many, and what became of these.
+
+    Examples
+    --------
+    >>> print(GapsFilled(442, 0, {"bmi": (34, "filled by the mean, with an indicator")}))
+    bmi: 34 of 442 missing, filled by the mean, with an indicator
+    """
+
+    n_rows: int = 0
+    n_dropped: int = 0
+    columns: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.n_dropped or self.columns)
+
+    def __str__(self) -> str:
+        worst = sorted(self.columns.items(), key=lambda column: -column[1][0])
+        told = [
+            f"{name}: {count} of {self.n_rows} missing, {done}" for name, (count, done) in worst
+        ]
+        more = len(told) - _GAPS_TOLD
+        told = [*told[:_GAPS_TOLD], *([f"and {more} more columns"] if more > 0 else [])]
+        if self.n_dropped:
+            rows = "1 row" if self.n_dropped == 1 else f"{self.n_dropped} rows"
+            told.append(f"{rows} with missing values dropped")
+        return "; ".join(told)
+
+    def to_dict(self) -> dict[str, Any] | None:
+        """Return the same, plain; None if nothing was missing."""
+        columns = [
+            {"name": name, "count": count, "done": done}
+            for name, (count, done) in self.columns.items()
+        ]
+        if not self:
+            return None
+        return {"rows": self.n_rows, "rows_dropped": self.n_dropped, "columns": columns}
+
+
 class SelectionPath(Sequence[SelectionStep]):
     """The selected features in order of selection, one step each.
 
@@ -86,6 +136,8 @@ class SelectionPath(Sequence[SelectionStep]):
         What the search cost: its strategy, passes over the table, products, and so on.
     options : mapping, optional
         What was asked for: the options of `select`, columns by their names.
+    gaps : GapsFilled, optional
+        What was missing in the table, and what was done about it.
     origin : Origin, optional
         What it was found on, for `report`. Copies and pickles have none.
 
@@ -113,6 +165,7 @@ class SelectionPath(Sequence[SelectionStep]):
         stopped: str | None = None,
         stats: Mapping[str, Any] | None = None,
         options: Mapping[str, Any] | None = None,
+        gaps: GapsFilled | None = None,
         origin: Origin | None = None,
     ) -> None:
         self._steps = tuple(steps)
@@ -122,13 +175,14 @@ class SelectionPath(Sequence[SelectionStep]):
         self.stopped = stopped
         self.stats = dict(stats or {})
         self.options = dict(options or {})
+        self.gaps = GapsFilled() if gaps is None else gaps
         self._origin = origin
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_origin": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({"_origin": None, **state})
+        self.__dict__.update({"_origin": None, "gaps": GapsFilled(), **state})
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -144,7 +198,8 @@ class SelectionPath(Sequence[SelectionStep]):
         if not isinstance(other, SelectionPath):
             return NotImplemented
         mine, theirs = self.to_dict(), other.to_dict()
-        for key in ("stats", "options"):  # how it was found does not change what was found
+        # How it was found does not change what was found.
+        for key in ("stats", "options", "missing"):
             mine[key] = theirs[key] = None
         return mine == theirs
 
@@ -204,6 +259,7 @@ class SelectionPath(Sequence[SelectionStep]):
             "stopped": self.stopped,
             "stats": dict(self.stats),
             "options": plain(self.options),
+            "missing": self.gaps.to_dict(),
             "steps": steps,
         }
 
@@ -297,6 +353,8 @@ class SelectionPath(Sequence[SelectionStep]):
         lines = [self._title(), as_table(header, rows, left=left, indent="  ")]
         if self.stopped:
             lines.append(f"  stopped: {self.stopped}")
+        if self.gaps:
+            lines.append(f"  {self.gaps}")
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -422,6 +480,7 @@ class SelectionPath(Sequence[SelectionStep]):
         header, rows = self._cells()
         cells = [[*map(html.escape, row), bar] for row, bar in zip(rows, self._bars())]
         stopped = f"; stopped: {self.stopped}" if self.stopped else ""
+        stopped += f"; {self.gaps}" if self.gaps else ""
         return as_html(self._title() + stopped, [*header, ""], cells)
 
 

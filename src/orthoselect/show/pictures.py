@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.encode import Feature, Labels, Table
+from orthoselect.encode.labels import GAP
 from orthoselect.encode.response import centered_columns, class_basis
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.result.text import finite
@@ -44,12 +45,15 @@ def find_distributions(problem: Problem, features: Sequence[Feature]) -> list[di
     rows = rows_with_weight(problem.weights, table.n_rows)
     columns = [(f, c) for f in features for c in f.columns][:MOST_COLUMNS]
     values = _numeric_columns(table, [c for _, c in columns if c not in table.labels])
+    indicated = set(table.indicated)
+    gaps = _gaps_of(table, [c for _, c in columns if c in indicated])
     entries = []
     for feature, column in columns:
         name = str(table.names[column])
         name = feature.name if len(feature.columns) == 1 else f"{feature.name}: {name}"
         x = table.labels.get(column) or values[column]
-        entries.append({"name": name, **_entry(x, part, rows)})
+        there = rows[~gaps[column][rows]] if column in gaps else rows
+        entries.append({"name": name, **_entry(x, part, there if len(there) else rows)})
     return entries
 
 
@@ -61,6 +65,15 @@ def _numeric_columns(table: Table, columns: Sequence[int]) -> dict[int, Floats]:
         X = sp.csc_array(X)
         return {c: X[:, [p]].toarray()[:, 0].astype(float) for c, p in zip(columns, place)}
     return {c: np.asarray(X[:, p], dtype=np.float64) for c, p in zip(columns, place)}
+
+
+def _gaps_of(table: Table, columns: Sequence[int]) -> dict[int, NDArray[np.bool_]]:
+    """Return where columns had gaps, by the indicators behind their values."""
+    place, X = np.searchsorted(table.numeric_at, columns) + 1, table.numeric
+    if sp.issparse(X):
+        X = sp.csc_array(X)
+        return {c: X[:, [p]].toarray()[:, 0] != 0 for c, p in zip(columns, place)}
+    return {c: X[:, p] != 0 for c, p in zip(columns, place)}
 
 
 def _entry(x: Any, part: Any, rows: Indices) -> dict[str, Any]:
@@ -113,7 +126,8 @@ def _few_levels(labels: Labels, rows: Indices) -> tuple[list[str], Indices]:
     codes = labels.codes[rows]
     frequent = _by_frequency(np.bincount(codes, minlength=len(labels.levels)))
     kept = frequent if len(frequent) <= MOST_LEVELS else frequent[: MOST_LEVELS - 1]
-    names = [str(labels.levels[k]) for k in kept]
+    levels = [labels.levels[k] for k in kept]
+    names = ["(missing)" if level is GAP else str(level) for level in levels]
     place = np.full(len(labels.levels), len(kept), dtype=np.intp)
     place[kept] = np.arange(len(kept))
     if len(frequent) > len(kept):

@@ -22,7 +22,7 @@ from orthoselect.result import SelectionPath
 from orthoselect.roles import Problem
 
 _ORTHOGONAL = ("socc", "obcc", "err", "mser")
-_DEFAULTS = {**GENERAL, "include": None, "exclude": None, "search": "forward"}
+_DEFAULTS = {**GENERAL, "include": None, "exclude": None, "search": "forward", "missing": "error"}
 # Said by the columns of the table that the pipeline gets, not by options of its selector.
 _BY_COLUMNS = {"n_features_to_select", "categorical_features", "exclude", "sample_weight"}
 _WIDTH = 88
@@ -34,7 +34,6 @@ class Reading:
 
     source: Any  # None for a table in memory
     options: Mapping[str, Any] = field(default_factory=dict)
-    drop_rows: bool = False  # those with missing values
 
     @staticmethod
     def of(data: Any) -> Reading:
@@ -126,11 +125,13 @@ def pipeline_code(selected: Selected) -> str | None:
 
     It selects by itself, so that a cross-validation selects anew in each fold; where a method has
     no selector of its own it starts with the chosen columns. None for a response of classes and
-    numbers, and for one that is a column of an array.
+    numbers, for one that is a column of an array, and where rows beside a response were dropped.
     """
     kinds = {isinstance(part, Labels) for part in selected.problem.response.parts}
     if len(kinds) > 1 or (selected.target and not selected.as_frame):
         return None
+    if selected.path.gaps.n_dropped and not (selected.target and selected.as_frame):
+        return None  # which rows these are is not a line of code
     lines, imports = _table_lines(selected)
     steps, more = _steps(selected)
     model, most = _model(kinds == {True}, len(selected.problem.response.parts))
@@ -202,10 +203,12 @@ def _frame_lines(selected: Selected, y: str) -> list[str]:
     skipped = selected.names_of(sorted(selected.problem.skip))
     unwanted = [name for name in skipped if name not in apart]
     lines = []
-    if selected.reading.drop_rows:
+    if selected.path.options.get("missing") == "drop_rows":
         lines += [f"data = data.drop(columns={unwanted!r})"] if unwanted else []
         lines.append("data = data.dropna()")
         unwanted = []
+    elif selected.path.gaps.n_dropped:
+        lines.append(f"data = data.dropna(subset={apart!r})")
     away = [*apart, *unwanted]
     lines.append(f"X, y = {f'data.drop(columns={away!r})' if away else 'data'}, {y}")
     spec = selected.path.options.get("categorical_features")
@@ -263,13 +266,26 @@ def _steps(selected: Selected) -> tuple[list[str], set[str]]:
         made = f"{name}({', '.join(_selector_arguments(selected))})"
         steps = [f'{made}.set_output(transform="pandas")' if selected.has_labels else made]
         imports = {f"from orthoselect import {name}", *option_imports(selected.path)}
+    fill, more = _filling(selected)
+    imports |= more
     if selected.has_labels:
-        return [*steps, _ENCODE], imports | {
+        scaled = f"make_pipeline({fill[0]}, StandardScaler())" if fill else "StandardScaler()"
+        return [*steps, _ENCODE.replace("StandardScaler()", scaled)], imports | {
             "from sklearn.compose import make_column_selector, make_column_transformer",
             "from sklearn.preprocessing import OneHotEncoder, StandardScaler",
         }
     scale = "MaxAbsScaler" if selected.is_sparse else "StandardScaler"
-    return [*steps, f"{scale}()"], imports | {f"from sklearn.preprocessing import {scale}"}
+    imports.add(f"from sklearn.preprocessing import {scale}")
+    return [*steps, *fill, f"{scale}()"], imports
+
+
+def _filling(selected: Selected) -> tuple[list[str], set[str]]:
+    """Return the step that fills gaps among numbers as the selection did, if it had to."""
+    problem = selected.problem
+    if not any(c not in problem.table.labels for c in problem.gaps):
+        return [], set()
+    made = f"SimpleImputer(add_indicator={problem.missing == 'indicator'})"
+    return [made], {"from sklearn.impute import SimpleImputer"}
 
 
 def _selector_arguments(selected: Selected) -> list[str]:
@@ -335,9 +351,9 @@ def command_line(selected: Selected) -> str | None:
         words += ["--weights", str(options["sample_weight"])]
     if options.get("task", "auto") != "auto":
         words += ["--task", options["task"]]
-    said = {*GENERAL, "include", "exclude", "n_features_to_select", "search"} - {
-        "response_encoding"
-    }
+    if options.get("missing") in ("mean", "drop_rows"):  # the command's own default does for others
+        words += ["--missing", options["missing"].replace("_", "-")]
+    said = {*GENERAL, *_DEFAULTS, "n_features_to_select"} - {"response_encoding"}
     for setting in settings_of(path, without=said):
         words += ["--option", setting.replace("'", "")]
     return shlex.join(words)

@@ -22,12 +22,15 @@ from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import GENERAL, find_method
 from orthoselect.read import find_file, why_not_whole
 from orthoselect.result import SelectionPath, SelectionStep
-from orthoselect.roles import Problem, check_has_rows, count_to_select, open_problem
-from orthoselect.selection import start
+from orthoselect.roles import Problem, check_has_rows, open_problem
+from orthoselect.selection import begin
 
 # What every method is asked; the other options of a path are the method's own.
-ASKED = frozenset({*GENERAL, "n_features_to_select", "include", "exclude", "search"})
-_ROLES = ("task", "response_encoding", "categorical_features", "groups", "include", "exclude")
+ASKED = frozenset({*GENERAL, "n_features_to_select", "include", "exclude", "search", "missing"})
+_ROLES = (
+    *("task", "response_encoding", "categorical_features", "groups"),
+    *("include", "exclude", "missing"),
+)
 # A runner-up this close to the winner, as a share of its gain, was nearly chosen.
 NEAR = 0.05
 _RUNNERS_UP = 5
@@ -135,13 +138,13 @@ def _places(path: SelectionPath, features: Any) -> list[int]:
 
 
 def _walk(path: SelectionPath, criterion: Criterion, problem: Problem) -> Replay:
-    design = criterion.prepare(problem.table, problem.groups, problem.skip, problem.weights)
-    features, places = design.features, _places(path, design.features)
-    n_included = len(features.places(problem.include))
     # As many as the search went for: some methods plan for that many.
     wanted = path.options.get("n_features_to_select", max(len(path), 1))
-    size = max(len(path), count_to_select(wanted, len(features), n_included))
-    state = start(criterion, design, problem, size)
+    problem, design, included, _, state = begin(
+        find_method(path.method), criterion, problem, wanted
+    )
+    n_included = len(included)
+    features, places = design.features, _places(path, design.features)
     relevance = gains = state.gains()
     off_path = np.ones(len(features), dtype=bool)
     off_path[places] = False

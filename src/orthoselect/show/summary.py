@@ -305,7 +305,7 @@ def summarize(
         },
         "clusters": clusters,
         "recipes": find_recipes(selected, command),
-        "data": facts,
+        "data": {**facts, "missing": str(path.gaps) or None},
         "reproduce": {
             "command": command,
             "python": python_code(path, data, named),
