@@ -6,9 +6,10 @@ import scipy.sparse as sp
 from sklearn.preprocessing import KBinsDiscretizer
 
 import naive
+from matrices import row_blocks
 from orthoselect import select
 from orthoselect.counts import DenseCodes, SparseCodes
-from orthoselect.encode import NumberedNames, Table, build_codes, find_labels
+from orthoselect.encode import NumberedNames, Table, build_codes, coding, find_labels
 from orthoselect.errors import (
     InputError,
     ManyLevelsWarning,
@@ -233,3 +234,11 @@ def test_column_order_of_storage_is_no_matter(rng):
     X = rng.normal(size=(60, 50))
     y = rng.integers(0, 2, 60)
     assert select(X, y, 5, "cmim") == select(np.asfortranarray(X), y, 5, "cmim")
+
+
+@pytest.mark.filterwarnings("ignore::orthoselect.errors.SelectionWarning")
+def test_tables_of_levels_that_do_not_fit_into_memory_are_refused_in_blocks(monkeypatch):
+    X = np.column_stack([np.arange(300) % 90, np.arange(300) % 70]).astype(float)
+    monkeypatch.setattr(coding, "free_memory", lambda: 20_000)
+    with pytest.raises(InputError, match=r"`x0` \(90\) and `x1` \(70\).* 202 kB .*`exclude`"):
+        select(row_blocks(X), np.arange(300) % 2, 2, method="jmi", categorical_features="all")
