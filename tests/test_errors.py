@@ -12,6 +12,7 @@ from orthoselect.errors import (
     ComparisonInterrupted,
     CutShortWarning,
     FormulaWarning,
+    GapsError,
     InputError,
     LeftOutWarning,
     LikelyQuantityWarning,
@@ -44,6 +45,7 @@ EXAMPLES = [
     UnknownColumnError("include", ["agee"], ["age", "height"]),
     NonFiniteError({"age": (2, 1), "height": (1, 0)}),
     MissingValueError("column `age`", 3, "Drop those rows."),
+    GapsError({"age": (2, 0), "size": (3, 1)}, 40, roles={"size": "the target"}),
     SearchStoppedWarning(1, 2, "no rank is left."),
     TooManyRequestedWarning(9, 4),
     NoMoreThanChanceWarning(3, "town"),
@@ -84,10 +86,10 @@ def test_every_class_has_an_example():
 
 
 def test_kinds_of_errors():
-    for error in EXAMPLES[:5]:
+    for error in EXAMPLES[:6]:
         assert isinstance(error, ValueError)
         assert isinstance(error, InputError)
-    for error in EXAMPLES[5:9]:
+    for error in EXAMPLES[6:10]:
         assert isinstance(error, SelectionWarning)
         assert isinstance(error, UserWarning)
 

@@ -215,7 +215,7 @@ def test_missing_values_are_told_by_column(table):
     gappy = table.copy()
     gappy.loc[3, "size"] = np.nan
     for stored in (in_memory, row_blocks):
-        with pytest.raises(InputError, match="y column `size`"):
+        with pytest.raises(InputError, match=r"`size` \(the target, 1 missing"):
             select(stored(gappy, None), ["width", "size"], 2)
 
 
@@ -294,10 +294,12 @@ def test_libsvm_has_no_place_for_several_targets(table, tmp_path):
 def test_a_gap_in_a_target_is_told_with_its_block_and_what_to_do(table, tmp_path):
     gappy = table.copy()
     gappy.loc[200, "size"] = np.nan
-    done = command(folder_of(gappy, tmp_path), "--target", "kind,size", "--memory", "4KB")
+    how = ["--missing", "error"]
+    done = command(folder_of(gappy, tmp_path), "--target", "kind,size", "--memory", "4KB", *how)
     assert done.returncode == 2
-    assert "the target `size` should have no missing values; 1 is missing" in done.stderr
-    assert "`--missing drop-rows`. This is about block" in done.stderr
+    assert "`size` (the target, 1 missing of" in done.stderr
+    assert ", the first in block" in done.stderr
+    assert "`--missing indicator`" in done.stderr
 
 
 def test_a_comma_too_many_is_no_name(table, tmp_path):

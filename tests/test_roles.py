@@ -471,7 +471,7 @@ def test_booleans_choose_rows(X, y):
     [
         (-np.ones(N), r"row 0 has -1\.0, and 50 row"),
         (np.r_[1.0, -1.0, np.ones(N - 2)], r"row 1 has -1\.0, and 1 row"),
-        (np.r_[np.ones(N - 1), np.nan], "row 49 has nan"),
+        (np.r_[np.ones(N - 1), np.nan], r"`sample_weight` \(1 missing of 50\)"),
         (np.r_[np.inf, np.ones(N - 1)], "row 0 has inf"),
         (np.zeros(N), "all zero"),
         (np.r_[1e-300, 1e40, np.ones(N - 2)], r"more than 1e330; it goes from 1e-300 to 1e\+40"),
@@ -479,7 +479,7 @@ def test_booleans_choose_rows(X, y):
         (np.ones((N, 1)), r"got shape \(50, 1\)"),
         (3, r"got shape \(\)"),
         (np.r_[1.0, np.zeros(N - 1)], "at least 2 rows"),
-        ([None] * N, "row 0 has nan"),
+        ([None] * N, r"`sample_weight` \(50 missing of 50\)"),
         (["a"] * N, "`sample_weight`"),
         ("balanced", "`sample_weight`"),
         (np.ones(N) * 1j, "`sample_weight`"),

@@ -141,7 +141,7 @@ class GapsError(MissingValueError):
         counts: Mapping[str, tuple[int, int]],
         n_rows: int,
         *,
-        target: Sequence[str] = (),
+        roles: Mapping[str, str] = {},
         place: str | None = None,
         remedy: str = "Pass `missing='indicator'` ('mean' and 'drop_rows' are other ways), fill "
         "them, or name columns in `exclude`.",
@@ -149,7 +149,7 @@ class GapsError(MissingValueError):
         self.count = sum(n_missing for n_missing, _ in counts.values())
         worst = sorted(counts.items(), key=lambda column: -sum(column[1]))
         told = [
-            f"`{name}` ({'the target, ' * (name in target)}{counted(*each)} of {n_rows})"
+            f"`{name}` ({f'{roles[name]}, ' if name in roles else ''}{counted(*each)} of {n_rows})"
             for name, each in worst
         ]
         more = f" and {len(told) - _LISTED} more" if len(told) > _LISTED else ""

@@ -93,12 +93,9 @@ class Roles:
 
     @property
     def apart(self) -> dict[int, str]:
-        """The columns of the response and of the weights, and what to call them."""
-        names = self.source.names
-        apart = {c: f"the target `{names[c]}`" for c in self.target_columns}
-        if self.weight_column is not None:
-            apart[self.weight_column] = f"the weights `{names[self.weight_column]}`"
-        return apart
+        """The columns of the response and of the weights, and which these are."""
+        weights = [] if self.weight_column is None else [self.weight_column]
+        return _apart(self.target_columns, weights)
 
     @property
     def beside(self) -> dict[str, Any]:
@@ -183,15 +180,17 @@ def find_roles(
     return _without_gaps(roles) if missing == "drop_rows" else roles
 
 
+def _apart(targets: Sequence[int], weights: Sequence[int]) -> dict[int, str]:
+    return dict.fromkeys(targets, "the target") | dict.fromkeys(weights, "the weights")
+
+
 def _with_targets(
     data: Any, source: Source, target: Any, sample_weight: Any, asked: Mapping[str, Sequence[int]]
 ) -> tuple[Any, Source, Any, Any, int]:
     """Drop the rows that lack a target or a weight."""
-    names, named, weight = source.names, asked["target"], asked["sample_weight"]
-    columns = {c: f"the target `{names[c]}`" for c in named}
-    columns |= {c: f"the weights `{names[c]}`" for c in weight}
+    named, weight = asked["target"], asked["sample_weight"]
     values = None if named else target, None if weight else sample_weight
-    data, source, y, w, n_dropped = drop_rows(data, source, *values, columns)
+    data, source, y, w, n_dropped = drop_rows(data, source, *values, _apart(named, weight))
     return data, source, target if named else y, sample_weight if weight else w, n_dropped
 
 

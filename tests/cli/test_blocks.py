@@ -79,9 +79,10 @@ def test_missing_values_are_dropped_as_in_memory(run, folder, how):
     ]
     assert both[0] == both[1]
     assert both[0].code == 0
-    ran = run("select", folder, "-t", "y", "--memory", "20kB", "-q")
+    ran = run("select", folder, "-t", "y", "--memory", "20kB", "-q", "--missing", "error")
     assert ran.code == 2
-    assert "column `x0` has 1 NaN" in ran.err
+    assert "`x0` (1 missing of 300)" in ran.err
+    assert "`--missing indicator`" in ran.err
 
 
 def test_json_tells_what_needs_no_rows(run, folder, rows):

@@ -277,7 +277,7 @@ def test_missing_values_name_the_column_and_the_remedy(refused, run, tmp_path):
     rows = [f"{i},{i * i % 7},{'x' if i % 3 else 'y'}" for i in range(30)]
     rows[4] = "4,,x"
     (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *rows]))
-    line = refused("select", "t.csv", "-t", "y")
+    line = refused("select", "t.csv", "-t", "y", "--missing", "error")
     assert "`b`" in line
     assert "drop-rows" in line
     dropped = run("select", "t.csv", "-t", "y", "--missing", "drop-rows", "-f", "json")

@@ -125,7 +125,7 @@ def test_the_study_gives_no_such_advice(tmp_path):
 
 def test_a_column_with_an_equals_sign_is_no_option(refused, tmp_path):
     (tmp_path / "t.csv").write_text("a,b=5,y\n1,,u\n2,1,v\n3,2,u\n")
-    line = refused("select", "t.csv", "-t", "y")
+    line = refused("select", "t.csv", "-t", "y", "--missing", "error")
     assert "have some: `b=5`" in line
 
 

@@ -83,7 +83,7 @@ def test_fractions_that_one_partition_has(one_by_one):
 def test_errors_name_the_partition(one_by_one):
     wrong = table()
     wrong.loc[70, "a"] = np.nan
-    with pytest.raises(NonFiniteError, match=r"`a` has 1 NaN.*partition 3"):
+    with pytest.raises(NonFiniteError, match=r"`a` \(1 missing.*partition 3"):
         GramStatistics.of(spread(wrong), "y")
 
 

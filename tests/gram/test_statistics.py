@@ -441,7 +441,7 @@ def test_a_block_that_is_wrong_changes_nothing():
     before = statistics.gram
     wrong = frame()
     wrong.loc[N - 1, "a"] = np.nan
-    with pytest.raises(NonFiniteError, match="column `a` has 1 NaN"):
+    with pytest.raises(NonFiniteError, match=r"`a` \(1 missing of"):
         statistics.update(wrong, "y")
     with pytest.raises(InputError, match="block 1 has `z` where `a` was expected"):
         statistics.update(frame().rename(columns={"a": "z"}), "y")
@@ -457,7 +457,7 @@ def test_a_block_that_is_wrong_changes_nothing():
         statistics.update(frame(), "number")
     with pytest.raises(InputError, match="a column of all blocks, or be given beside all"):
         statistics.update(frame(), columns()["y"])
-    with pytest.raises(MissingValueError, match="column `kind`"):
+    with pytest.raises(MissingValueError, match=r"`kind` \(240 missing of 240"):
         statistics.update(frame().assign(kind=None, y="no").astype({"kind": "category"}), "y")
     with pytest.raises(ShapeError, match="one number for each of the 240 rows"):
         statistics.update(frame(), "y", [1.0])

@@ -484,7 +484,7 @@ def test_missing_numbers_name_the_first_column_and_count(library, whole, y, coun
         if library.name == "pandas" and dtype is not float:
             gap = pd.array(gap, dtype="Int64" if dtype is int else "boolean")
         columns["col2"] = library.column(gap)
-        with pytest.raises(NonFiniteError, match=f"`col2` has {count} NaN"):
+        with pytest.raises(NonFiniteError, match=rf"`col2` \({count} missing of {N}\)"):
             select(library.frame(columns), y, 2)
         assert len(select(library.frame(columns), y, 2, exclude="col2")) == 2
 
@@ -493,9 +493,9 @@ def test_missing_numbers_in_two_columns(library, whole, y):
     X = whole.copy()
     X[3, 4], X[5:7, 1], X[9, 1] = np.nan, np.nan, np.inf
     frame = library.frame({name: X[:, j] for j, name in enumerate(NAMES)})
-    with pytest.raises(NonFiniteError, match=r"`col1` has 2 NaN and 1 inf.*1 more column"):
+    with pytest.raises(NonFiniteError, match=r"2 columns .*`col1` \(2 missing and 1 inf.*`col4`"):
         select(frame, y, 2)
-    with pytest.raises(NonFiniteError, match=r"`x1` has 2 NaN and 1 inf.*1 more column"):
+    with pytest.raises(NonFiniteError, match=r"2 columns .*`x1` \(2 missing and 1 inf.*`x4`"):
         select(sp.csr_array(X), y, 2)
 
 
@@ -514,7 +514,7 @@ def test_missing_labels_name_the_column_and_count(library, whole, y):
     text[2], text[7] = None, None
     columns = {name: whole[:, j] for j, name in enumerate(NAMES)}
     X = library.frame({**columns, "text": library.column(text)})
-    with pytest.raises(MissingValueError, match=r"column `text`.* 2 are missing"):
+    with pytest.raises(MissingValueError, match=r"`text` \(2 missing"):
         select(X, y, 2)
     assert len(select(X, y, 2, exclude=["text"])) == 2
 
@@ -525,7 +525,7 @@ def test_missing_pandas_labels(whole, y, dtype, gap):
     text = pd.Series(whole[:, 0].astype(str), dtype=object)
     text[3] = gap
     X = pd.DataFrame(whole, columns=NAMES).assign(text=text.astype(dtype))
-    with pytest.raises(MissingValueError, match=r"column `text`.* 1 is missing"):
+    with pytest.raises(MissingValueError, match=r"`text` \(1 missing"):
         select(X, y, 2)
 
 
@@ -534,7 +534,7 @@ def test_missing_numbers_named_as_categorical(library, whole, y):
     gap[5] = None
     columns = {name: whole[:, j] for j, name in enumerate(NAMES)}
     X = library.frame({**columns, "col2": library.column(gap)})
-    with pytest.raises(MissingValueError, match=r"column `col2`.* 1 is missing"):
+    with pytest.raises(MissingValueError, match=r"`col2` \(1 missing"):
         select(X, y, 2, categorical_features=["col2"])
 
 
@@ -568,7 +568,7 @@ def test_dates_may_be_named_as_categorical(library, whole):
 
 def test_missing_dates_named_as_categorical(library, whole, y):
     X = library.frame({"when": library.column([None, *DAYS[1:]]), "x": whole[:, 0]})
-    with pytest.raises(MissingValueError, match=r"column `when`.* 1 is missing"):
+    with pytest.raises(MissingValueError, match=r"`when` \(1 missing"):
         select(X, y, 1, categorical_features=["when"])
 
 
@@ -576,7 +576,7 @@ def test_missing_datetimes_named_as_categorical(whole, y):
     when = pd.Series(pd.to_datetime(DAYS))
     when[3] = pd.NaT
     X = pd.DataFrame({"when": when, "x": whole[:, 0]})
-    with pytest.raises(MissingValueError, match=r"column `when`.* 1 is missing"):
+    with pytest.raises(MissingValueError, match=r"`when` \(1 missing"):
         select(X, y, 1, categorical_features=["when"])
 
 

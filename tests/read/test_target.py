@@ -362,7 +362,9 @@ GAPS = {
 def test_missing_responses_are_refused_and_counted(X, codes, kind, task):
     if kind == "text that is no number" and task != "regression":
         pytest.skip("'nan' is a fine name for a class")
-    with pytest.raises(InputError, match=r"^y .*\b1\b|numbers for `task"):
+    with pytest.raises(
+        InputError, match=r"`y` \(the target, 1 missing|^y .*\b1\b|numbers for `task"
+    ):
         select(X, GAPS[kind](codes), 2, task=task)
 
 

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.encode import Feature, Labels, Response, Table
-from orthoselect.encode.gaps import find_gaps
-from orthoselect.encode.table import check_levels
+from orthoselect.encode.gaps import FILLS, find_gaps
+from orthoselect.encode.table import check_finite_numbers, check_levels
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.memory import free_memory
@@ -92,7 +92,7 @@ class ComparedData:
         }
 
 
-def open_data(data: Any, target: Any, missing: str, **asked: Any) -> ComparedData:
+def open_data(data: Any, target: Any, *, missing: str = "error", **asked: Any) -> ComparedData:
     """Look at the data; the arguments are those of `select`."""
     check_has_rows(data, "`compare`")
     file = None
@@ -189,20 +189,23 @@ def build_designs(
     categorical: set[int],
     sparse: bool,
     *,
-    indicated: bool = False,
+    missing: str = "error",
 ) -> Designs:
     """Code the columns of features: numbers as they are, labels as indicators.
 
     An indicator stands for a level that occurs in the training rows; the most frequent one there
     has none. Other levels in the validation rows are zero in all indicators. `features` are the
-    columns of each, `categorical` those that hold labels; `sparse` keeps sparse columns so. Gaps
-    are filled by the means of the training rows; if they are `indicated`, a column of numbers that
-    has some there has an indicator of them, too.
+    columns of each, `categorical` those that hold labels; `sparse` keeps sparse columns so. Unless
+    `missing` says otherwise, gaps are filled by the means of the training rows; with "indicator" a
+    column of numbers that has some there has an indicator of them, too.
     """
     columns = [column for feature in features for column in feature]
     numeric = np.array([c for c in columns if c not in categorical], dtype=np.intp)
     tables = [_numbers(block, numeric, sparse) for block in (train, validation)]
-    tables = _filled(tables[0], tables[1], indicated=indicated)
+    if missing in FILLS:
+        tables = _filled(tables[0], tables[1], indicated=missing == "indicator")
+    for table in tables:
+        check_finite_numbers(table.numeric, [table.names[k] for k in table.numeric_at])
     coded = {c: tuple(_own_columns(each, k) for each in tables) for k, c in enumerate(numeric)}
     coded |= {c: _code_labels(train, validation, c) for c in columns if c in categorical}
     widths = [sum(coded[column][0].shape[1] for column in feature) for feature in features]

@@ -365,7 +365,7 @@ def _scores(
             [feature.columns for feature in chosen[: sizes[-1]]],
             plan.categorical,
             plan.model.takes_sparse,
-            indicated=bool(plan.indicated),
+            missing=plan.options["missing"],
         )
         scores = {}
         for size in sizes:

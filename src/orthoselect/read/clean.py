@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.encode.gaps import check_missing
 from orthoselect.errors import (
     InputError,
     LeftOutWarning,
@@ -129,6 +130,7 @@ def drop_missing(
     ...     drop_missing(gap, "drop_rows").n_rows, drop_missing(gap, "drop_columns").left_out
     (2, {'b': '1 missing of 3 values'})
     """
+    how = check_missing(how, also=["drop_columns", "drop_targetless"])
     if weights is not None and weights not in dataset.places:
         raise UnknownColumnError("weights", [weights], dataset.names)
     if how == "drop_targetless":

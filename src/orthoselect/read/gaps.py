@@ -128,7 +128,7 @@ def drop_rows(
         The same, looked at.
     target, weights : values, or None where they are columns of the table
     columns : mapping of int to str
-        Those columns, and what to call them.
+        Those columns, and what they are: "the target" or "the weights".
     candidates : pair of lists of columns
         Columns of numbers and of labels that should have no gaps either.
 
@@ -141,7 +141,7 @@ def drop_rows(
     found = survey_gaps(source, *candidates, list(columns))
     told = _told(found, source, columns)
     missing = np.concatenate(found.rows) if found.counts else None
-    for what, values in (("the target", target), ("`sample_weight`", weights)):
+    for what, values in (("the target", target), ("the weights", weights)):
         gaps = None if values is None else _missing_beside(source, values)
         if gaps is not None:
             told.append(f"{what} ({int(gaps.sum())})")
@@ -163,7 +163,11 @@ def drop_rows(
 def _told(found: GapSurvey, source: Source, columns: Mapping[int, str]) -> list[str]:
     """Return the columns that lack values, the worst first, and how many."""
     worst = sorted(found.counts.items(), key=lambda column: -column[1][0])
-    return [f"{columns.get(c, f'`{source.names[c]}`')} ({n})" for c, (n, _) in worst if n]
+    return [
+        f"{f'{columns[c]} ' if c in columns else ''}`{source.names[c]}` ({n})"
+        for c, (n, _) in worst
+        if n
+    ]
 
 
 def listed(told: Sequence[str], most: int = 5) -> str:
@@ -243,8 +247,8 @@ def gaps_error(
 ) -> NonFiniteError | None:
     """Return the error that names all columns that lack values or are infinite; None if none is.
 
-    `others` are the columns of the response and of the weights; `beside` such values, by what to
-    call them. Where gaps are allowed, only infinite values count.
+    `others` are the columns of the response and of the weights, and what they are; `beside` such
+    values, by what to call them. Where gaps are allowed, only infinite values count.
     """
     found = survey_gaps(source, numeric, labeled, list(others))
     counts = {str(source.names[c]): each for c, each in found.counts.items()}
@@ -258,6 +262,7 @@ def gaps_error(
         counts = {name: (0, infinite) for name, (_, infinite) in counts.items() if infinite}
     place = found.place if isinstance(source, BlockSource) else None
     if any(missing for missing, _ in counts.values()):
-        target = [*(source.names[c] for c in others), *beside]
-        return GapsError(counts, n_rows, target=target, place=place)
+        roles = {str(source.names[c]): what for c, what in others.items()}
+        roles |= {"y": "the target"} if "y" in beside else {}
+        return GapsError(counts, n_rows, roles=roles, place=place)
     return NonFiniteError(counts, place) if counts else None

@@ -405,6 +405,8 @@ def take_rows(data: Any, rows: NDArray[np.bool_]) -> Any:
         return RowsOf(data, rows)
     if nw.dependencies.is_pyarrow_table(data):
         return data.filter(sys.modules["pyarrow"].array(rows))
+    if getattr(data, "format", None) in ("csr", "csc"):
+        return data[np.flatnonzero(rows)]
     return part_of(data, np.flatnonzero(rows), slice(None))
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,7 +78,9 @@ def _size(value: Any) -> float:
         width = len(inner) if isinstance(inner, (list, tuple)) else 1
         return _NUMBER * len(value) * width
     for attribute in ("nnz", "nbytes"):  # sparse arrays; arrays, series, tables of pyarrow
-        count = getattr(value, attribute, None)
+        count = None
+        with suppress(NotImplementedError):  # as Dask says
+            count = getattr(value, attribute, None)
         if isinstance(count, int):
             return count * (2 * _NUMBER if attribute == "nnz" else 1)
     shape = getattr(value, "shape", None)
