@@ -17,7 +17,7 @@ from orthoselect import OrthogonalSelector, select
 X, y = load_diabetes(return_X_y=True, as_frame=True)
 
 # %%
-# The response is whole numbers, which would be read as class labels; `task` says what it is.
+# The response is whole numbers, so many that they are read as a quantity; `task` says so, too.
 
 path = select(X, y, 10, task="regression")
 print(path)

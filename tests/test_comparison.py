@@ -44,9 +44,9 @@ from orthoselect.encode import find_labels
 from orthoselect.errors import (
     ComparisonInterrupted,
     InputError,
-    LikelyQuantityWarning,
     NoMoreThanChanceWarning,
     NonFiniteError,
+    ReadAsQuantityWarning,
     SearchStoppedWarning,
     ShapeError,
     TooManyRequestedWarning,
@@ -1044,7 +1044,7 @@ def test_sizes_beyond_chance_are_tried_without_a_warning(rng):
 def test_warnings_about_the_response_come_once():
     X, _ = load_diabetes(return_X_y=True)
     y = np.repeat(np.arange(60), 7)
-    with pytest.warns(LikelyQuantityWarning) as caught:
+    with pytest.warns(ReadAsQuantityWarning) as caught:
         made = compare(X[: len(y)], y, ["socc"], 1)
     assert len(caught) == 1
     assert caught[0].filename == __file__

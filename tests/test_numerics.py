@@ -315,7 +315,7 @@ def test_gains_of_float32_are_those_of_the_same_numbers_in_float64(seed, strateg
     np.testing.assert_allclose(totals, np.cumsum(single.gains), rtol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::orthoselect.errors.LikelyQuantityWarning")
+@pytest.mark.filterwarnings("ignore::orthoselect.errors.ReadAsQuantityWarning")
 @pytest.mark.parametrize("seed", [9, 10, 11])
 def test_columns_much_alike_in_float32_are_measured_whatever_was_measured_before(seed):
     rng = np.random.default_rng(seed)

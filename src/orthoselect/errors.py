@@ -209,14 +209,13 @@ class TooManyRequestedWarning(SelectionWarning):
         )
 
 
-class LikelyQuantityWarning(SelectionWarning):
-    """Numeric class labels that look like a quantity."""
+class ReadAsQuantityWarning(SelectionWarning):
+    """Whole numbers that were read as a quantity, and could be classes."""
 
-    def __init__(self, n_labels: int, n_rows: int) -> None:
+    def __init__(self, name: str, n_distinct: str) -> None:
         super().__init__(
-            f"y holds {n_labels} distinct numbers in {n_rows} rows and is read as class labels; "
-            f"if it is a quantity pass `task='regression'`, "
-            f"if these are classes pass `task='classification'`."
+            f"{name} holds {n_distinct} distinct whole numbers and is read as a quantity; pass "
+            f"`task='classification'` if these are classes, or `task='regression'` if they are not."
         )
 
 

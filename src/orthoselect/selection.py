@@ -89,7 +89,10 @@ def select(
         What features are judged by; `orthoselect.methods.METHODS` lists the names.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether the response holds classes or numbers. "auto" takes strings, booleans, categories
-        and whole numbers for classes, and numbers with a fractional part for quantities.
+        and few whole numbers for classes, and other numbers for a quantity. Whole numbers are few
+        up to ten distinct ones (unless six or more hardly repeat), and more are classes where they
+        are codes: all numbers from 0 or 1 to at most a thousand, none much rarer than others.
+        Where whole numbers are read as a quantity a warning says so. Whole floats are as integers.
     response_encoding : {"dummy", "onehot", "effects", "contrast", "ordinal"}, default="dummy"
         How classes become numbers; see `orthoselect.encode.encode_response`.
     categorical_features : "from_dtype", "all", None, or names, indices or a mask

@@ -160,9 +160,9 @@ class OrthogonalSelector(_PathSelector):
         three center nothing before they orthogonalize, read classes as the numbers 0, 1, 2 and so
         on in sorted order, and take no `response_encoding`, `categorical_features` or `groups`.
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether y holds classes or numbers. "auto" decides as scikit-learn's ``type_of_target``:
-        strings, booleans, categories and whole numbers are classes, numbers with a fractional
-        part are quantities. It warns where whole numbers are so many that a quantity is likelier.
+        Whether y holds classes or numbers. "auto": strings, booleans, categories and few whole
+        numbers are classes, other numbers are quantities; where whole numbers are read as a
+        quantity a warning says so. `select` has the rule.
     response_encoding : {"dummy", "onehot", "effects", "contrast", "ordinal"}, default="dummy"
         How classes become numbers. All but "ordinal" select the same features.
     categorical_features : "from_dtype", "all", None, or names, indices or a mask
@@ -264,8 +264,9 @@ class OrthogonalSelector(_PathSelector):
         ----------
         X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
         y : array-like, series or dataframe of shape (N,) or (N, responses)
-            Classes, numbers, or several of either. With ``task="auto"`` the first call decides
-            which: set ``task="regression"`` where a quantity may begin with whole numbers.
+            Classes, numbers, or several of either. With ``task="auto"`` whole numbers may turn out
+            to be a quantity as more come; set ``task="regression"`` where numbers with a fractional
+            part may follow them.
         classes : array-like, default=None
             All classes, in the first call; others are then an error. By default classes are found
             as they come.
@@ -352,6 +353,9 @@ class MutualInformationSelector(_PathSelector):
         "mean_std_4": cut all numeric columns, as `MeanStdDiscretizer` does. A number: so many
         bins of equal width. A discretizer, such as scikit-learn's
         ``KBinsDiscretizer(encode="ordinal")``: a copy of it is fitted and used.
+    task : {"auto", "classification"}, default="auto"
+        "classification" says that whole numbers are classes, however many there are; "auto" takes
+        many for a quantity (see `OrthogonalSelector`), which this selector does not explain.
     categorical_features : "from_dtype", "all", None, or names, indices or a mask
         Columns whose values are levels as they are. "from_dtype" (the default): those of string
         or category dtype; columns named here are categorical besides those.
@@ -423,6 +427,7 @@ class MutualInformationSelector(_PathSelector):
         *,
         criterion: str = "jmi",
         bins: Any = "auto",
+        task: str = "auto",
         categorical_features: Any = "from_dtype",
         groups: Any = None,
         include: Any = None,
@@ -436,6 +441,7 @@ class MutualInformationSelector(_PathSelector):
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
         self.bins = bins
+        self.task = task
         self.categorical_features = categorical_features
         self.groups = groups
         self.include = include
@@ -448,7 +454,7 @@ class MutualInformationSelector(_PathSelector):
 
     def _options(self) -> dict[str, Any]:
         method = check_choice(self.criterion, CRITERIA, "criterion")
-        options = {"method": method, "bins": self.bins}
+        options = {"method": method, "bins": self.bins, "task": self.task}
         # Only what differs from the default: the method raises for what is not its own.
         if self.constant != 0.0:
             options["constant"] = self.constant

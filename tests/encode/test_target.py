@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orthoselect.encode import TargetColumn, build_response
-from orthoselect.errors import InputError, LikelyQuantityWarning
+from orthoselect.errors import InputError, ReadAsQuantityWarning
 
 
 def built(*columns, task="auto", encoding="dummy", weights=None, **more):
@@ -80,25 +80,52 @@ def test_text_is_no_quantity():
         built(["a", "b"], task="regression", categorical=True)
 
 
+def long_tail(n_rows, mean):
+    return np.random.default_rng(0).poisson(mean, n_rows)
+
+
 @pytest.mark.parametrize(
-    ("n_rows", "n_labels", "warns"),
-    [(20, 10, False), (20, 11, True), (400, 40, False), (400, 41, True), (9000, 51, True)],
+    "y",
+    [
+        np.arange(60) % 10,  # digits
+        np.repeat(np.arange(40), 10),
+        np.repeat(np.arange(1, 27), 30),  # letters
+        np.array([0, 1, 2, 3, 7, 12] * 20),
+        np.array([3, 1, 4, 5]),
+        long_tail(300, 2),
+    ],
 )
-def test_where_numeric_labels_become_suspicious(n_rows, n_labels, warns):
-    y = np.arange(n_rows) % n_labels
-    if warns:
-        with pytest.warns(LikelyQuantityWarning, match=f"{n_labels} distinct .* {n_rows} rows"):
-            built(y)
-    else:
-        built(y)
-    built(y, task="classification")
-    built(y.astype(str), categorical=True)
+@pytest.mark.parametrize("dtype", [int, float, np.uint8])
+def test_few_whole_numbers_and_codes_are_classes(y, dtype):
+    assert built(y.astype(dtype)).task == "classification"
 
 
-def test_rows_without_weight_do_not_make_labels_suspicious():
-    y, weights = np.arange(40), np.zeros(40)
-    weights[:8] = 1.0
-    assert built(y, weights=weights).m == 7
+@pytest.mark.parametrize(
+    ("y", "n_distinct"),
+    [
+        (np.arange(120), "120"),  # every gain was 1
+        (np.arange(3000, 6000, 25).repeat(3), "120"),  # grams
+        (np.arange(1990, 2019).repeat(10), "29"),
+        (long_tail(900, 20), str(len(set(long_tail(900, 20).tolist())))),
+        (np.arange(6), "6"),
+        (np.arange(5000).repeat(2), "more than 1000"),
+        (np.r_[0:15, np.zeros(500, dtype=int)], "15"),  # a tail is no class
+    ],
+)
+@pytest.mark.parametrize("dtype", [int, float])
+def test_many_whole_numbers_are_a_quantity_and_a_warning_says_so(y, n_distinct, dtype):
+    with pytest.warns(ReadAsQuantityWarning, match=rf"holds {n_distinct} distinct.*task="):
+        assert built(y.astype(dtype)).task == "regression"
+    assert built(y, task="regression").task == "regression"
+    if len(y) < 5000:
+        assert built(y, task="classification").task == "classification"
+        assert built(y.astype(str), categorical=True).task == "classification"
+
+
+def test_rows_without_weight_do_not_make_labels_a_quantity():
+    y, weights = np.arange(40) % 20, np.zeros(40)
+    weights[[0, 1, 2, 3, 20, 21, 22, 23]] = 1.0
+    assert built(y, weights=weights).m == 3
 
 
 def test_too_many_classes_to_code_are_refused_before_they_are_coded():

@@ -15,9 +15,9 @@ from matrices import edges, row_blocks
 from orthoselect import GramStatistics, RowBlocks, select
 from orthoselect.errors import (
     InputError,
-    LikelyQuantityWarning,
     MissingValueError,
     NonFiniteError,
+    ReadAsQuantityWarning,
     SearchStoppedWarning,
     ShapeError,
 )
@@ -541,14 +541,16 @@ def test_a_constant_response_leaves_nothing_to_explain():
 def test_numbers_that_look_like_a_quantity(rng):
     X, y = rng.normal(size=(90, 3)), rng.integers(0, 60, 90)
     statistics = GramStatistics.of(X, y)
-    with pytest.warns(LikelyQuantityWarning):
-        statistics.select(1)
+    with pytest.warns(ReadAsQuantityWarning, match="response `y` holds"):
+        assert statistics.select(1).ceiling == 1
+    assert statistics.select(1, task="classification").ceiling == len(set(y.tolist())) - 1
     same(statistics.select(2, task="regression"), select(X, y, 2, task="regression"))
 
 
 def test_too_many_classes_are_an_error(rng):
     with pytest.raises(InputError, match=r"at most 4000 levels.*task='regression'"):
-        GramStatistics.of(rng.normal(size=(5000, 1)), np.arange(5000))
+        GramStatistics.of(rng.normal(size=(5000, 1)), np.arange(5000), task="classification")
+    assert GramStatistics.of(rng.normal(size=(5000, 1)), np.arange(5000)).select(1).ceiling == 1
 
 
 def test_pickles(rng):

@@ -10,8 +10,8 @@ from sklearn.utils.multiclass import type_of_target
 from orthoselect import OrthogonalSelector, select
 from orthoselect.errors import (
     InputError,
-    LikelyQuantityWarning,
     MissingValueError,
+    ReadAsQuantityWarning,
     SearchStoppedWarning,
     ShapeError,
 )
@@ -309,10 +309,10 @@ def test_decimal_numbers(library, X):
 
 
 @pytest.mark.parametrize("dtype", [int, float, object])
-def test_many_numeric_labels_warn(X, dtype):
+def test_many_whole_numbers_are_a_quantity(X, dtype):
     y = np.arange(N).astype(dtype)
-    with pytest.warns(LikelyQuantityWarning, match=r"60 distinct numbers in 60 rows.*regression"):
-        assert select(X, y, 1).ceiling == N - 1
+    with pytest.warns(ReadAsQuantityWarning, match=r"60 distinct whole numbers.*classification"):
+        assert select(X, y, 1).ceiling == 1
     assert select(X, y, 1, task="regression").ceiling == 1
     assert select(X, y, 1, task="classification").ceiling == N - 1
 

@@ -89,7 +89,8 @@ _OWN_OPTION = (
     "An option of the method's own, for example bins=5; `orthoselect methods NAME` shows them."
 )
 _TASK = (
-    "Whether the target holds classes or numbers; auto takes whole numbers and text for classes."
+    "Whether the target holds classes or numbers; auto takes text and few whole numbers for "
+    "classes."
 )
 _GROUP = "Columns taken together, for example size=width,height."
 _ESTIMATOR = (

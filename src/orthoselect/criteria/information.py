@@ -176,8 +176,9 @@ def _classes(response: Response, name: str) -> tuple[Indices, int]:
     if len(labels) < len(response.parts):
         raise InputError(
             f"y should hold classes for method {name!r}; it holds numbers. Cut them into classes "
-            f"first (MeanStdDiscretizer, or scikit-learn's KBinsDiscretizer), or use "
-            f"OrthogonalSelector, which takes numbers."
+            f"first (MeanStdDiscretizer, or scikit-learn's KBinsDiscretizer), pass "
+            f"`task='classification'` if its numbers are classes, or use OrthogonalSelector, "
+            f"which takes numbers."
         )
     y, n_classes = labels[0].codes, len(labels[0].levels)
     for more in labels[1:]:

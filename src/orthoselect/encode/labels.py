@@ -186,8 +186,11 @@ class LevelsSeen:
         place = self._place
         mine = np.array([place.setdefault(v, len(place)) for v in labels.levels], dtype=np.intp)
         self._counts += [0] * (len(place) - len(self._counts))
-        for at, count in zip(mine.tolist(), np.bincount(labels.codes, minlength=len(mine))):
-            self._counts[at] += int(count)
+        counts = labels.counts
+        if counts is None:
+            counts = np.bincount(labels.codes, minlength=len(mine))
+        for at, count in zip(mine.tolist(), counts.tolist()):
+            self._counts[at] += count
         return mine.astype(np.min_scalar_type(max(len(place) - 1, 0))).take(labels.codes)
 
     def _check_ordered(self, levels: Sequence[Any], order: Sequence[Any] | None) -> None:
@@ -225,10 +228,12 @@ class LevelsSeen:
         theirs = list(other._place)
         if not theirs:
             return np.zeros(0, dtype=np.intp)
-        places = self.add(Labels(np.arange(len(theirs)), tuple(theirs)), other._order)
-        for at, count in zip(places.tolist(), other._counts):
-            self._counts[at] += count - 1  # one of each has been counted just now
-        return places.astype(np.intp)
+        found = Labels(np.arange(len(theirs)), tuple(theirs), counts=np.array(other._counts))
+        return self.add(found, other._order).astype(np.intp)
+
+    def counts(self) -> dict[Any, int]:
+        """Return how many rows each level has, by order of appearance."""
+        return dict(zip(self._place, self._counts))
 
     def levels(self) -> tuple[Any, ...]:
         """Return all levels, in the order of the dtype where it has one, else sorted."""

@@ -22,6 +22,7 @@ from orthoselect.encode.labels import Labels, LevelsSeen
 from orthoselect.encode.response import (
     ENCODINGS,
     TASKS,
+    NumbersSeen,
     Response,
     TargetColumn,
     WeightFacts,
@@ -30,7 +31,6 @@ from orthoselect.encode.response import (
     check_classes,
     check_finite,
     class_rows,
-    have_fractions,
     read_weights,
 )
 from orthoselect.errors import InputError
@@ -120,11 +120,11 @@ def build_spread_response(
     numbers = SpreadRows((range(len(columns.handles[0])),), _as_it_is, columns.shape, passes)
     facts = _reduce(passes, _ResponseFacts.of, _ResponseFacts.merge, columns, w, numbers)
     columns = facts.watched(columns)
-    is_quantity = facts.fractional if task == "auto" else task == "regression"
-    if is_quantity and (task != "auto" or all(facts.is_number)):
+    may_be_quantities = task == "auto" and all(facts.is_number)
+    if task == "regression" or (may_be_quantities and facts.numbers.are_quantities()):
         return _numbers(columns, len(facts.names), w)
     if len(facts.names) == 1:
-        return _classes(columns, facts.column(), encoding, w, warn=task == "auto")
+        return _classes(columns, facts.names[0], encoding, w)
     return None
 
 
@@ -138,7 +138,7 @@ class _ResponseFacts:
 
     names: list[str]
     is_number: list[bool]
-    fractional: bool
+    numbers: NumbersSeen
     checksums: dict[int, list[int]]  # by the number of the piece
 
     @staticmethod
@@ -148,7 +148,7 @@ class _ResponseFacts:
         return _ResponseFacts(
             [column.name for column in columns],
             [column.is_number for column in columns],
-            have_fractions(columns, weights),
+            NumbersSeen.of(columns, weights),
             {number: [_checksum(column) for column in columns]},
         )
 
@@ -159,9 +159,9 @@ class _ResponseFacts:
                 "y should be of one kind in all partitions; it holds numbers in some and labels "
                 "in others. Convert it."
             )
-        fractional = self.fractional or other.fractional
+        numbers = self.numbers.merge(other.numbers)
         return _ResponseFacts(
-            other.names, other.is_number, fractional, self.checksums | other.checksums
+            other.names, other.is_number, numbers, self.checksums | other.checksums
         )
 
     def watched(self, columns: SpreadRows) -> SpreadRows:
@@ -169,11 +169,6 @@ class _ResponseFacts:
         known = [self.checksums.get(number) for number in range(len(columns.handles[0]))]
         before = SpreadRows((known,), _as_it_is, columns.shape, columns.passes)
         return columns.then(_unchanged, before, width=len(self.names))
-
-    def column(self) -> TargetColumn:
-        """Return the first column, without rows."""
-        values = np.zeros(0) if self.is_number[0] else np.zeros(0, dtype=object)
-        return TargetColumn(self.names[0], values, categorical=not self.is_number[0])
 
 
 def _checksum(column: TargetColumn) -> int:
@@ -199,14 +194,12 @@ def _unchanged(columns: Sequence[TargetColumn], before: list[int] | None) -> Seq
 # Classes
 
 
-def _classes(
-    columns: SpreadRows, column: TargetColumn, encoding: str, w: SpreadRows | None, *, warn: bool
-) -> Response:
+def _classes(columns: SpreadRows, name: str, encoding: str, w: SpreadRows | None) -> Response:
     """Find the classes and their sizes in a pass each; code the rows where they are."""
     passes: SpreadPasses = columns.passes
     seen = _reduce(passes, _see, _merge_seen, columns, w)
     levels, n_rows = seen.levels(), seen.n_rows
-    check_classes(column, len(levels), n_rows, len(levels), warn=warn)
+    check_classes(name, len(levels), n_rows, len(levels))
     places = {level: at for at, level in enumerate(levels)}
     codes = passes.kept(columns.then(partial(_code, places), width=1))
     V = class_rows(encoding, _reduce(passes, partial(_sizes, len(levels)), np.add, codes, w))

@@ -114,9 +114,11 @@ def _rebuild(header: dict[str, Any], arrays: dict[str, NDArray]) -> ReducedRows:
     layout = StatisticsLayout(
         names=NumberedNames(header["n_columns"]) if names is None else names,
         numeric_at=np.array(header["numeric"], dtype=np.intp),
-        labeled={int(c): _seen(part, "column") for c, part in header["labels"].items()},
+        labeled={
+            int(c): _seen(part, "column", header["n_rows"]) for c, part in header["labels"].items()
+        },
         by_dtype=None if header["labels_by_dtype"] is None else set(header["labels_by_dtype"]),
-        responses=[_rebuild_response(part) for part in header["responses"]],
+        responses=[_rebuild_response(part, header["n_rows"]) for part in header["responses"]],
         target_columns=header["response_at"],
         weight_columns=header["weights_at"],
         excluded=header["excluded"],
@@ -153,12 +155,16 @@ def _in_range(whole: Triangle, precision: NDArray) -> bool:
 
 def _levels(seen: LevelsSeen, name: str) -> dict[str, Any]:
     levels, order = _plain(by_appearance(seen), name, gaps=True), _plain(seen.order, name)
-    return {"name": name, "levels": levels, "order": order}
+    counts = list(seen.counts().values())
+    return {"name": name, "levels": levels, "order": order, "counts": counts}
 
 
-def _seen(part: dict[str, Any], what: str) -> LevelsSeen:
-    seen = LevelsSeen(f"{what} `{part['name']}`")
-    seen.add(Labels(np.arange(len(part["levels"])), tuple(part["levels"])), part["order"])
+def _seen(part: dict[str, Any], what: str, n_rows: int) -> LevelsSeen:
+    seen, levels = LevelsSeen(f"{what} `{part['name']}`"), part["levels"]
+    # Before they were stored, all classes were as good as equally frequent.
+    counts = part.get("counts", [-(-n_rows // max(1, len(levels)))] * len(levels))
+    codes = np.arange(len(levels))
+    seen.add(Labels(codes, tuple(levels), counts=np.array(counts)), part["order"])
     return seen
 
 
@@ -168,8 +174,8 @@ def _response(response: ResponseColumn) -> dict[str, Any]:
     return {**kept, "classes": None if seen is None else _levels(seen, response.name)}
 
 
-def _rebuild_response(part: dict[str, Any]) -> ResponseColumn:
-    seen = None if part["classes"] is None else _seen(part["classes"], "response")
+def _rebuild_response(part: dict[str, Any], n_rows: int) -> ResponseColumn:
+    seen = None if part["classes"] is None else _seen(part["classes"], "response", n_rows)
     return ResponseColumn(part["name"], seen, part["is_number"], part["fixed"])
 
 

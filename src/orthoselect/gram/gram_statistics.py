@@ -37,8 +37,9 @@ class GramStatistics:
     Parameters
     ----------
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether responses hold classes or numbers. "auto" decides by the first rows: whole numbers
-        are classes, and one with a fractional part that comes later is then an error.
+        Whether responses hold classes or numbers. "auto" keeps whole numbers as classes; whether
+        they are a quantity is decided when a selection is asked for, as in `select`. One with a
+        fractional part that comes after whole numbers is an error.
     categorical_features : "from_dtype", "all", None, or names, indices or a mask
         Columns that hold labels, as in `select`.
     exclude : names, indices or a mask, optional

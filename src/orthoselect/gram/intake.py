@@ -19,6 +19,7 @@ from orthoselect.encode import Labels, Table, TargetColumn
 from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gaps_in
 from orthoselect.encode.labels import GAP, LevelsSeen
 from orthoselect.encode.response import check_finite, have_fractions, read_weights
+from orthoselect.encode.table import MOST_LEVELS
 from orthoselect.errors import (
     InputError,
     NonFiniteError,
@@ -164,7 +165,7 @@ class ReducedRows:
         """Find what the columns hold, or check that they hold what they did."""
         numbers = self.settings["task"] == "regression"
         if self.settings["task"] == "auto" and self.settings["classes"] is None:
-            numbers = have_fractions(rows.responses, rows.weights)
+            numbers = _must_be_numbers(rows)
         if self.layout is None:
             self.layout = _first_look(rows, self.settings, numbers)
             return self.layout
@@ -198,6 +199,14 @@ class ReducedRows:
             new.n_rows += other.n_rows
             new.weight += other.weight
         return new
+
+
+def _must_be_numbers(rows: BlockRows) -> bool:
+    """Whether responses cannot be kept as classes; else all rows are asked what they are."""
+    numbers = [column for column in rows.responses if column.is_number]
+    return have_fractions(numbers, rows.weights) or any(
+        len(column.labels().levels) > MOST_LEVELS for column in numbers
+    )
 
 
 # A block, and its response and weights

@@ -17,7 +17,7 @@ from orthoselect.encode.gaps import gap_count
 from orthoselect.encode.response import (
     ENCODINGS,
     TASKS,
-    TargetColumn,
+    NumbersSeen,
     centered_columns,
     check_choice,
     check_classes,
@@ -142,7 +142,9 @@ def pose(
     asked["exclude"] = [column for column in left_out if column not in apart]
     check_one_role(asked, names)
     responses = _find_responses(target, layout)
-    response = _Responses(layout, triangle, n_rows).build(responses, task, response_encoding)
+    check_choice(task, TASKS, "task")
+    settled = reduced.settings["task"] if task == "auto" else task
+    response = _Responses(layout, triangle, n_rows).build(responses, settled, response_encoding)
     copies = int(reduced.weight) if float(reduced.weight).is_integer() else n_rows
     table = _table(layout, triangle, copies, skip, indicated=settled == "indicator")
     gaps = {c: count for c, count in layout.gap_counts.items() if c not in skip}
@@ -223,14 +225,17 @@ class _Responses:
 
     def build(self, asked: Sequence[int], task: str, encoding: str) -> Response:
         """Return the responses asked for, coded."""
-        check_choice(task, TASKS, "task")
         check_choice(encoding, ENCODINGS, "response_encoding")
+        if task == "auto" and self._are_quantities(asked):
+            numbers = [r for r in asked if self._layout.responses[r].is_number]
+        else:
+            numbers = [r for r in asked if self._as_numbers(r, task)]
         columns, middles, parts, classes = [], [], [], []
         for r in asked:
-            if self._as_numbers(r, task):
+            if r in numbers:
                 Z, middle, part = self._numbers(r)
             else:
-                Z, middle, part, levels = self._classes(r, encoding, warned=task == "auto")
+                Z, middle, part, levels = self._classes(r, encoding)
                 classes.append(levels)
             columns.append(Z)
             middles.append(middle)
@@ -238,6 +243,15 @@ class _Responses:
         V = _basis(np.hstack(columns), np.concatenate(middles))
         kind = "classification" if len(classes) == len(asked) else "regression"
         return Response(V, kind, classes, parts)
+
+    def _are_quantities(self, asked: Sequence[int]) -> bool:
+        """Whether responses that came as whole numbers are quantities, by all rows so far."""
+        numbers = [y for y in (self._layout.responses[r] for r in asked) if y.is_number]
+        seen = [(f"response `{y.name}`", y.classes.counts()) for y in numbers if y.classes]
+        return (
+            not any(y.fixed for y in numbers)
+            and NumbersSeen(any(y.classes is None for y in numbers), tuple(seen)).are_quantities()
+        )
 
     def _as_numbers(self, r: int, task: str) -> bool:
         response = self._layout.responses[r]
@@ -267,9 +281,7 @@ class _Responses:
         Z, middle = self._triangle.table(J)
         return Z, middle, np.ldexp(Z + middle, self._triangle.exponents[J])
 
-    def _classes(
-        self, r: int, encoding: str, *, warned: bool
-    ) -> tuple[Floats, Floats, Floats, tuple[Any, ...]]:
+    def _classes(self, r: int, encoding: str) -> tuple[Floats, Floats, Floats, tuple[Any, ...]]:
         response = self._layout.responses[r]
         assert response.classes is not None
         Z, middle = self._indicators(r)
@@ -277,10 +289,7 @@ class _Responses:
         Z, middle = Z[:, there], middle[there]
         levels = tuple(x for x, occurs in zip(response.classes.levels(), there) if occurs)
         c = len(levels)
-        column = TargetColumn(
-            f"response `{response.name}`", np.array(levels), categorical=not response.is_number
-        )
-        check_classes(column, c, self._n_rows, len(Z), warn=warned)
+        check_classes(f"response `{response.name}`", c, self._n_rows, len(Z))
         coding = encode_labels(Labels(np.arange(c), levels), encoding)  # (c, q)
         codes = np.arange(c, dtype=np.float64)[:, None]
         return Z @ coding, middle @ coding, Z @ codes + middle @ codes, levels
