@@ -695,7 +695,7 @@ def test_gaps_in_validation_rows_are_told_as_in_training_rows():
 @pytest.mark.parametrize(
     ("methods", "words"),
     [
-        (["socc", "jim"], "`method` should be one of 'mim', .*; got 'jim'"),
+        (["socc", "jim"], "`method` should be one of .*; got 'jim': did you mean `mim`, `jmi`"),
         ("nothing", "`method` should be one of .*; got 'nothing'"),
         (["socc", "socc"], "name each method once; `socc` is repeated"),
         ([], "name at least one method"),
@@ -1043,7 +1043,7 @@ def test_sizes_beyond_chance_are_tried_without_a_warning(rng):
 
 def test_warnings_about_the_response_come_once():
     X, _ = load_diabetes(return_X_y=True)
-    y = np.repeat(np.arange(60), 7)
+    y = np.repeat(np.arange(60), 7) + 1900
     with pytest.warns(ReadAsQuantityWarning) as caught:
         made = compare(X[: len(y)], y, ["socc"], 1)
     assert len(caught) == 1

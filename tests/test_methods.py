@@ -89,8 +89,8 @@ def test_columns_of_labels_are_taken_or_refused_by_name(y, X, name):
         assert select(table, y, 1, method=name, exclude="color").names == ["c"]
 
 
-def test_unknown_methods_list_the_known_nearest_first(X, y):
-    with pytest.raises(InputError, match=r"`method` should be one of 'socc'.*; got 'soc'"):
+def test_unknown_methods_list_the_known_and_ask_for_the_nearest(X, y):
+    with pytest.raises(InputError, match=r"should be one of 'socc'.*; got 'soc': did.*`socc`"):
         select(X, y, 2, method="soc")
 
 
@@ -126,9 +126,27 @@ def test_no_categorical_columns_is_what_methods_of_numbers_take(rng):
     assert select(X, y, 2, "err", categorical_features=None) == select(X, y, 2, "err")
 
 
-def test_a_name_in_capitals_finds_its_neighbors():
-    with pytest.raises(InputError, match=r"one of .*mrmr_quotient.*socc"):
-        select(np.eye(3), [0, 1, 0], 1, "MRMR")
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("MRMR", "`mrmr_difference`, `mrmr_quotient`"),
+        ("mrmr", "`mrmr_difference`, `mrmr_quotient`"),
+        ("MRMR_difference", "`mrmr_difference`"),
+        ("mutual information", "`mim`"),
+        ("pearson", "`socc`"),
+        ("elastic-net", "`elastic_net`"),
+        ("shap", "`shapley`"),
+    ],
+)
+def test_usual_names_find_their_methods(name, meant):
+    with pytest.raises(InputError, match=rf"got '{name}': did you mean {meant}\?"):
+        select(np.eye(3), [0, 1, 0], 1, name)
+
+
+@pytest.mark.parametrize("name", ["k", "n", "n_features"])
+def test_other_names_of_the_count_are_answered(name):
+    with pytest.raises(InputError, match=f"no option `{name}`.*is `n_features_to_select`"):
+        select(np.eye(3), [0, 1, 0], **{name: 1})
 
 
 def test_a_given_penalty_leaves_no_grid(rng):

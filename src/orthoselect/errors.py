@@ -32,9 +32,17 @@ def listing(names: Iterable[object]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
+def _are(count: int, what: str) -> str:
+    return f"is 1 {what}" if count == 1 else f"are {count} {what}s"
+
+
 def did_you_mean(unknown: Iterable[object], known: Sequence[str], most: int = 3) -> str:
     """Return a question with the known names nearest to unknown ones, "" if none is near."""
-    near = [k for name in unknown for k in difflib.get_close_matches(str(name), known, n=most)]
+    by_lower = {name.lower(): name for name in reversed(known)}
+    near = []
+    for name in map(str, unknown):
+        same = by_lower.get(name.lower())
+        near += [same] if same else difflib.get_close_matches(name, known, n=most)
     return f"did you mean {listing(dict.fromkeys(near))}?" if near else ""
 
 
@@ -204,7 +212,7 @@ class TooManyRequestedWarning(SelectionWarning):
 
     def __init__(self, wanted: int, available: int) -> None:
         super().__init__(
-            f"`n_features_to_select` is {wanted}, but there are {available} features to choose "
+            f"`n_features_to_select` is {wanted}, but there {_are(available, 'feature')} to choose "
             f"from; all that add anything are selected, in order."
         )
 
@@ -267,6 +275,19 @@ class LooksNumericWarning(SelectionWarning):
         super().__init__(
             f"column `{name}` is read as text though {n_like} of {n_values} values look like "
             f"numbers, for example {example!r}{also}; clean {them}, or name {them} in "
+            f"`categorical_features` if these are labels."
+        )
+
+
+class ReadAsNumbersWarning(SelectionWarning):
+    """Columns of text that are read as numbers, each with one of its values."""
+
+    def __init__(self, columns: Mapping[str, str]) -> None:
+        told = listing(columns)
+        name, example = next(iter(columns.items()))
+        of = f" of `{name}`" if len(columns) > 1 else ""
+        super().__init__(
+            f"read the text of {told} as numbers, for example {example!r}{of}; name a column in "
             f"`categorical_features` if these are labels."
         )
 

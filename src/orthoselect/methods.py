@@ -36,6 +36,38 @@ GENERAL: Mapping[str, Any] = {
 }
 
 
+# What else `select` takes, whatever the method.
+_OF_SELECT = ("n_features_to_select", "include", "exclude", "search", "dates", "memory", "progress")
+_COUNT = "how many features is `n_features_to_select`, the third argument."
+_MEANT = {
+    **dict.fromkeys(("k", "n", "n_features", "n_select", "count", "n_selected", "top_k"), _COUNT),
+    "features": "pass a table of these columns, or name the others in `exclude`.",
+    "columns": "pass a table of these columns, or name the others in `exclude`.",
+    "weights": "row weights are `sample_weight`.",
+}
+# Names that others use -> those of the methods that are meant.
+_ALIASES = {
+    "mrmr": ("mrmr_difference", "mrmr_quotient"),
+    "mid": ("mrmr_difference",),
+    "miq": ("mrmr_quotient",),
+    "mutual_information": ("mim",),
+    "mutual_info": ("mim",),
+    "mi": ("mim",),
+    "information_gain": ("mim",),
+    "ols": ("socc",),
+    "frols": ("err",),
+    "pearson": ("socc",),
+    "correlation": ("socc",),
+    "f": ("socc",),
+    "anova": ("socc",),
+    "r2": ("socc",),
+    "l1": ("lasso",),
+    "elasticnet": ("elastic_net",),
+    "enet": ("elastic_net",),
+    "shap": ("shapley",),
+}
+
+
 @dataclass(frozen=True, repr=False)
 class Method:
     """One way to select features.
@@ -103,7 +135,8 @@ class Method:
         unknown = [name for name in options if name not in self.options]
         if unknown:
             taken = [*self._general(), *self.options]
-            near = did_you_mean(unknown, taken, most=1)
+            meant = _MEANT.get(unknown[0], "")
+            near = meant or did_you_mean(unknown, [*taken, *_OF_SELECT], most=1)
             raise InputError(
                 f"method {self.name!r} has no option {listing(unknown)}"
                 f"{f': {near}' if near else '.'} It takes {_all(taken)}."
@@ -159,14 +192,26 @@ class Methods(dict[str, Method]):
 
 
 def find_method(name: Any) -> Method:
-    """Return the method of this name; an unknown one raises, the nearest names first."""
+    """Return the method of this name; an unknown one raises, and names those that are near.
+
+    Examples
+    --------
+    >>> find_method("mrmr")
+    Traceback (most recent call last):
+    ...
+    orthoselect.errors.InputError: `method` should be one of 'socc', 'socc_discretized', ...
+    'shapley'; got 'mrmr': did you mean `mrmr_difference`, `mrmr_quotient`?
+    """
     if isinstance(name, str) and name in METHODS:
         return METHODS[name]
-    wanted = str(name).lower()
-    near = [known for known in METHODS if known.startswith(wanted)] if wanted else []
-    near += difflib.get_close_matches(wanted, METHODS, n=len(METHODS), cutoff=0.4)
-    names = ", ".join(repr(known) for known in dict.fromkeys([*near, *METHODS]))
-    raise InputError(f"`method` should be one of {names}; got {name!r}.")
+    wanted = str(name).lower().replace("-", "_").replace(" ", "_")
+    near = list(_ALIASES.get(wanted, ()))
+    near = near or [known for known in METHODS if known == wanted]
+    near = near or [known for known in METHODS if wanted and known.startswith(wanted)]
+    near = near or difflib.get_close_matches(wanted, METHODS)
+    hint = f": did you mean {_all(near)}?" if near else "."
+    names = ", ".join(map(repr, METHODS))
+    raise InputError(f"`method` should be one of {names}; got {name!r}{hint}")
 
 
 _WEIGHTED = frozenset({"task", "sample_weight"})

@@ -18,8 +18,10 @@ import numpy as np
 
 from orthoselect.encode import NumberedNames, Response, Table
 from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gap_count
+from orthoselect.encode.response import check_choice
 from orthoselect.errors import (
     InputError,
+    LeftOutWarning,
     NonFiniteError,
     ShapeError,
     TooManyRequestedWarning,
@@ -29,7 +31,9 @@ from orthoselect.errors import (
 )
 from orthoselect.matrix.rows import Rows
 from orthoselect.read import (
+    DATES_AS,
     Dataset,
+    Readings,
     Source,
     drop_missing,
     drop_rows,
@@ -37,8 +41,10 @@ from orthoselect.read import (
     names_in_errors,
     open_named,
     open_source,
+    read_given,
     response_columns,
     sift,
+    split_frame,
     why_not_whole,
 )
 
@@ -64,6 +70,18 @@ class Problem:
     n_dropped: int = 0  # rows that were dropped because something was missing
     # Options that were settled before anything was asked; a path reports them as its own.
     settled: Mapping[str, Any] = field(default_factory=dict)
+    readings: Readings = field(default_factory=lambda: Readings(()))  # how columns were read
+
+    @property
+    def dates(self) -> set[str]:
+        """The columns of dates whose parts are used, by their names."""
+        return {self.readings.names[c] for c in self.readings.dates}
+
+    def origins(self, columns: Sequence[int]) -> tuple[int, ...]:
+        """Return the columns that were given, of columns some of which are parts of dates."""
+        if not self.readings.parts:
+            return tuple(columns)
+        return tuple(dict.fromkeys(self.readings.origin(c) for c in columns))
 
 
 @dataclass(frozen=True)
@@ -82,6 +100,7 @@ class Roles:
     exclude: list[int]
     skip: set[int]  # columns that are no candidates: those excluded, the response and the weights
     categorical: set[int]  # columns that hold labels
+    readings: Readings  # how columns are read
     n_dropped: int = 0  # rows that were dropped because something was missing
 
     @property
@@ -130,6 +149,7 @@ def find_roles(
     exclude: ColumnSpec = None,
     sample_weight: Any = None,
     missing: str = "error",
+    dates: str = "drop",
     fewest_rows: int = 2,
 ) -> Roles:
     """Look at a table of any kind, and settle what each column is for; arguments as of `select`.
@@ -139,29 +159,43 @@ def find_roles(
     dropped if `missing` says so.
     """
     source = open_source(data, fewest_rows)
-    names, unfit = source.names, []
     if isinstance(data, Dataset):
         target = data.find_target(target)
         task = data.task if task == "auto" and target is data.target else task
+    data, names = _as_dataset(data, source), _stored_names(data, source)
+    target = _named_target(target, names)
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
+    spec = categorical_features
+    is_word = isinstance(spec, str) and spec in _WORDS
+    labeled = find_columns(None if is_word else spec, names, "categorical_features")
+    if not asked["target"]:
+        _check_given(target, names, data)
+        target = read_given(target, getattr(data, "target_name", None) or "y")
+        data = _without_target(data, source, target, asked, grouped)
     n_dropped = data.n_dropped if isinstance(data, Dataset) else 0
     if missing != "error":
         data, source, target, sample_weight, more = _with_targets(
             data, source, target, sample_weight, asked
         )
         n_dropped += more
+    data, source = _sifted(data, source, asked, grouped, labeled, dates)
+    if missing != "error" and set(asked["target"]) & set(source.readings.numbers):
+        # Where text was read as numbers some are missing that were not before.
+        data, source, target, sample_weight, more = _with_targets(
+            data, source, target, sample_weight, asked
+        )
+        n_dropped += more
+    unfit, readings = [], Readings(names)
     if isinstance(data, Dataset):
-        if data.unsifted:
-            unsifted, known = data, data.bytes_looked_at
-            data = sift(data, target, _spoken_of(names, asked, grouped, categorical_features))
-            source.count_bytes_read(unsifted.bytes_looked_at - known)
         unfit = find_columns(list(data.left_out), names, "exclude")
+        readings = data.readings or readings
     apart = {*asked["target"], *asked["sample_weight"]}
     left_out = list(dict.fromkeys([*asked["exclude"], *unfit]))
-    skip = {*left_out, *apart}
     # Unlike in a command, the response may be named in `exclude`: a rule for several may do so.
     asked["exclude"] = [column for column in left_out if column not in apart]
     check_one_role(asked, names, grouped if isinstance(groups, Mapping) else {})
+    skip = {*left_out, *apart, *readings.dates}
+    grouped, included = _with_parts(readings, grouped, asked["include"], set(left_out))
     roles = Roles(
         data=data,
         source=source,
@@ -171,11 +205,12 @@ def find_roles(
         sample_weight=sample_weight,
         task=task,
         groups=grouped,
-        include=asked["include"],
+        include=included,
         exclude=left_out,
         skip=skip,
         categorical=_categorical(source, categorical_features, skip, asked["target"]),
         n_dropped=n_dropped,
+        readings=readings,
     )
     return _without_gaps(roles) if missing == "drop_rows" else roles
 
@@ -211,6 +246,99 @@ def _without_gaps(roles: Roles) -> Roles:
     return replace(new, sample_weight=w) if "sample_weight" in beside else new
 
 
+def _stored_names(data: Any, source: Source) -> Sequence[str]:
+    """Return the names of the columns that the table has, without those made of dates."""
+    return data.names if isinstance(data, Dataset) else source.names
+
+
+def _as_dataset(data: Any, source: Source) -> Any:
+    """Return a table that has not been looked at as a data set, arrays of numbers as they are."""
+    if isinstance(data, Dataset) or source.first.is_plain:
+        return data
+    return Dataset(data, source.names, format="frame", unsifted=True)
+
+
+def _named_target(target: Any, names: Sequence[str]) -> Any:
+    """Return the name of a column that is given by its position, unless that is a name itself."""
+    if not is_whole(target):
+        return target
+    at = [str(target)] if str(target) in names else find_columns(target, names, "target")
+    return at[0] if isinstance(at[0], str) else names[at[0]]
+
+
+def _check_given(target: Any, names: Sequence[str], data: Any) -> None:
+    """Raise where no response is given with a table whose columns have names."""
+    if target is None and isinstance(data, Dataset) and not isinstance(names, NumberedNames):
+        raise InputError(
+            f"`target` should name the column to explain, or be its values: this requires y to be "
+            f"passed, but the target y is None. The columns are {listing(names)}."
+        )
+
+
+def _without_target(
+    data: Any,
+    source: Source,
+    target: Any,
+    asked: Mapping[str, Sequence[int]],
+    groups: Mapping[str, Sequence[int]],
+) -> Any:
+    """Leave out columns that hold the very values of the response, and warn of them."""
+    if not isinstance(data, Dataset) or not data.unsifted:
+        return data
+    spoken_of = {*chain.from_iterable(asked.values()), *chain.from_iterable(groups.values())}
+    twins = [data.names[c] for c in source.columns_like(target) if c not in spoken_of]
+    if not twins:
+        return data
+    found = dict.fromkeys(twins, "it holds the values of the target")
+    warn(LeftOutWarning(found, "Give its name as the target, or include it to keep it."))
+    return replace(data, left_out={**data.left_out, **found})
+
+
+def _sifted(
+    data: Any,
+    source: Source,
+    asked: Mapping[str, list[int]],
+    groups: Mapping[str, list[int]],
+    labeled: Sequence[int],
+    dates: str,
+) -> tuple[Any, Source]:
+    """Leave out the columns that are no features, and settle how others are read."""
+    check_choice(dates, DATES_AS, "dates")
+    if not isinstance(data, Dataset) or not data.unsifted:
+        return data, source
+    names = data.names
+    kept = [*labeled, *asked["exclude"]]
+    readings = sift(
+        source,
+        targets=[names[c] for c in asked["target"]],
+        keep=[names[c] for c in (*kept, *asked["sample_weight"])],
+        included=[names[c] for c in (*asked["include"], *chain.from_iterable(groups.values()))],
+        left_out=data.left_out,
+        dates=dates,
+        name=data.name,
+    )
+    left_out = {**data.left_out, **readings.left_out}
+    data = replace(data, left_out=left_out, readings=readings, unsifted=False)
+    return data, source.read_as(readings)
+
+
+def _with_parts(
+    readings: Readings,
+    groups: Mapping[str, list[int]],
+    include: Sequence[int],
+    excluded: set[int],
+) -> tuple[dict[str, list[int]], list[int]]:
+    """Let the parts of dates stand for them, each date a group of its own or part of another."""
+    grouped = {
+        name: [part for c in columns for part in readings.parts_of(c)]
+        for name, columns in groups.items()
+    }
+    members = set(chain.from_iterable(groups.values()))
+    alone = [c for c in readings.dates if c not in members and c not in excluded]
+    grouped |= {readings.names[c]: readings.parts_of(c) for c in alone}
+    return grouped, [part for c in include for part in readings.parts_of(c)]
+
+
 def clean(
     dataset: Dataset,
     target: Any,
@@ -221,6 +349,7 @@ def clean(
     include: ColumnSpec = None,
     exclude: ColumnSpec = None,
     sample_weight: str | None = None,
+    dates: str = "drop",
 ) -> Dataset:
     """Leave out of a file what cannot be selected from, and see to its missing values.
 
@@ -234,7 +363,12 @@ def clean(
     if missing != "error":
         dataset = drop_missing(dataset, "drop_targetless", target, weights=sample_weight)
         target = dataset.target if isinstance(target, np.ndarray) else target
-    dataset = sift(dataset, target, _spoken_of(names, asked, grouped, categorical_features))
+    source = open_source(dataset, 1)
+    dataset = replace(dataset, unsifted=True)
+    is_word = isinstance(categorical_features, str) and categorical_features in _WORDS
+    spec = None if is_word else categorical_features
+    labeled = find_columns(spec, names, "categorical_features")
+    dataset, _ = _sifted(dataset, source, asked, grouped, labeled, dates)
     # Of blocks, whoever reads them complains: to ask now would take a pass over all columns.
     if missing not in FILLS and (missing != "error" or why_not_whole(dataset) is None):
         excluded = [names[column] for column in asked["exclude"]]
@@ -266,18 +400,6 @@ def find_asked(
         "include": find_columns(include, names, "include", grouped),
     }
     return asked, grouped
-
-
-def _spoken_of(
-    names: Sequence[str],
-    asked: Mapping[str, Sequence[int]],
-    groups: Mapping[str, Sequence[int]],
-    categorical: ColumnSpec,
-) -> list[str]:
-    """Return the columns that have a role, which are features whatever they hold."""
-    spec = None if isinstance(categorical, str) and categorical in _WORDS else categorical
-    columns = [find_columns(spec, names, "categorical_features"), *asked.values(), *groups.values()]
-    return [names[column] for column in chain.from_iterable(columns)]
 
 
 def open_problem(
@@ -320,6 +442,7 @@ def open_problem(
         missing,
         {c: gap_count(labels) for c, labels in table.labels.items() if gap_count(labels)},
         n_dropped=roles.n_dropped,
+        readings=roles.readings,
     )
 
 
@@ -340,7 +463,8 @@ def find_all_gaps(data: Any, target: Any, asked: Mapping[str, Any]) -> NonFinite
 
     The arguments are those of `select`, which has met a value that is missing or infinite.
     """
-    known = ("task", "categorical_features", "groups", "include", "exclude", "sample_weight")
+    known = {"task", "categorical_features", "groups", "include", "exclude", "sample_weight"}
+    known = (known | {"dates"}) & set(asked)
     with catch_warnings():
         simplefilter("ignore")  # they have been heard
         roles = find_roles(data, target, **{name: asked[name] for name in known})
@@ -384,6 +508,16 @@ def set_apart(
             spec = find_columns(spec, called, argument, {} if of_features else groups)
         placed[argument] = spec
     return X, y, names, placed
+
+
+def take_target(X: Any, y: Any) -> tuple[list[str], Any, Any]:
+    """Take the response out of a dataframe that has it, by the name of its column or columns.
+
+    Returned are those names, the other columns, and the values; none are taken where y has values.
+    """
+    if isinstance(y, (str, list, tuple)) and (found := split_frame(X, y)) is not None:
+        return found
+    return [], X, as_values(y)
 
 
 def as_values(y: Any) -> Any:
@@ -580,21 +714,25 @@ def _two_roles(name: str, one: str, other: str) -> InputError:
     return InputError(f"a column should have one role; `{name}` is {one} and {other}.")
 
 
-def count_to_select(wanted: Any, available: int, n_included: int) -> int:
-    """Turn a count, a fraction or None into how many of the available features to select."""
-    if wanted is None:
-        check_some_left(available)
-        return min(max(_USUAL_COUNT, n_included), available)
-    size = 0
-    if is_whole(wanted):
-        size = int(wanted)
-    elif isinstance(wanted, numbers.Real) and 0.0 < float(wanted) < 1.0:
-        size = max(1, int(float(wanted) * available + 1e-9))  # 0.29 * 100 is a bit below 29
-    if size < 1:
+def check_count(wanted: Any) -> None:
+    """Raise for what is no count, no fraction and not None."""
+    is_fraction = isinstance(wanted, numbers.Real) and 0.0 < float(wanted) < 1.0
+    is_count = is_whole(wanted) and wanted >= 1
+    if wanted is not None and not is_fraction and not is_count:
         raise InputError(
             f"`n_features_to_select` should be a whole number of at least 1 or a fraction in "
             f"(0, 1); got {wanted!r}."
         )
+
+
+def count_to_select(wanted: Any, available: int, n_included: int) -> int:
+    """Turn a count, a fraction or None into how many of the available features to select."""
+    check_count(wanted)
+    if wanted is None:
+        check_some_left(available)
+        return min(max(_USUAL_COUNT, n_included), available)
+    share = max(1, int(float(wanted) * available + 1e-9))  # 0.29 * 100 is a bit below 29
+    size = int(wanted) if is_whole(wanted) else share
     if n_included > size:
         raise InputError(
             f"`n_features_to_select` should be at least the number of features in `include`, "

@@ -28,11 +28,12 @@ from orthoselect.errors import (
 from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method, find_method
-from orthoselect.read import find_table, why_not_whole
+from orthoselect.read import DATES_AS, find_table, why_not_whole
 from orthoselect.result import GapsFilled, Origin, SelectionPath, SelectionStep
 from orthoselect.roles import (
     ColumnSpec,
     Problem,
+    check_count,
     count_to_select,
     fill_gaps,
     find_all_gaps,
@@ -62,6 +63,7 @@ def select(
     search: str = "forward",
     sample_weight: Any = None,
     missing: str = "error",
+    dates: str = "drop",
     memory: int | str | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -116,6 +118,10 @@ def select(
         column is a level of its own. "drop_rows": rows with a gap in any candidate are dropped,
         with a warning. With all but "error", rows without a target or a weight are dropped, too.
         Infinity is always an error.
+    dates : {"drop", "parts"}, default="drop"
+        What to do about columns of dates, also as text: leave them out with a warning; or make
+        year, month, weekday and hour of each, those that vary, and the number of days, which are
+        selected together under the column's name.
     memory : int or str, optional
         Bytes, or text like "2GB", that reading a file and selecting from it may take; half of what
         is free by default. A table that does not fit comfortably is read in blocks of rows, once
@@ -153,6 +159,9 @@ def select(
     }
     criterion = chosen.make(general, **options)
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
+    check_count(n_features_to_select)
+    check_choice(dates, DATES_AS, "dates")
+    _check_order(data, target)
     origin = Origin(data, target, sample_weight)
     missing = check_missing(missing)
     data = find_table(data, memory)
@@ -160,11 +169,11 @@ def select(
         check_blocks(data, chosen)
     given = {**general, "include": include, "exclude": exclude, "missing": missing}
     whole = criterion.keeps_whole_weights
-    with single_threaded_blas(), _naming_gaps(data, target, given):
+    with single_threaded_blas(), _naming_gaps(data, target, {**given, "dates": dates}):
         if holds_no_rows(data):  # statistics of a table pose the problem by themselves
             problem = data.open_problem(target, keep_whole_weights=whole, **given)
         else:
-            problem = open_problem(data, target, keep_whole_weights=whole, **given)
+            problem = open_problem(data, target, keep_whole_weights=whole, dates=dates, **given)
         problem, design, included, size, state = begin(
             chosen, criterion, problem, n_features_to_select
         )
@@ -172,7 +181,7 @@ def select(
         judged = isinstance(design, Design) and not design.has_one_width
         to_chance = judged and n_features_to_select is None
         steps, stopped = _walk(
-            searcher, state, size, included, design.features, progress, to_chance
+            searcher, state, size, included, design.features, problem, progress, to_chance
         )
         path = SelectionPath(
             steps,
@@ -183,7 +192,7 @@ def select(
             stats=state.stats(),
             options={
                 "n_features_to_select": n_features_to_select,
-                **_reported(general, problem, search),
+                **_reported(general, problem, search, dates),
                 **options,
             },
             origin=origin,
@@ -198,6 +207,15 @@ def select(
     ):
         warn(NoMoreThanChanceWarning(path.names.index(first.name) + 1, first.name))
     return path
+
+
+def _check_order(data: Any, target: Any) -> None:
+    """Raise where the table is given in place of the target."""
+    if isinstance(data, str) and len(getattr(target, "shape", ())) == 2:
+        raise InputError(
+            f"the table comes first, `select(data, target)`; got {data!r} and then a "
+            f"{type(target).__name__}. Swap them."
+        )
 
 
 def check_blocks(data: Any, method: Method) -> None:
@@ -306,6 +324,7 @@ def _walk(
     size: int,
     include: list[int],
     features: Features,
+    problem: Problem,
     progress: Progress | None,
     to_chance: bool,
 ) -> tuple[list[SelectionStep], str | None]:
@@ -319,8 +338,9 @@ def _walk(
     try:
         for taken in searcher.run(state, size, include, np.ones(len(features), dtype=bool)):
             feature = features[taken.feature]
-            head, gain, total = min(feature.columns), taken.gain, taken.value
-            step = SelectionStep(head, feature.name, gain, total, feature.columns, taken.chance)
+            columns = problem.origins(feature.columns)
+            gain, total = taken.gain, taken.value
+            step = SelectionStep(min(columns), feature.name, gain, total, columns, taken.chance)
             if to_chance and len(steps) >= len(include) and step.is_no_more_than_chance:
                 return steps, _BY_CHANCE
             steps.append(step)
@@ -338,22 +358,29 @@ def _walk(
     return steps, None if len(steps) == size else state.exhausted()
 
 
-def _reported(general: Mapping[str, Any], problem: Problem, search: str) -> dict[str, Any]:
+def _reported(
+    general: Mapping[str, Any], problem: Problem, search: str, dates: str
+) -> dict[str, Any]:
     """Return the options as a path reports them: columns by name, weights only as given or not."""
     names, labels = problem.table.names, problem.table.labels
     categorical, weights = general["categorical_features"], general["sample_weight"]
     if categorical is not None and not isinstance(categorical, str):
         categorical = [names[c] for c in sorted(labels)]
-    groups = {group: [names[c] for c in columns] for group, columns in problem.groups.items()}
+    groups = {
+        group: [names[c] for c in problem.origins(columns)]
+        for group, columns in problem.groups.items()
+        if group not in problem.dates
+    }
     return {
         "task": general["task"],
         "response_encoding": general["response_encoding"],
         "categorical_features": categorical,
         "groups": groups or None,
-        "include": [names[c] for c in problem.include] or None,
+        "include": [names[c] for c in problem.origins(problem.include)] or None,
         "exclude": [names[c] for c in problem.exclude] or None,
         "search": search,
         "missing": problem.missing,
+        "dates": dates,
         "sample_weight": weights if weights is None or isinstance(weights, str) else "given",
         **problem.settled,
     }

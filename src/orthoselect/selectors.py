@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from typing import Any, Self
 
+import narwhals as nw
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orthoselect.criteria.information import CRITERIA
@@ -22,7 +25,7 @@ from orthoselect.gram.gram_statistics import check_settled, features_of
 from orthoselect.gram.intake import check_block
 from orthoselect.read import is_kept_elsewhere
 from orthoselect.result import SelectionPath
-from orthoselect.roles import as_values, check_has_rows, set_apart
+from orthoselect.roles import as_values, check_has_rows, set_apart, take_target
 from orthoselect.selection import select
 
 _ABOUT_COLUMNS = ("categorical_features", "groups", "include", "exclude")
@@ -52,8 +55,8 @@ class _PathSelector(SelectorMixin, BaseEstimator):
             `OrthogonalSelector`, `GramStatistics`: what was kept of a table.
         y : array-like, series or dataframe of shape (N,) or (N, responses)
             Classes, numbers, or several of either; `MutualInformationSelector` takes classes, and
-            several columns as one, whose classes are their combinations. Where X is a file or
-            comes in blocks: or the name of a column, which is then no feature, or several such
+            several columns as one, whose classes are their combinations. Where X has named
+            columns: or the name of a column, which is then no feature, or several such
             names. Where X is statistics: names of their responses, or None for all.
         sample_weight : array-like of shape (N,), default=None
             Row weights: a whole number counts as so many copies of the row. Where X is a file or
@@ -64,18 +67,20 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         self : the selector
         """
         names: Any = None
+        self.__dict__.pop("_target_names", None)
         columns = {name: getattr(self, name) for name in _ABOUT_COLUMNS}
         if isinstance(X, GramStatistics):
             X, names = features_of(X)
         elif is_kept_elsewhere(X, y, sample_weight):
             X, y, names, columns = set_apart(X, y, sample_weight, columns)
         else:
-            y = as_values(y)
+            self._target_names, X, y = take_target(X, y)
         path = select(
             X,
             y,
             self.n_features_to_select,
             search=self.search,
+            dates=self.dates,
             sample_weight=sample_weight,
             missing=self.missing,
             **columns,
@@ -92,6 +97,8 @@ class _PathSelector(SelectorMixin, BaseEstimator):
                 self.feature_names_in_ = np.array([str(name) for name in names], dtype=object)
         self._store(path)
         return self
+
+    _target_names: Sequence[str] = ()  # columns of the table that was fitted, by their names
 
     def _store(self, path: SelectionPath) -> None:
         self.__dict__.pop("statistics_", None)
@@ -120,7 +127,23 @@ class _PathSelector(SelectorMixin, BaseEstimator):
                 "example with `pyarrow.parquet.read_table(file, columns=...)`, or transform block "
                 "by block."
             )
+        X = self._without_target(X)
+        wanted = _get_output_config("transform", self)["dense"]
+        if wanted == "polars" and nw.dependencies.is_polars_dataframe(X):
+            # scikit-learn would make an array of it, of objects where columns are of unlike types.
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return X[:, np.flatnonzero(self._get_support_mask()).tolist()]
         return super().transform(X)
+
+    def _without_target(self, X: Any) -> Any:
+        """Return a table without the response, if `fit` took that from it by name."""
+        names = getattr(self, "feature_names_in_", None)
+        if names is None or not nw.dependencies.is_into_dataframe(X):
+            return X
+        frame = nw.from_native(X, eager_only=True)
+        known = set(names.tolist())
+        named = [c for c in self._target_names if c in frame.columns and c not in known]
+        return frame.drop(*named).to_native() if named else X
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
@@ -183,6 +206,9 @@ class OrthogonalSelector(_PathSelector):
         mean only. With both, a gap in a categorical column is a level of its own. "drop_rows": rows
         with a gap in any candidate are dropped. With all but "error", rows without a target or a
         weight are dropped, too; warnings say how many. `transform` leaves gaps as they are.
+    dates : {"drop", "parts"}, default="drop"
+        Whether columns of dates are left out, or each is year, month, weekday, hour and the number
+        of days, selected together.
     adjust : {"chance", None}, default="chance"
         What features of several columns are ranked by. A feature of rank z gains
         z (m - total)/(N - 1 - s) by chance alone, where m - total is left to explain and s is the
@@ -237,6 +263,7 @@ class OrthogonalSelector(_PathSelector):
         exclude: Any = None,
         search: str = "forward",
         missing: str = "error",
+        dates: str = "drop",
         adjust: str | None = "chance",
     ) -> None:
         self.n_features_to_select = n_features_to_select
@@ -249,6 +276,7 @@ class OrthogonalSelector(_PathSelector):
         self.exclude = exclude
         self.search = search
         self.missing = missing
+        self.dates = dates
         self.adjust = adjust
 
     def partial_fit(
@@ -375,6 +403,9 @@ class MutualInformationSelector(_PathSelector):
         "drop_rows": rows with a gap in any candidate are dropped. With all but "error", rows
         without a target or a weight are dropped, too; warnings say how many. `transform` leaves
         gaps as they are.
+    dates : {"drop", "parts"}, default="drop"
+        Whether columns of dates are left out, or each is year, month, weekday, hour and the number
+        of days, selected together.
     constant : float, default=0.0
         Added to the denominator of "mrmr_quotient", in nats; only for that criterion.
     capped : bool, default=True
@@ -434,6 +465,7 @@ class MutualInformationSelector(_PathSelector):
         exclude: Any = None,
         search: str = "forward",
         missing: str = "error",
+        dates: str = "drop",
         constant: float = 0.0,
         capped: bool = True,
         adjust: str | None = None,
@@ -448,6 +480,7 @@ class MutualInformationSelector(_PathSelector):
         self.exclude = exclude
         self.search = search
         self.missing = missing
+        self.dates = dates
         self.constant = constant
         self.capped = capped
         self.adjust = adjust

@@ -239,9 +239,29 @@ def test_no_target_lists_the_columns(refused, wine):
     assert "`alcohol`" in line
 
 
-def test_an_unknown_method_lists_the_nearest_first(refused):
+def test_an_unknown_method_asks_for_the_nearest(refused):
     line = refused("select", "iris", "--method", "mrmr")
-    assert line.startswith("`--method` should be one of 'mrmr_")
+    assert line.startswith("`--method` should be one of 'socc'")
+    assert line.endswith("got 'mrmr': did you mean `mrmr_difference`, `mrmr_quotient`?")
+
+
+def test_the_count_by_another_letter(refused):
+    assert "How many features is `-k`" in refused("select", "iris", "-n", 3)
+
+
+def test_a_target_without_its_option(refused, tmp_path):
+    (tmp_path / "t.csv").write_text("a,kind\n1,x\n2,y\n")
+    assert "write `--target kind`" in refused("select", "t.csv", "kind")
+
+
+def test_dates_by_their_parts(run, tmp_path):
+    days = [f"2024-01-{1 + row % 28:02},{row % 28 + row % 3 / 4},{row % 5}" for row in range(90)]
+    (tmp_path / "t.csv").write_text("\n".join(["day,y,noise", *days]))
+    told = json.loads(run("select", "t.csv", "-t", "y", "--dates", "parts", "-f", "json").out)
+    assert told["steps"][0]["name"] == "day"
+    left = run("select", "t.csv", "-t", "y", "-k", 1)
+    assert "`day` (dates or times)" in left.err
+    assert "`--dates parts`" in left.err
 
 
 def test_a_missing_file(refused):
@@ -274,8 +294,8 @@ def test_one_class(refused, tmp_path, label, told):
 
 
 def test_missing_values_name_the_column_and_the_remedy(refused, run, tmp_path):
-    rows = [f"{i},{i * i % 7},{'x' if i % 3 else 'y'}" for i in range(30)]
-    rows[4] = "4,,x"
+    rows = [f"{2 * i},{i * i % 7},{'x' if i % 3 else 'y'}" for i in range(30)]
+    rows[4] = "8,,x"
     (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *rows]))
     line = refused("select", "t.csv", "-t", "y", "--missing", "error")
     assert "`b`" in line
@@ -308,8 +328,9 @@ def test_a_dropped_column_has_no_other_role(refused):
 
 
 def gappy(tmp_path):
-    rows = [f"{i},{i * i % 7},{'u' if i % 2 else 'v'},{'x' if i % 3 else 'y'}" for i in range(30)]
-    rows[4] = "4,,u,x"
+    words = [("u" if i % 2 else "v", "x" if i % 3 else "y") for i in range(30)]
+    rows = [f"{2 * i},{i * i % 7},{w},{y}" for i, (w, y) in enumerate(words)]
+    rows[4] = "8,,u,x"
     (tmp_path / "t.csv").write_text("\n".join(["a,b,w,y", *rows]))
 
 

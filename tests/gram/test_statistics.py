@@ -225,8 +225,8 @@ def test_one_pass_over_blocks():
 
     source = RowBlocks(blocks, progress=lambda number, n_bytes: seen.append((number, n_bytes)))
     GramStatistics.of(source, "y")
-    assert len(passes) == 2  # one of them a look at the first block
-    assert [number for number, _ in seen] == [1] * 5
+    assert len(passes) == 3  # two of them looks, at the first block and at text
+    assert [number for number, _ in seen] == [2] * 5
     assert seen == sorted(seen)
 
 
@@ -482,7 +482,7 @@ def test_responses_and_weights_beside_blocks_have_to_fit(rng):
             GramStatistics.of(blocks, np.arange(40) % 2, np.ones(n_rows))
     with pytest.raises(InputError, match="there is no `heavy`"):
         GramStatistics.of(blocks, np.arange(40) % 2, "heavy")
-    with pytest.raises(ShapeError, match="one or two dimensions"):
+    with pytest.raises(InputError, match="`target` should be positions, from 0 to 2"):
         GramStatistics.of(blocks, 5)
 
 

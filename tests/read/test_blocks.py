@@ -317,7 +317,7 @@ def test_levels_that_were_not_there_before_are_an_error():
     def blocks():
         passes.append(1)
         rows = np.tile(np.array([["u", 1], ["v", 0]], dtype=object), (N, 1))
-        rows[1, 0] = "new" if len(passes) > 2 else "u"  # not among the rows of the checksums
+        rows[1, 0] = "new" if len(passes) > 3 else "u"  # not among the rows of the checksums
         return iter([rows])
 
     with pytest.raises(InputError, match=r"stay the same.*`x0` now has `new`"):

@@ -111,7 +111,7 @@ def frames(library, seed=0):
 
 def test_text_that_changes_is_an_error(library):
     before, after = frames(library), frames(library, 1)
-    passes = Passes(before, [*before[:2], *after[2:]])
+    passes = Passes(before, [*before[:2], *after[2:]], 3)  # the columns are looked at before
     with pytest.raises(InputError, match=r"column `kind` has other values.*block 2 \(rows 200"):
         select(RowBlocks(passes), "y", 2)
     assert len(select(RowBlocks(Passes(before, frames(library))), "y", 2)) == 2

@@ -247,7 +247,15 @@ def test_missing_file_suggests_near_ones(frame, tmp_path, monkeypatch):
         read_source("breast_cancre")
 
 
-@pytest.mark.parametrize("suffix", [".xlsx", ".npp", ""])
+@pytest.mark.parametrize(
+    ("suffix", "remedy"), [(".xlsx", "pandas.read_excel"), (".json", "pandas.read_json")]
+)
+def test_sheets_and_records_have_a_remedy(tmp_path, suffix, remedy):
+    with pytest.raises(InputError, match=f"`t{suffix}` should end in one of.*{remedy}"):
+        read_source(put(tmp_path / f"t{suffix}", b""))
+
+
+@pytest.mark.parametrize("suffix", [".xyz", ".npp", ""])
 def test_unknown_suffix_lists_the_known(tmp_path, suffix):
     path = put(tmp_path / f"t{suffix}", b"")
     with pytest.raises(InputError, match=f"`t{suffix}` should end in") as caught:

@@ -1,21 +1,37 @@
 """Identifiers, dates and empty columns are no features; what the user names stays."""
 
 import datetime as dt
+import re
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from orthoselect.errors import InputError, LeftOutWarning, LooksNumericWarning, SelectionWarning
-from orthoselect.read import Dataset, drop_missing, read_source, sift
+from orthoselect.errors import (
+    InputError,
+    LeftOutWarning,
+    LooksNumericWarning,
+    ReadAsNumbersWarning,
+)
+from orthoselect.read import Dataset, drop_missing, open_source, read_given, read_source, sift
 
 pa = pytest.importorskip("pyarrow")
 N = 30
 
 
 def dataset(**columns):
-    table = pa.table({"size": list(range(N)), "kind": ["a", "b"] * (N // 2), **columns})
+    table = pa.table(
+        {"size": [row // 2 for row in range(N)], "kind": ["a", "b"] * (N // 2), **columns}
+    )
     return Dataset(table, table.column_names, name="t")
+
+
+def sifted(found, target, keep=()):
+    """Return how a data set is read; `target` is a column, or None."""
+    targets = [] if target is None else [target]
+    source = open_source(found, 1)
+    return sift(source, targets=targets, keep=keep, left_out=found.left_out, name=found.name)
 
 
 def ids(n=N):
@@ -34,6 +50,12 @@ UNFIT = {
     "days as text": (pa.array(["31.12.2020", "1.1.2021"] * (N // 2)), "dates or times"),
     "months first": (pa.array(["12/31/20 10:30", "1/1/21 9:00:00"] * (N // 2)), "dates or times"),
     "years first": (pa.array(["2020/12/31", None] * (N // 2)), "dates or times"),
+    "nearly an identifier": (pa.array([*ids(N - 1), "id 0"]), "nearly an identifier: 28 of 30"),
+    "a third alone": (pa.array([*ids(12), *(ids(21)[12:] * 2)]), "nearly an identifier: 12 of 30"),
+    "categories": (pa.array(ids()).dictionary_encode(), "identifier"),
+    "row numbers": (pa.array(np.arange(N) + 1), "row numbers: all whole numbers from 1 to 30"),
+    "from 0, any order": (pa.array(np.arange(N)[::-1].copy()), "row numbers: .* from 0 to 29"),
+    "row numbers as text": (pa.array([str(row) for row in range(N)]), "row numbers"),
     "null type": (pa.nulls(N), "no values"),
     "all missing numbers": (pa.array([None] * N, pa.float64()), "no values"),
     "all missing text": (pa.array([None] * N, pa.string()), "no values"),
@@ -47,30 +69,39 @@ UNFIT = {
 def test_unfit_columns_are_left_out_by_name(kind):
     column, reason = UNFIT[kind]
     with pytest.warns(LeftOutWarning, match=f"left out 1 column.*`{kind}` \\({reason}"):
-        found = sift(dataset(**{kind: column}), "kind")
+        found = sifted(dataset(**{kind: column}), "kind")
     assert list(found.left_out) == [kind]
-    assert found.left_out[kind].startswith(reason)
-    assert found.names == ["size", "kind", kind], "the table itself stays whole"
+    assert re.match(reason, found.left_out[kind])
+    assert found.names == ["size", "kind", kind], "columns keep their places"
 
 
 @pytest.mark.parametrize("kind", UNFIT)
 def test_unfit_target_is_an_error(kind):
     column, reason = UNFIT[kind]
+    if reason.startswith(("nearly", "row numbers")):  # classes that are rare, a quantity
+        assert sifted(dataset(**{kind: column}), kind).left_out == {}
+        return
     with pytest.raises(InputError, match=f"target should hold classes.*`{kind}`.*\\({reason}"):
-        sift(dataset(**{kind: column}), kind)
+        sifted(dataset(**{kind: column}), kind)
 
 
 @pytest.mark.parametrize("kind", UNFIT)
 def test_columns_to_keep_stay(kind):
-    found = sift(dataset(**{kind: UNFIT[kind][0]}), "kind", keep=[kind])
+    found = sifted(dataset(**{kind: UNFIT[kind][0]}), "kind", keep=[kind])
     assert found.left_out == {}
 
 
 FIT = {
     "text": pa.array(["x", "y", "z"] * (N // 3)),
-    "text that repeats once": pa.array([*ids(N - 1), "id 0"]),
-    "distinct numbers": pa.array(np.arange(N)),
-    "categories": pa.array(ids()).dictionary_encode(),
+    "levels of two rows": pa.array(ids(N // 2) * 2),
+    "distinct numbers": pa.array(np.arange(N) * 2),
+    "years": pa.array(np.arange(N) + 1990),
+    "row numbers with a gap": pa.array([*range(N - 1), None]),
+    "row numbers but one": pa.array([*range(N - 1), N]),
+    "row numbers from 2 on": pa.array(np.arange(N) + 2),
+    "whole floats": pa.array(np.arange(N) * 1.0),
+    "codes with zeros": pa.array(["007", "012", "100"] * (N // 3)),
+    "few whole numbers": pa.array(["1", "2", "3"] * (N // 3)),
     "a handful of words": pa.array([*ids(10), *[None] * (N - 10)]),
     "versions": pa.array(["1.2.3", "1.3.0"] * (N // 2)),
     "booleans": pa.array([True, False] * (N // 2)),
@@ -81,64 +112,59 @@ FIT = {
 @pytest.mark.parametrize("kind", FIT)
 def test_other_columns_stay(kind):
     found = dataset(**{kind: FIT[kind]})
-    assert sift(found, "kind") is found
-    assert sift(found, kind).left_out == {}
+    assert sifted(found, "kind").left_out == {}
+    assert sifted(found, kind).left_out == {}
 
 
 NUMBERS = {
-    "thousands": (["1,200", "900", "12,000"], "30 of 30", "1,200"),
-    "european": (["1.200,50", "900,00", "1.012.000,00"], "30 of 30", "1.200,50"),
-    "decimal commas": (["1,5", "2,25", "-3"], "30 of 30", "1,5"),
-    "percent": (["12%", "3.5 %", "0%"], "30 of 30", "12%"),
-    "money": (["$12", "-$3.50", "(4)"], "30 of 30", r"\$12"),
-    "marked": (["12", "-", "13.5"], "20 of 30", "12"),
-    "mostly marked": (["-", "-", "13.5"], "10 of 30", "13.5"),
-    "one word": (["12", "about 3", "13.5"], "20 of 30", "12"),
+    "thousands": (["1,200", "900", "12,000"], "1,200", [1200, 900, 12000]),
+    "european": (["1.200,50", "900,00", "1.012.000,00"], "1.012.000,00", [1200.5, 900, 1012000]),
+    "decimal commas": (["1,5", "2,25", "-3"], "1,5", [1.5, 2.25, -3]),
+    "percent": (["12%", "3.5 %", "0%"], "0%", [0.12, 0.035, 0]),
+    "money": (["$12", "-$3.50", "(4)"], r"\$12", [12, -3.5, -4]),
+    "spaces and quotes": (["1 200", "1'300.5", "7"], "1 200", [1200, 1300.5, 7]),
+    "marked": (["12.5", "-", "13.5"], "12.5", [12.5, np.nan, 13.5]),
+    "gaps": (["12.5", "n/a", "?"], "12.5", [12.5, np.nan, np.nan]),
+    "powers": (["1e-3", "2.5E2", "-7"], "1e-3", [0.001, 250, -7]),
 }
 
 
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("type", ["string", "large_string", "array"])
-def test_text_that_looks_like_numbers_is_told(kind, type):
-    values, share, example = NUMBERS[kind]
+def test_text_that_is_numbers_is_read_so_and_told(kind, type):
+    values, example, numbers = NUMBERS[kind]
     if type == "array":
         X = np.array(values * (N // 3))[:, np.newaxis]
-        found = Dataset(X, [kind], target=np.arange(N) % 2)
+        found, at = Dataset(X, [kind], target=np.arange(N) % 2), 0
     else:
-        found = dataset(**{kind: pa.array(values * (N // 3), getattr(pa, type)())})
-    told = f"`{kind}` is read as text though {share} values look like numbers, for example "
+        found, at = dataset(**{kind: pa.array(values * (N // 3), getattr(pa, type)())}), 2
     target = None if type == "array" else "kind"
-    with pytest.warns(LooksNumericWarning, match=f"{told}'{example}'; clean it.*`categorical"):
-        assert sift(found, target) is found
-    assert sift(found, target, keep=[kind]) is found
+    told = f"read the text of `{kind}` as numbers, for example '{example}'; name.*`categorical"
+    with pytest.warns(ReadAsNumbersWarning, match=told):
+        readings = sifted(found, target)
+    assert list(readings.numbers) == [at]
+    read = open_source(found).read_as(readings).first
+    np.testing.assert_array_equal(read.column(at), numbers * (N // 3))
+    assert at not in read.categorical_columns()
+    assert sifted(found, target, keep=[kind]).numbers == {}
 
 
-PRICES = [f"1,{row:03}" for row in range(N)]
-PRICES_ARE = "identifier: all values are distinct text, which looks like numbers stored as text"
-
-
-def test_identifiers_that_look_like_numbers_are_told_twice():
-    with pytest.warns(SelectionWarning) as caught:
-        found = sift(dataset(price=PRICES), "kind")
-    assert [type(w.message) for w in caught] == [LooksNumericWarning, LeftOutWarning]
-    assert found.left_out == {"price": PRICES_ARE}
-
-
-def test_array_of_identifiers_that_look_like_numbers():
-    X = np.column_stack([PRICES, ["a", "b"] * (N // 2), ["c", "c", "d"] * (N // 3)])
-    with pytest.warns(SelectionWarning) as caught:
-        found = sift(Dataset(X, ["price", "kind", "size"]), "kind")
-    assert [type(w.message) for w in caught] == [LooksNumericWarning, LeftOutWarning]
-    assert found.left_out == {"price": PRICES_ARE}
-
-
-def test_one_warning_names_all_columns_that_look_like_numbers():
-    columns = {"a": ["1,200", "3"] * (N // 2), "b": ["1%", "2%"] * (N // 2), "c": ["x", "1"] * 15}
-    with pytest.warns(
-        LooksNumericWarning, match="`a`.*'1,200', and so are `b`, `c`; cle"
-    ) as caught:
-        sift(dataset(**columns), "kind")
+def test_text_of_which_some_looks_like_numbers_is_told():
+    columns = {"a": ["12", "about 3", "13.5"] * (N // 3), "b": ["x", "1"] * (N // 2)}
+    told = "`a` is read as text though 20 of 30 values look like numbers, .*'13.5', and so are `b`"
+    with pytest.warns(LooksNumericWarning, match=told) as caught:
+        assert sifted(dataset(**columns), "kind").numbers == {}
     assert len(caught) == 1
+
+
+def test_distinct_numbers_as_text_are_numbers_and_no_identifier():
+    prices = [f"1,{row:03}" for row in range(N)]
+    with pytest.warns(ReadAsNumbersWarning):
+        readings = sifted(dataset(price=prices), "kind")
+    assert readings.left_out == {}
+    X = np.column_stack([prices, ["a", "b"] * (N // 2), ["c", "c", "d"] * (N // 3)])
+    with pytest.warns(ReadAsNumbersWarning):
+        assert sifted(Dataset(X, ["price", "kind", "size"]), "kind").numbers == {0: "."}
 
 
 @pytest.mark.parametrize(
@@ -149,23 +175,22 @@ def test_one_warning_names_all_columns_that_look_like_numbers():
         ["A1", "2", "b"],
         ["12A", "3B"],
         ["-", "."],
-        ["", " "],
     ],
     ids=str,
 )
 def test_other_text_with_digits_is_text(values):
     column = (values * N)[:N]
     found = dataset(x=column)
-    assert sift(found, "kind") is found
+    assert sifted(found, "kind").left_out == {}
     X = np.array(column)[:, np.newaxis]
     found = Dataset(X, ["x"], target=np.arange(N) % 2)
-    assert sift(found, None) is found
+    assert sifted(found, None).left_out == {}
 
 
 def test_one_warning_names_all_of_them():
     columns = {"id": ids(), "code": ids(), "when": [DAY] * N}
     with pytest.warns(LeftOutWarning) as caught:
-        found = sift(dataset(**columns), "kind")
+        found = sifted(dataset(**columns), "kind")
     assert len(caught) == 1
     assert "left out 3 column(s): `id`, `code` (identifier" in str(caught[0].message)
     assert "`when` (dates or times)" in str(caught[0].message)
@@ -173,29 +198,35 @@ def test_one_warning_names_all_of_them():
 
 
 def test_what_was_left_out_before_stays_out_in_silence():
-    with pytest.warns(LeftOutWarning):
-        found = sift(dataset(id=ids()), "kind")
-    assert sift(found, "kind") is found
+    found = replace(dataset(id=ids()), left_out={"id": "an identifier"})
+    assert sifted(found, "kind").left_out == {}
 
 
-def test_difference_beyond_the_first_rows():
+def test_blanks_are_no_values():
+    with pytest.warns(LeftOutWarning, match=r"`x` \(no values\)"):
+        sifted(dataset(x=["", " "] * (N // 2)), "kind")
+
+
+def test_rows_beyond_the_first_ones_count():
     many = [f"id {row}" for row in range(3000)]
-    table = pa.table({"once": many, "twice": [*many[:-1], "id 0"], "y": [0, 1] * 1500})
-    with pytest.warns(LeftOutWarning, match="left out 1 column"):
-        found = sift(Dataset(table, table.column_names), "y")
-    assert list(found.left_out) == ["once"]
+    columns = {"once": many, "first once": [*many[:900], *["a", "b"] * 1050]}
+    columns |= {"row": np.arange(3000), "first rows": np.minimum(np.arange(3000), 1500)}
+    table = pa.table({**columns, "y": [0, 1] * 1500})
+    with pytest.warns(LeftOutWarning, match="left out 2 column"):
+        found = sifted(Dataset(table, table.column_names), "y")
+    assert list(found.left_out) == ["once", "row"]
 
 
 def test_index_that_pandas_stored():
     table = dataset(__index_level_0__=list(range(N)))
     with pytest.warns(LeftOutWarning, match="`__index_level_0__` .the index that pandas stored"):
-        sift(table, "kind")
+        sifted(table, "kind")
 
 
 def test_nothing_left_is_an_error():
     table = pa.table({"id": ids(), "kind": ["a", "b"] * (N // 2)})
     with pytest.raises(InputError, match=r"columns to choose from; all are left out, `id \(ident"):
-        sift(Dataset(table, table.column_names), "kind")
+        sifted(Dataset(table, table.column_names), "kind")
 
 
 def test_arrays_without_values():
@@ -203,25 +234,20 @@ def test_arrays_without_values():
     X[:, 1] = np.nan
     X[0, 2] = np.nan
     with pytest.warns(LeftOutWarning, match=r"`b` \(no values\)"):
-        found = sift(Dataset(X, ["a", "b", "c"], target=np.arange(N)), None)
+        found = sifted(Dataset(X, ["a", "b", "c"], target=np.arange(N)), None)
     assert list(found.left_out) == ["b"]
 
 
-def test_target_apart_that_is_an_identifier_or_a_date():
-    for values in (np.array(ids()), np.datetime64("2020-01-01") + np.arange(N)):
-        found = Dataset(np.eye(N), [f"x{j}" for j in range(N)], target=values, target_name="kind")
+def test_values_that_are_no_classes_or_numbers():
+    days = np.datetime64("2020-01-01") + np.arange(N)
+    for values in (np.array(ids()), days, days.astype(str), pa.chunked_array([days.tolist()])):
         with pytest.raises(InputError, match="target should hold classes or numbers; `kind`"):
-            sift(found, None)
-
-
-def test_unknown_target():
-    with pytest.raises(InputError, match="did you mean `kind`"):
-        sift(dataset(), "kin")
+            read_given(values, "kind")
 
 
 def test_built_in_sets_have_nothing_to_sift():
     iris = read_source("iris")
-    assert sift(iris, None) is iris
+    assert sifted(iris, None).left_out == {}
 
 
 def test_time_grows_with_the_columns_not_their_square():
@@ -229,5 +255,6 @@ def test_time_grows_with_the_columns_not_their_square():
     table = pa.table([[1.0, 2.0]] * 8000, names=[f"x{j}" for j in range(8000)])
     found = Dataset(table, table.column_names)
     began = time.perf_counter()
-    assert drop_missing(sift(found, "x0"), "error", "x0") is found
+    assert sifted(found, "x0").left_out == {}
+    assert drop_missing(found, "error", "x0") is found
     assert time.perf_counter() - began < 5

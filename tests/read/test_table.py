@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from orthoselect import OrthogonalSelector, select
 from orthoselect.errors import (
     InputError,
+    LeftOutWarning,
     ManyLevelsWarning,
     MissingValueError,
     NonFiniteError,
@@ -406,7 +407,7 @@ def test_pandas_frame_is_left_as_it_was(whole, y):
     X = pd.DataFrame(whole, columns=NAMES).assign(
         text=np.array(list("abc"))[np.arange(N) % 3],
         kind=pd.Categorical(np.arange(N) % 4),
-        big=pd.array(np.arange(N), dtype="Int64"),
+        big=pd.array(np.arange(N) * 2, dtype="Int64"),
     )
     before, dtypes = X.copy(deep=True), X.dtypes.copy()
     select(X, "text", 4, include="col2", exclude="col3", sample_weight=np.arange(N))
@@ -551,10 +552,10 @@ DAYS = [datetime.date(2020, 1, 1 + k % 3) for k in range(N)]
     ],
     ids=["date", "datetime", "timedelta", "time"],
 )
-def test_dates_are_refused_by_name_unless_excluded(library, whole, y, values):
+def test_dates_are_left_out_by_name_unless_excluded(library, whole, y, values):
     X = library.frame({"when": library.column(values), "x": whole[:, 0]})
-    with pytest.raises((InputError, TypeError), match=r"`when`.*`exclude`"):
-        select(X, y, 1)
+    with pytest.warns(LeftOutWarning, match=r"`when` \(dates or times\)"):
+        assert select(X, y, 1).names == ["x"]
     assert select(X, y, 1, exclude=["when"]).names == ["x"]
 
 
@@ -622,20 +623,25 @@ UNHASHABLE = {"dicts": [{"a": 1}] * N, "lists": [[1, 2]] * N}
 
 @pytest.mark.parametrize("odd", UNHASHABLE)
 @pytest.mark.parametrize("categorical", ["from_dtype", "all", None, ["odd"]])
-def test_nested_columns_are_refused_by_name(library, whole, y, odd, categorical):
+def test_nested_columns_are_left_out_by_name(library, whole, y, odd, categorical):
     if library.name != "pandas" and odd == "dicts" and categorical not in ("from_dtype", None):
         pytest.skip("a struct is one value, and hashable")
     X = library.frame({"odd": library.column(UNHASHABLE[odd]), "x": whole[:, 0]})
-    with pytest.raises((InputError, TypeError), match="`odd`"):
-        select(X, y, 1, categorical_features=categorical)
+    if categorical == ["odd"]:
+        with pytest.raises((InputError, TypeError), match="`odd`"):
+            select(X, y, 1, categorical_features=categorical)
+        return
+    spec = None if categorical == "all" else categorical
+    with pytest.warns(LeftOutWarning, match=r"`odd` \(lists or records\)"):
+        assert select(X, y, 1, categorical_features=spec).names == ["x"]
 
 
 @pytest.mark.parametrize("categorical", ["from_dtype", "all"])
-def test_dicts_in_object_arrays_are_a_type_error(whole, y, categorical):
+def test_dicts_in_object_arrays_are_left_out(whole, y, categorical):
     X = whole.astype(object)
     X[:, 1] = [{} for _ in range(N)]
-    with pytest.raises(TypeError, match=r"`x1` holds a dict.*`exclude`"):
-        select(X, y, 1, categorical_features=categorical)
+    with pytest.warns(LeftOutWarning, match=r"`x1` \(lists or records\)"):
+        assert len(select(X, y, 1, categorical_features=categorical)) == 1
 
 
 def test_text_without_categorical_features_says_what_to_do(library, whole, y):
@@ -653,10 +659,12 @@ def test_integer_too_large_for_a_float_is_refused(whole, y):
         select(X, y, 1)
 
 
-def test_identifier_columns_warn(library, whole, y):
+def test_identifier_columns_are_left_out_unless_included(library, whole, y):
     X = library.frame({"id": library.column([f"r{k}" for k in range(N)]), "x": whole[:, 0]})
+    with pytest.warns(LeftOutWarning, match=r"`id` \(identifier"):
+        assert select(X, y, 1).names == ["x"]
     with pytest.warns(ManyLevelsWarning, match="`id` has 60 levels in 60 rows.*`exclude`"):
-        assert select(X, y, 1).names == ["id"]
+        assert select(X, y, 1, include="id").names == ["id"]
     assert select(X, y, 1, exclude="id").names == ["x"]
 
 

@@ -16,8 +16,11 @@ WARNINGS = {
         "9 features were asked for, but there are 4 to choose from; all that add anything are "
         "selected, in order."
     ),
-    errors.LikelyQuantityWarning(40, 100): (
-        "Y holds 40 distinct numbers in 100 rows and is read as class labels."
+    errors.ReadAsQuantityWarning("y", "40"): (
+        "Y holds 40 distinct whole numbers and is read as a quantity."
+    ),
+    errors.ReadAsNumbersWarning({"a": "12%"}): (
+        "Read the text of “a” as numbers, for example '12%'."
     ),
     errors.ManyLevelsWarning("column `id`", 9, 9): (
         "Column “id” has 9 levels in 9 rows: so many that it fits any response."

@@ -66,7 +66,7 @@ def test_most_values_alike_are_cut_over_the_whole_range(rng):
 def test_rare_classes_are_merged(rng):
     y = np.concatenate([np.repeat(np.arange(11), 20), np.arange(11, 16)])
     X = y[:, None] + rng.normal(size=(225, 1))
-    (entry,) = distributions(X, y, 1)
+    (entry,) = distributions(X, y, 1, task="classification")
     named = [*map(str, range(11)), "other (5 classes)"]
     assert [one["class"] for one in entry["by_class"]] == named
     assert [one["number"] for one in entry["by_class"]] == [*range(11), None]

@@ -95,7 +95,7 @@ def test_weights_of_a_comparison_are_refused(tmp_path, table):
 @pytest.mark.parametrize("as_dataset", [False, True])
 def test_a_report_does_not_take_the_place_of_its_data(tmp_path, as_dataset):
     source = tmp_path / "t.csv"
-    source.write_text("a,b,y\n" + "".join(f"{i},{i * i % 7},{i % 2}\n" for i in range(20)))
+    source.write_text("a,b,y\n" + "".join(f"{2 * i},{i * i % 7},{i % 2}\n" for i in range(20)))
     (tmp_path / "t.json").symlink_to(source)
     before = source.read_text()
     data = read_source(source) if as_dataset else source

@@ -142,7 +142,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except _Complaint as complaint:
         message = complaint.format_message().strip()
         if message:  # a command without arguments has shown its help
-            Terminal().error(f"{message} See `orthoselect --help`.")
+            hint = " How many features is `-k`." if message.endswith("option: -n") else ""
+            Terminal().error(f"{message.rstrip('.')}.{hint} See `orthoselect --help`.")
         code = MENDABLE
     except MemoryError:  # so little that it could not be said where it was noticed
         Terminal().error("there is not enough memory.")

@@ -21,6 +21,7 @@ from orthoselect.lazy import lazy
 from orthoselect.methods import find_method
 from orthoselect.output import check_keeps_source, check_place
 from orthoselect.read import (
+    BUILT_IN,
     Dataset,
     check_output,
     check_varies,
@@ -58,6 +59,7 @@ def select_command(
     memory: o.Memory = None,
     scheduler: o.Scheduler = None,
     missing: o.Missing = "indicator",
+    dates: o.Dates = "drop",
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
     header: o.Header = True,
@@ -79,6 +81,7 @@ def select_command(
         wanted = None if count is None else _count(count)
         own = _own_options(option)
         files = source[0] if len(source) == 1 else source
+        _check_are_files(source[1:])
         _check_files(files, {"--output": output, "--report": report}, overwrite_source)
         written_as = {
             "format": input_format,
@@ -108,6 +111,7 @@ def select_command(
                 include=include,
                 exclude=exclude,
                 weights=[weights] if weights else [],
+                dates=dates,
             )
             if scheduler is not None:
                 loaded = loaded._replace(dataset=on_dask(loaded.dataset))
@@ -151,6 +155,7 @@ def compare_command(
     categorical: o.Categorical,
     drop: o.Drop,
     missing: o.Missing = "indicator",
+    dates: o.Dates = "drop",
     delimiter: o.Delimiter = None,
     encoding: o.Encoding = None,
     header: o.Header = True,
@@ -183,7 +188,7 @@ def compare_command(
                     f"`{table.name}` is too large. Give it some of the rows."
                 )
             roles = {"target": target, "categorical": categorical, "exclude": exclude}
-            loaded = load(table, missing, group=group, **roles)
+            loaded = load(table, missing, group=group, dates=dates, **roles)
         if jobs is None:  # all processors, unless processes would take longer to start than to work
             jobs = -1 if loaded.dataset.n_rows * len(loaded.dataset.names) > _SMALL else 1
         methods = [name.strip() for item in method for name in item.split(",") if name.strip()]
@@ -245,6 +250,17 @@ def _own_options(given: Sequence[str]) -> dict[str, Any]:
         except (ValueError, SyntaxError):
             options[name] = value
     return options
+
+
+def _check_are_files(words: Sequence[str]) -> None:
+    """Raise for a word after the first source that is no file, and may be the target."""
+    for word in words:
+        is_source = Path(word).exists() or Path(word).suffix or word in BUILT_IN
+        if not is_source and not any(sign in word for sign in "*?["):
+            raise InputError(
+                f"what follows the first source should be more files of the same table; there is "
+                f"no file `{word}`. If it is the column to explain, write `--target {word}`."
+            )
 
 
 def _check_files(
@@ -323,6 +339,7 @@ def load(
     exclude: Sequence[str],
     include: Sequence[str] = (),
     weights: Sequence[str] = (),
+    dates: str = "drop",
 ) -> Loaded:
     """Find the columns that were named, and rid the table of what cannot be selected from."""
     names, missing = dataset.names, check_missing(missing, also=["drop_columns"])
@@ -347,9 +364,10 @@ def load(
         "groups": groups or None,
         "exclude": excluded or None,
     }
-    dataset = clean(dataset, explained, missing, sample_weight=weight, **columns)
+    dataset = clean(dataset, explained, missing, sample_weight=weight, dates=dates, **columns)
     # What is left without these columns has gaps no more but in its target.
     columns["missing"] = "drop_rows" if missing == "drop_columns" else missing
+    columns["dates"] = dates
     check_varies(dataset, explained)
     targets = [explained] if isinstance(explained, str) else explained or []
     own = dataset.target_name or ("y" if targets else "target")

@@ -59,6 +59,7 @@ _MISSING = (
     "What to do about missing values: indicator (fill by the mean, and add an indicator of the "
     "gaps), mean, drop-rows, drop-columns, or error."
 )
+_DATES = "Whether columns of dates are left out, or used by their parts: year, month and so on."
 _DELIMITER = "What stands between the values of a text file; detected if you omit it."
 _ENCODING = "The encoding of a text file, for example latin-1. UTF-8 and UTF-16 need no hint."
 _HEADER = (
@@ -74,6 +75,7 @@ Weights = Annotated[str | None, _table(help=_WEIGHTS, metavar="COLUMN")]
 Memory = Annotated[str | None, _table(help=_MEMORY, metavar="AMOUNT")]
 Scheduler = Annotated[str | None, _table(help=_SCHEDULER, metavar="ADDRESS")]
 Missing = Annotated[str, _table(help=_MISSING, metavar="WAY")]
+Dates = Annotated[Literal["drop", "parts"], _table(help=_DATES)]
 Delimiter = Annotated[str | None, _table(help=_DELIMITER)]
 Encoding = Annotated[str | None, _table(help=_ENCODING)]
 Header = Annotated[bool, _table("--header/--no-header", help=_HEADER)]

@@ -40,7 +40,13 @@ from orthoselect.errors import (
 from orthoselect.lazy import lazy
 from orthoselect.methods import METHODS, find_method
 from orthoselect.read import Block, open_source
-from orthoselect.result import ALL_FEATURES, NO_FEATURES, ComparedMethod, FoldRun
+from orthoselect.result import (
+    ALL_FEATURES,
+    NO_FEATURES,
+    ComparedMethod,
+    FoldRun,
+    SelectionStep,
+)
 from orthoselect.selection import select
 
 # A handful that differ, quick enough for any table: methods of one family often agree.
@@ -312,7 +318,7 @@ def _select(plan: Plan, entry: Entry, train: Any, block: Block, y: NDArray) -> l
         # How many features are worth it, the scores tell.
         warnings.simplefilter("ignore", NoMoreThanChanceWarning)
         path = select(train, y, plan.sizes[-1], entry.method, task=plan.task, **columns, **own)
-    return [Feature(step.name, tuple(step.columns)) for step in path]
+    return [Feature(step.name, _columns(train, step)) for step in path]
 
 
 def _select_coded(
@@ -372,3 +378,11 @@ def _scores(
             X_train, X_validation = designs.first(size)
             scores[size] = plan.model.scores(X_train, y_train, X_validation, y_validation)
     return scores
+
+
+def _columns(table: Any, step: SelectionStep) -> tuple[int, ...]:
+    """Return the columns of a feature, the parts of a date where it is one."""
+    readings = getattr(table, "readings", None)
+    if readings is None:
+        return tuple(step.columns)
+    return tuple(part for column in step.columns for part in readings.parts_of(column))

@@ -37,7 +37,7 @@ from orthoselect.encode.gaps import FILLS, check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, warn, with_text
 from orthoselect.result import Comparison, Setting
 from orthoselect.result.text import plain
-from orthoselect.roles import ColumnSpec, is_whole, target_in_code
+from orthoselect.roles import ColumnSpec, Roles, is_whole, target_in_code
 from orthoselect.show.facts import class_counts, spread
 from orthoselect.versions import versions
 
@@ -48,6 +48,7 @@ _DEFAULTS = (
     ("groups", None),
     ("exclude", None),
     ("missing", "error"),
+    ("dates", "drop"),
 )
 Progress = Callable[[int, int, str, int], Any]
 
@@ -68,6 +69,7 @@ def compare(
     groups: Any = None,
     exclude: ColumnSpec = None,
     missing: str = "error",
+    dates: str = "drop",
     n_jobs: int | None = None,
     progress: Progress | None = None,
     options: Mapping[str, Any] | None = None,
@@ -128,7 +130,7 @@ def compare(
         result holds.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether the response holds classes or numbers; see `select`.
-    categorical_features, groups, exclude
+    categorical_features, groups, exclude, dates
         As for `select`; a group counts as one feature.
     missing : {"error", "indicator", "mean", "drop_rows"}, default="error"
         What to do about missing values, as for `select`. The model gets gaps filled by the means of
@@ -186,6 +188,7 @@ def compare(
             groups=groups,
             exclude=exclude,
             missing=missing,
+            dates=dates,
         )
         wanted = find_sizes(sizes, sum(opened.kinds.values()))
     warned = _pass_on(caught)
@@ -201,9 +204,10 @@ def compare(
         "random_state": seed,
         "task": opened.task,
         "categorical_features": _as_option(categorical_features, opened.roles.categorical),
-        "groups": dict(opened.roles.groups) or None,
+        "groups": _groups(opened.roles) or None,
         "exclude": opened.roles.exclude or None,
         "missing": missing,
+        "dates": dates,
     }
     collector = Collector(opened, entries, model, settings, warned)
     cut = split(opened.y, opened.classes, folds, repeats, seed)
@@ -212,7 +216,7 @@ def compare(
         task=opened.task,
         options={
             **{name: settings[name] for name in ("categorical_features", "groups")},
-            "exclude": sorted(opened.roles.skip),
+            "exclude": sorted(opened.roles.skip - set(opened.roles.readings.dates)),
             "missing": missing if missing in FILLS else "error",  # such rows are no more
         },
         features=opened.features,
@@ -226,6 +230,17 @@ def compare(
     tasks = [(entry, fold) for fold in cut for entry in (*entries, *BASELINES)]
     _run_all(plan, tasks, n_jobs, progress, collector)
     return collector.finish()
+
+
+def _groups(roles: Roles) -> dict[str, list[int]]:
+    """Return the groups that were given, by the columns of the table."""
+    readings = roles.readings
+    dates = {readings.names[c] for c in readings.dates}
+    return {
+        name: list(dict.fromkeys(readings.origin(c) for c in columns))
+        for name, columns in roles.groups.items()
+        if name not in dates
+    }
 
 
 def _check_n_jobs(n_jobs: Any) -> None:
@@ -395,7 +410,7 @@ def _how_to_reproduce(data: ComparedData, options: Mapping[str, Any]) -> dict[st
     roles, names = data.roles, data.roles.source.names
     options = {
         **options,
-        "groups": {k: [names[c] for c in g] for k, g in roles.groups.items()} or None,
+        "groups": {k: [names[c] for c in g] for k, g in _groups(roles).items()} or None,
         "exclude": [names[column] for column in roles.exclude] or None,
     }
     if isinstance(options["categorical_features"], list):

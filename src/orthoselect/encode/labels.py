@@ -231,7 +231,7 @@ class LevelsSeen:
         found = Labels(np.arange(len(theirs)), tuple(theirs), counts=np.array(other._counts))
         return self.add(found, other._order).astype(np.intp)
 
-    def counts(self) -> dict[Any, int]:
+    def rows_by_level(self) -> dict[Any, int]:
         """Return how many rows each level has, by order of appearance."""
         return dict(zip(self._place, self._counts))
 

@@ -231,7 +231,7 @@ def _count_whole(values: NDArray) -> Mapping[Any, int] | None:
     """Count the rows of each whole number."""
     if not len(values):
         return {}
-    if values.dtype.kind == "f" and np.abs(values).max() < _EXACT:
+    if values.dtype.kind == "f" and np.abs(values.astype(np.float64)).max() < _EXACT:
         values = values.astype(np.int64)  # which are counted, not sorted
     labels = find_labels(values)
     counts = np.bincount(labels.codes) if labels.counts is None else labels.counts

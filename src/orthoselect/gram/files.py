@@ -155,7 +155,7 @@ def _in_range(whole: Triangle, precision: NDArray) -> bool:
 
 def _levels(seen: LevelsSeen, name: str) -> dict[str, Any]:
     levels, order = _plain(by_appearance(seen), name, gaps=True), _plain(seen.order, name)
-    counts = list(seen.counts().values())
+    counts = list(seen.rows_by_level().values())
     return {"name": name, "levels": levels, "order": order, "counts": counts}
 
 

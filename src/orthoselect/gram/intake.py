@@ -19,7 +19,6 @@ from orthoselect.encode import Labels, Table, TargetColumn
 from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gaps_in
 from orthoselect.encode.labels import GAP, LevelsSeen
 from orthoselect.encode.response import check_finite, have_fractions, read_weights
-from orthoselect.encode.table import MOST_LEVELS
 from orthoselect.errors import (
     InputError,
     NonFiniteError,
@@ -52,6 +51,7 @@ from orthoselect.read import (
 )
 from orthoselect.roles import check_has_rows, check_one_role, find_asked, find_columns, find_roles
 
+_MOST_CLASSES = 4000  # whole numbers that are kept as classes, in case they are some
 _COPIES = 4  # of the triangle, while it is worked on
 
 
@@ -205,7 +205,7 @@ def _must_be_numbers(rows: BlockRows) -> bool:
     """Whether responses cannot be kept as classes; else all rows are asked what they are."""
     numbers = [column for column in rows.responses if column.is_number]
     return have_fractions(numbers, rows.weights) or any(
-        len(column.labels().levels) > MOST_LEVELS for column in numbers
+        len(column.labels().levels) > _MOST_CLASSES for column in numbers
     )
 
 

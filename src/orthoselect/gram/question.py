@@ -247,7 +247,7 @@ class _Responses:
     def _are_quantities(self, asked: Sequence[int]) -> bool:
         """Whether responses that came as whole numbers are quantities, by all rows so far."""
         numbers = [y for y in (self._layout.responses[r] for r in asked) if y.is_number]
-        seen = [(f"response `{y.name}`", y.classes.counts()) for y in numbers if y.classes]
+        seen = [(f"response `{y.name}`", y.classes.rows_by_level()) for y in numbers if y.classes]
         return (
             not any(y.fixed for y in numbers)
             and NumbersSeen(any(y.classes is None for y in numbers), tuple(seen)).are_quantities()

@@ -8,7 +8,8 @@ been looked at but not read. In memory is one block.
   `open_source` asks what kind of table it is; nobody else does.
 - `block.py` knows arrays, sparse matrices and dataframes, `survey.py` the response too;
   `row_blocks.py` has tables that come in blocks of rows, and parts of them.
-- `dataset.py`, `columns.py`, `clean.py`: what a file holds besides features, and leaving it out.
+- `looks.py` finds out what columns hold, `written.py` what text stands for; `clean.py` leaves out
+  what is no feature, `readings.py` reads the rest. `dataset.py`, `columns.py`: what a file holds.
 - `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds and opens them,
   `file_blocks.py` makes many of them one table, `write.py` writes.
 - `arrow.py` (pyarrow's types and columns in plain terms, and its files), `text_files.py` (with
@@ -16,7 +17,7 @@ been looked at but not read. In memory is one block.
 """
 
 from orthoselect.read.block import Block
-from orthoselect.read.clean import check_varies, drop_missing, sift
+from orthoselect.read.clean import DATES_AS, check_varies, drop_missing, read_given, sift
 from orthoselect.read.dataset import Dataset, TextFormat, find_names, split_names
 from orthoselect.read.file_blocks import FileBlocks
 from orthoselect.read.gaps import any_missing, drop_rows, gaps_error, survey_gaps
@@ -30,7 +31,14 @@ from orthoselect.read.open import (
     read_source,
     read_table,
 )
-from orthoselect.read.row_blocks import RowBlocks, check_block_names, is_path, response_columns
+from orthoselect.read.readings import Readings
+from orthoselect.read.row_blocks import (
+    RowBlocks,
+    check_block_names,
+    is_path,
+    response_columns,
+    split_frame,
+)
 from orthoselect.read.source import (
     Source,
     find_file,
@@ -51,12 +59,14 @@ from orthoselect.read.write import (
 
 __all__ = [
     "BUILT_IN",
+    "DATES_AS",
     "FORMATS",
     "SUFFIXES",
     "Block",
     "Dataset",
     "FileBlocks",
     "NpyBlocks",
+    "Readings",
     "RowBlocks",
     "Source",
     "TextFormat",
@@ -79,11 +89,13 @@ __all__ = [
     "open_named",
     "open_source",
     "output_format",
+    "read_given",
     "read_source",
     "read_table",
     "read_target",
     "response_columns",
     "sift",
+    "split_frame",
     "split_names",
     "survey_gaps",
     "why_not_whole",

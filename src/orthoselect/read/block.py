@@ -31,7 +31,17 @@ from orthoselect.matrix.checksums import (
 )
 from orthoselect.read.arrow import KNOWS_HALF, arrow_labels, arrow_numbers
 from orthoselect.read.dataset import Dataset
+from orthoselect.read.looks import (
+    BYTES,
+    RECORDS,
+    Glimpse,
+    as_dates,
+    glimpse_objects,
+    glimpse_text,
+)
 from orthoselect.read.row_blocks import as_frame
+
+_FIRST = 64  # rows that tell of most columns of whole numbers that they do not number rows
 
 
 class Block(ABC):
@@ -42,6 +52,7 @@ class Block(ABC):
     place = "the table"  # what to call it in an error
     nbytes = 0  # that were read for it in a pass
     is_array = False  # whether a look at some columns is a copy of them
+    is_plain = False  # whether all columns are numbers and nothing else
 
     def categorical_columns(self) -> set[int]:
         """Return the columns whose dtype says that they hold labels."""
@@ -88,6 +99,35 @@ class Block(ABC):
         """Return some rows of a column, as Python has them."""
         return np.asarray(self.column(column))[rows].tolist()
 
+    # What columns hold; see `read/looks.py`
+
+    def unclear(self) -> set[int]:
+        """Return the columns that may be no features, as far as types and first rows tell."""
+        return set(range(len(self.names)))
+
+    def glimpse(self, column: int, rows: slice) -> Glimpse:
+        """Return what a look wants to know of some rows of a column."""
+        values = np.asarray(self.column(column))[rows]
+        if values.dtype.kind in "OUS":
+            return glimpse_objects(values.tolist())
+        if values.dtype.kind in "iu":
+            return Glimpse("whole numbers", len(values), len(values), values=values)
+        missing = int(np.isnan(values).sum()) if values.dtype.kind == "f" else 0
+        return Glimpse("others", len(values), len(values) - missing)
+
+    def first_values(self, n_rows: int) -> list[Sequence[Any]]:
+        """Return the first rows of every column, as Python has them."""
+        rows = slice(0, min(n_rows, self.n_rows), 1)
+        return [self._values(c, rows) for c in range(len(self.names))]
+
+    def all_values(self, column: int) -> Sequence[Any]:
+        """Return a column as Python has it."""
+        return self._values(column, slice(0, self.n_rows, 1))
+
+    def dates(self, column: int) -> NDArray:
+        """Return a column of dates, in minutes; NaT where one is missing."""
+        return as_dates(self.all_values(column))
+
 
 def block_of(X: Any) -> Block:
     """Look at a table of any kind, and any number of rows."""
@@ -109,6 +149,12 @@ def block_of(X: Any) -> Block:
             )
         if nw.dependencies.is_polars_lazyframe(X):
             raise InputError("X should be in memory; got a LazyFrame. Call its `collect()` first.")
+    is_records = isinstance(X, (list, tuple)) and X and isinstance(X[0], collections.abc.Mapping)
+    if isinstance(X, collections.abc.Mapping) or is_records:
+        raise InputError(
+            f"X should be a table; got a {'list of records' if is_records else 'mapping'}. Make a "
+            f"dataframe of it, for example `pandas.DataFrame(data)`."
+        )
     array = as_array(X, "X")
     if array.ndim != 2:
         raise ShapeError(
@@ -116,6 +162,36 @@ def block_of(X: Any) -> Block:
             f"data with `X.reshape(-1, 1)` if it is one feature."
         )
     return ArrayBlock(array) if array.dtype.kind in "fiub" else ObjectBlock(array)
+
+
+def columns_like(block: Block, values: Any) -> list[int]:
+    """Return the columns of a table in memory that hold the very values given, row by row."""
+    if nw.dependencies.is_into_series(values):
+        values = nw.from_native(values, series_only=True).to_list()
+    array = np.asarray(values, dtype=object) if isinstance(values, list) else values
+    if not isinstance(array, np.ndarray) or array.shape != (block.n_rows,) or block.n_rows < 2:
+        return []
+    wanted = array.tolist()
+    if all(value == wanted[0] for value in wanted):
+        return []
+    first = block.first_values(2)  # which few columns share
+    alike = [c for c, held in enumerate(first) if list(held) == wanted[:2]]
+    return [c for c in alike if list(block.all_values(c)) == wanted]
+
+
+def column_block(values: Any) -> Block | None:
+    """Look at one column of something else than numbers; None for numbers, and for several."""
+    if nw.dependencies.is_into_series(values):
+        series = nw.from_native(values, series_only=True)
+        if series.dtype.is_numeric() or series.dtype == nw.Boolean:
+            return None
+        return FrameBlock(series.alias("y").to_frame().to_native())
+    odd = (str, collections.abc.Mapping, collections.abc.Set)
+    if isinstance(values, (list, tuple)) and any(isinstance(v, odd) for v in values):
+        values = np.fromiter(values, dtype=object, count=len(values))
+    if type(values) is not np.ndarray or values.ndim != 1 or values.dtype.kind not in "OU":
+        return None
+    return ObjectBlock(values[:, None])
 
 
 def _frame_block(X: Any) -> Block:
@@ -167,7 +243,7 @@ def check_unique(frame: Any, what: str = "column") -> None:
 class ArrayBlock(Block):
     """A NumPy array of numbers or booleans."""
 
-    is_array = True
+    is_array = is_plain = True
 
     def __init__(self, X: NDArray) -> None:
         self._X = X
@@ -183,9 +259,20 @@ class ArrayBlock(Block):
     def checksums(self, rows: slice, weights: Bits) -> Sums:
         return sums_of_numbers(self._X[rows], weights)
 
+    def unclear(self) -> set[int]:
+        kind = self._X.dtype.kind
+        if kind == "b" or not self.n_rows:
+            return set()
+        first = self._X[:_FIRST]
+        if kind == "f":
+            return set(np.flatnonzero(np.isnan(first[0])).tolist())
+        return set(np.flatnonzero(_may_number_rows(first)).tolist())
+
 
 class SparseBlock(Block):
     """A SciPy sparse matrix or array."""
+
+    is_plain = True
 
     def __init__(self, X: Any, names: Sequence[str] | None = None) -> None:
         if X.ndim != 2:
@@ -220,6 +307,9 @@ class SparseBlock(Block):
         starts = np.searchsorted(at, X.indptr)
         n_rows = len(range(rows.start, rows.stop, rows.step))
         return sp.csc_array((X.data[at], indices, starts), shape=(n_rows, X.shape[1]))
+
+    def unclear(self) -> set[int]:
+        return set()  # of a column without values all are zero
 
     @lazy
     def _by_columns(self) -> sp.csc_array:
@@ -285,7 +375,7 @@ class FrameBlock(Block):
         if self._arrow is not None and kind.holds_labels:
             values = self._arrow.column(column)
             found = arrow_labels(values, f"column `{name}`")
-            if found is not None:
+            if found is not None and not any(map(_is_blank, found.levels)):
                 return found
         series = self._series(column)
         if kind.dtype.is_float() or kind.dtype.is_integer():
@@ -342,6 +432,57 @@ class FrameBlock(Block):
 
     def _values(self, column: int, rows: slice) -> Sequence[Any]:
         return self._series(column)[_places(rows)].to_list()
+
+    def first_values(self, n_rows: int) -> list[Sequence[Any]]:
+        return list(zip(*self._frame[:n_rows].rows()))
+
+    def unclear(self) -> set[int]:
+        numbers = [c for c, kind in enumerate(self._kinds) if kind.is_plain]
+        found = {c for c, kind in enumerate(self._kinds) if not kind.is_plain}
+        if not self.n_rows or not numbers:
+            return found
+        row = (self._frame if not found else self._frame[:, numbers])[[0], :].rows()[0]
+        found |= {c for c, value in zip(numbers, row) if value is None or value != value}
+        whole = [c for c in numbers if self._kinds[c].dtype.is_integer() and c not in found]
+        if whole:
+            n_first = min(_FIRST, self.n_rows)
+            if self._arrow is not None:
+                first = arrow_numbers(self._arrow.slice(0, n_first), whole)
+            else:
+                first = self._some_numbers(whole, slice(0, n_first, 1))
+            may = _may_number_rows(first) if first.dtype.kind in "fiu" else [True] * len(whole)
+            found |= {c for c, is_open in zip(whole, may) if is_open}
+        return found
+
+    def glimpse(self, column: int, rows: slice) -> Glimpse:
+        dtype, n_rows = self._kinds[column].dtype, rows.stop - rows.start
+        series = self._series(column)[rows.start : rows.stop]
+        n_values = n_rows - int(series.null_count())
+        if dtype in (nw.String, nw.Categorical, nw.Enum):
+            levels, counts = _count_levels(series)
+            if dtype == nw.String:
+                return glimpse_text(levels, counts, n_rows)
+            return Glimpse("labels", n_rows, n_values, [str(x) for x in levels], counts)
+        if dtype == nw.Object:
+            return glimpse_objects(series.to_list())
+        if dtype.is_integer():
+            values = _plain_numbers(series) if n_values == n_rows else None
+            return Glimpse("whole numbers", n_rows, n_values, values=values)
+        if dtype.is_float():
+            missing = series.is_null() | series.is_nan().fill_null(True)  # pandas' nulls are NaN
+            return Glimpse("others", n_rows, n_rows - int(missing.sum()))
+        kind = _unusable(dtype, series)
+        if kind == "dates":
+            has_days = dtype in (nw.Date, nw.Datetime)
+            dates = series_dates(series.drop_nulls()) if has_days else None
+            return Glimpse(kind, n_rows, n_values, values=dates)
+        return Glimpse(kind, n_rows, n_values)
+
+    def dates(self, column: int) -> NDArray:
+        series = self._series(column)
+        if series.dtype in (nw.Date, nw.Datetime):
+            return series_dates(series)
+        return super().dates(column)
 
     def _series(self, column: int) -> nw.Series:
         return self._frame.get_column(self._labels[column])
@@ -467,12 +608,65 @@ def series_order(series: nw.Series) -> list[Any] | None:
     return native.unify_dictionaries().chunk(0).dictionary.to_pylist() if is_ordered else None
 
 
+def _may_number_rows(first: NDArray) -> NDArray[np.bool_]:
+    """Whether each column of some rows of whole numbers is distinct, and none is negative."""
+    in_order = np.sort(first, axis=0)
+    distinct = (in_order[1:] > in_order[:-1]).all(axis=0)
+    return distinct & (in_order[0] >= 0)
+
+
+def _count_levels(series: nw.Series) -> tuple[list[Any], list[int]]:
+    """Return the levels of a column that occur, and the rows of each."""
+    counted = series.drop_nulls().alias("level").value_counts(name="rows")
+    levels, counts = counted.get_column("level").to_list(), counted.get_column("rows").to_list()
+    found = [(level, count) for level, count in zip(levels, counts) if count]
+    return [level for level, _ in found], [count for _, count in found]
+
+
+def _unusable(dtype: Any, series: nw.Series) -> str:
+    """Return what a column of no plain kind holds, in words."""
+    if dtype.is_temporal():
+        return "dates"
+    if dtype.is_nested():
+        return RECORDS
+    if dtype == nw.Binary:
+        return BYTES
+    if dtype == nw.Unknown:
+        native = series.to_native()
+        kind = str(getattr(native, "dtype", getattr(native, "type", "")))
+        if kind.startswith("period"):
+            return "dates"
+        return RECORDS if kind.startswith(("interval", "map", "extension")) else "others"
+    return "others"
+
+
+def series_dates(series: nw.Series) -> NDArray:
+    """Return a column of dates, in minutes, as clocks showed them; NaT where one is missing."""
+    if series.dtype == nw.Datetime and series.dtype.time_zone is not None:  # type: ignore[attr-defined]
+        series = series.dt.replace_time_zone(None)
+    values = series.to_numpy()
+    if values.dtype.kind == "M":
+        return values.astype("datetime64[m]")
+    return as_dates(series.to_list())
+
+
 def _holds_text(values: Sequence[Any]) -> bool:
     return any(isinstance(value, str) for value in values)
 
 
+def _is_blank(value: Any) -> bool:
+    return isinstance(value, str) and not value.strip()
+
+
 def _object_labels(values: NDArray, name: str, order: list[Any] | None = None) -> Labels:
+    """Find the labels of objects; blanks are gaps, as in a file."""
     try:
+        found = find_labels(values, f"column `{name}`", order, gap_is_level=True)
+        blank = [code for code, level in enumerate(found.levels) if _is_blank(level)]
+        if not blank:
+            return found
+        values = values.copy()
+        values[np.isin(found.codes, blank)] = None
         return find_labels(values, f"column `{name}`", order, gap_is_level=True)
     except TypeError:
         odd = next(v for v in values.tolist() if not isinstance(v, collections.abc.Hashable))

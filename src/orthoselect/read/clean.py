@@ -1,8 +1,8 @@
-"""What has to go before a file can be selected from: columns that are no features, and gaps."""
+"""What has to go before a table can be selected from: columns that are no features, and gaps."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode.gaps import check_missing
+from orthoselect.encode.response import check_choice
 from orthoselect.errors import (
     InputError,
     LeftOutWarning,
     LooksNumericWarning,
     NonFiniteError,
+    ReadAsNumbersWarning,
     RowsDroppedWarning,
     ShapeError,
     UnknownColumnError,
@@ -22,61 +24,162 @@ from orthoselect.errors import (
     listing,
     warn,
 )
-from orthoselect.read.columns import Gaps, column_of, look_at
+from orthoselect.read.block import column_block
+from orthoselect.read.columns import Gaps, column_of
 from orthoselect.read.dataset import Dataset
+from orthoselect.read.looks import (
+    BYTES,
+    DATES,
+    IDENTIFIER,
+    NEARLY,
+    NO_VALUES,
+    RECORDS,
+    ROW_NUMBERS,
+    Finding,
+)
+from orthoselect.read.readings import Readings
 from orthoselect.read.row_blocks import response_columns
+from orthoselect.read.source import Source
 
 _DROP_ROWS = "--missing drop-rows"
+DATES_AS = ("drop", "parts")
 
 
-def sift(dataset: Dataset, target: Any, keep: Collection[str] = ()) -> Dataset:
-    """Leave out the columns of a source that are no features, and warn which these are.
+def sift(
+    source: Source,
+    *,
+    targets: Collection[str] = (),
+    keep: Collection[str] = (),
+    included: Collection[str] = (),
+    left_out: Collection[str] = (),
+    dates: str = "drop",
+    name: str = "the table",
+) -> Readings:
+    """Find the columns of a table that are no features, and how others are read; warn of both.
 
-    Left out are text that is different in each of more than ten rows, dates and times (also as
-    text), columns without any value, lists, records and bytes, and the row index that pandas
-    stores beside a table. Another warning names the columns of text that looks like numbers
-    ("1,200", "12%", or "-" for a missing one), whether these are left out or not. Columns to
-    `keep` stay whatever they hold; a target that could not be a feature either is an error.
+    Left out are text that is different in each of more than ten rows, text and categories of more
+    than twenty levels of which a third of the rows stand alone in theirs, whole numbers that are
+    all those from 0 or 1 on in more than ten rows (in tables whose columns have names), dates and
+    times (also as text), columns without any value, lists, records and bytes, and the row index
+    that pandas stores beside a table. Text is read as numbers where all of it are such: "1,200",
+    "12%", "$5", with "-", "?" or "n/a" for a missing one; another warning names text that merely
+    looks so.
+
+    Parameters
+    ----------
+    source : Source
+    targets : collection of str
+        Columns of the response: what could not be classes or numbers is an error.
+    keep : collection of str
+        Columns that are not looked at; they stay whatever they hold.
+    included : collection of str
+        Columns that are features whatever they hold, but may be read as numbers or as dates.
+    left_out : collection of str
+        Columns that are known to be no features.
+    dates : {"drop", "parts"}
+    name : str
+        What to call the table.
 
     Examples
     --------
     >>> import warnings
     >>> import pyarrow as pa
+    >>> from orthoselect.read import open_source
     >>> ids = [f"id{row}" for row in range(12)]
-    >>> people = pa.table({"id": ids, "age": range(12), "ill": [0, 1] * 6})
-    >>> people = Dataset(people, people.column_names)
+    >>> people = pa.table({"id": ids, "paid": ["$1,200", "-", "$5"] * 4, "ill": [0, 1] * 6})
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
-    ...     sift(people, "ill").left_out
-    {'id': 'identifier: all values are distinct text'}
+    ...     readings = sift(open_source(people), targets=["ill"])
+    >>> readings.left_out, readings.numbers
+    ({'id': 'identifier: all values are distinct text'}, {1: '.'})
     """
-    found = dataset.find_target(target)
-    named = response_columns(found, dataset.names)
-    targets = {name: dataset.look(dataset.places[name]) for name in named}
-    if isinstance(found, np.ndarray) and found.ndim == 1:
-        targets[dataset.target_name or "y"] = look_at(found, "")
-    for called, look in targets.items():
-        if look.reason is not None:
-            raise InputError(
-                f"the target should hold classes or numbers; `{called}` holds none of these "
-                f"({look.reason}). Name another column."
-            )
-    skip = {*keep, *named, *dataset.left_out}
-    looks = {name: dataset.look(at) for at, name in enumerate(dataset.names) if name not in skip}
-    numbers = {name: look.numbers for name, look in looks.items() if look.numbers}
-    if numbers:
-        warn(LooksNumericWarning(numbers))
-    new = {name: look.reason for name, look in looks.items() if look.reason}
-    if new:
-        left_out = {**dataset.left_out, **new}
-        if len({*dataset.names} - {*named, *left_out}) == 0:
-            raise ShapeError(
-                f"`{dataset.name}` should have columns to choose from; all are left out, "
-                f"{listing(f'{name} ({reason})' for name, reason in left_out.items())}."
-            )
-        warn(LeftOutWarning(new, "Name a column as categorical, or include it, to keep it."))
-        return replace(dataset, left_out=left_out, unsifted=False)
-    return replace(dataset, unsifted=False) if dataset.unsifted else dataset
+    check_choice(dates, DATES_AS, "dates")
+    names = source.names
+    skip = {*keep, *left_out} - {*targets}
+    found = source.look([c for c, called in enumerate(names) if called not in skip])
+    by_name = {names[c]: finding for c, finding in found.items()}
+    for target in targets:
+        _check_target(target, by_name.get(target, Finding()))
+    features = {n: f for n, f in by_name.items() if n not in targets}
+    with_parts = {n for n, f in features.items() if dates == "parts" and f.parts}
+    for called in included:
+        _check_included(called, features.get(called, Finding()), called in with_parts)
+    gone = {
+        n: f.reason
+        for n, f in features.items()
+        if f.reason and n not in with_parts and n not in included
+    }
+    if gone and not {*names} - {*targets, *left_out, *gone}:
+        told = listing(f"{n} ({reason})" for n, reason in gone.items())
+        raise ShapeError(f"`{name}` should have columns to choose from; all are left out, {told}.")
+    _warn_of(gone, by_name)
+    numbers = {c: f.decimal for c, f in found.items() if f.decimal and names[c] not in gone}
+    used = {c: f for c, f in found.items() if names[c] in with_parts}
+    return Readings(names, gone, numbers, used)
+
+
+def read_given(target: Any, called: str = "y") -> Any:
+    """Return a response that is given as values: text that is numbers as such, others as they are.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     read_given(np.array(["12%", "7%", "30%"]))
+    array([0.12, 0.07, 0.3 ])
+    """
+    if isinstance(target, np.ndarray) and target.dtype.kind in "mM":
+        _check_target(called, Finding(DATES))
+    block = column_block(target)
+    if block is None:
+        return target
+    found = Source(block).look([0]).get(0, Finding())
+    _check_target(called, found)
+    if found.decimal is None:
+        return target
+    warn(ReadAsNumbersWarning({called: found.example}))
+    return Readings([called], numbers={0: found.decimal}).read(block).column(0)
+
+
+def _check_target(target: str, found: Finding) -> None:
+    """Raise for a response that can be neither classes nor numbers."""
+    if found.reason is None or found.reason.startswith((NEARLY, ROW_NUMBERS)):
+        return
+    remedy = "Name another column."
+    if found.reason == DATES:
+        remedy = "Make numbers of them first, a year or a number of days, or name another column."
+    if found.reason == IDENTIFIER:
+        remedy = "Every row would be a class of its own. Name another column."
+    raise InputError(
+        f"the target should hold classes or numbers; `{target}` holds none of these "
+        f"({found.reason}). {remedy}"
+    )
+
+
+def _check_included(name: str, found: Finding, has_parts: bool) -> None:
+    """Raise for what is to be a feature and cannot be one."""
+    if found.reason in (DATES, RECORDS, BYTES, NO_VALUES) and not has_parts:
+        remedy = "Pass `dates='parts'`" if found.parts else "Convert it"
+        raise InputError(
+            f"a feature that is included or in a group should hold numbers or labels; `{name}` "
+            f"does not ({found.reason}). {remedy}, or leave it out."
+        )
+
+
+def _warn_of(gone: Mapping[str, str], found: Mapping[str, Finding]) -> None:
+    """Say which columns are left out, and which are not what they seem to be."""
+    like = {n: f.like for n, f in found.items() if f.like and not f.decimal and n not in gone}
+    if like:
+        warn(LooksNumericWarning(like))
+    read = {n: f.example for n, f in found.items() if f.decimal and n not in gone}
+    if read:
+        warn(ReadAsNumbersWarning(read))
+    if gone:
+        remedy = "Name a column as categorical, or include it, to keep it"
+        if any(found[name].parts for name in gone):
+            remedy += "; `dates='parts'` makes features of dates"
+        warn(LeftOutWarning(gone, f"{remedy}."))
 
 
 def check_varies(dataset: Dataset, target: Any) -> None:

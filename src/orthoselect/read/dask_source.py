@@ -8,10 +8,11 @@ Dask itself is imported when such a table arrives, not before.
 
 from __future__ import annotations
 
+import copy
 import math
 import operator
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -21,7 +22,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.encode import Response, TargetColumn
+from orthoselect.encode import NumberedNames, Response, TargetColumn
 from orthoselect.encode.response import check_weights, read_weights
 from orthoselect.encode.spread import build_spread_response, check_spread_weights, spread_weights
 from orthoselect.encode.table import BlockTable
@@ -39,6 +40,8 @@ from orthoselect.matrix.passes import (
 )
 from orthoselect.matrix.rows import Rows, SpreadRows, cut, part, written_out
 from orthoselect.read.block import Block, block_of
+from orthoselect.read.looks import LOOK, ColumnLook, Finding, look_on
+from orthoselect.read.readings import Readings
 from orthoselect.read.row_blocks import (
     KeptPartitions,
     PartitionedTable,
@@ -48,7 +51,7 @@ from orthoselect.read.row_blocks import (
     is_dask,
     joined,
 )
-from orthoselect.read.source import BlockSource, checksums_of, first_rows, open_block
+from orthoselect.read.source import BlockSource, Source, checksums_of, first_rows, open_block
 from orthoselect.read.survey import MergedColumn, numbers_of, read_target
 
 Total = TypeVar("Total")
@@ -75,6 +78,42 @@ class DaskSource(BlockSource):
                 return rows
         raise ShapeError("a Dask table should have rows to select from; it has none.")
 
+    def look(self, columns: Collection[int]) -> dict[int, Finding]:
+        """Look at partitions until the first rows are known, then at all for what they left open.
+
+        Nothing is read for columns of which a few rows tell enough.
+        """
+        import dask
+
+        looks = self._start_looks(columns, self.first)
+        some = sorted(looks)
+        look = dask.delayed(_look_further, pure=False)
+        partitions = self._data.partitions(some) if some else []
+        for partition in partitions:
+            if all(each.n_rows >= LOOK or not each.is_open for each in looks.values()):
+                break
+            try:
+                looks, nbytes = look(partition, looks).compute()
+            except InputError:
+                raise
+            except Exception as error:
+                raise _named(error, partitions) from error
+            self._reading.bytes += nbytes
+        asked = [c for c, each in looks.items() if each.is_open]
+        if asked and next(iter(looks.values())).n_rows >= LOOK:
+            named = {c: self.names[c] for c in asked}
+            start = partial(_whole_looks, named, not isinstance(self.names, NumberedNames))
+            at = np.array(asked, dtype=np.intp)
+            known: dict[int, ColumnLook] = self._passes.run(
+                start, _look_whole, _merge_looks, columns=at
+            )
+            looks |= known
+        return {c: each.finding() for c, each in looks.items()}
+
+    def read_as(self, readings: Readings) -> Source:
+        self._passes.readings = readings
+        return super().read_as(readings)
+
     def _walker(self) -> DaskPasses:
         passes = DaskPasses(self._data, self.names, self._reading)
         number, checksums = self._first_look
@@ -87,6 +126,7 @@ class DaskSource(BlockSource):
         other = DaskSource(KeptPartitions(self._data, self._passes.sizes(), rows))
         other._reading.bytes += self._reading.bytes
         other._reading.passes += self._reading.passes
+        other.read_as(self.readings)
         return other
 
     def read(
@@ -169,6 +209,35 @@ def _look_at(partition: Any) -> tuple[Any, int, Folded | None]:
     return None, nbytes, None
 
 
+def _look_further(
+    partition: Any, looks: dict[int, ColumnLook]
+) -> tuple[dict[int, ColumnLook], int]:
+    """Look at one more partition, of these columns, as far as something is open."""
+    nbytes, looks = 0, copy.deepcopy(looks)
+    for stored in partition.blocks() if is_block_source(partition) else [partition]:
+        nbytes += bytes_of(stored)
+        block = block_of(stored)
+        for k, look in enumerate(looks.values()):
+            if look.is_open and block.n_rows:
+                look_on(look, block, k)
+    return looks, nbytes
+
+
+def _whole_looks(names: Mapping[int, str], is_named: bool) -> dict[int, ColumnLook]:
+    return {c: ColumnLook(name, is_named=is_named) for c, name in names.items()}
+
+
+def _look_whole(looks: dict[int, ColumnLook], block: Block) -> None:
+    for k, look in enumerate(looks.values()):
+        look.add(block.glimpse(k, slice(0, block.n_rows)))
+
+
+def _merge_looks(
+    mine: dict[int, ColumnLook], theirs: dict[int, ColumnLook]
+) -> dict[int, ColumnLook]:
+    return {c: look.merge(theirs[c]) for c, look in mine.items()}
+
+
 def _first_numbers(columns: Sequence[TargetColumn]) -> Any:
     return numbers_of(columns[0])
 
@@ -216,6 +285,7 @@ class DaskPasses(SpreadPasses):
         self._sizes = table.sizes
         self.n_rows = table.n_rows
         self._history = ChecksumHistory(0)  # by partitions, each of which has its own period
+        self.readings = Readings(names)
 
     def place(self, number: int, rows: slice) -> str:
         filled = [k for k, size in enumerate(self._sizes or []) if size]
@@ -233,8 +303,11 @@ class DaskPasses(SpreadPasses):
         prepare: Prepare | None = None,
         along: Sequence[Rows | None] = (),
     ) -> Total:
-        asked = as_asked(columns, len(self._names))
+        stored = self.readings.stored(columns)
+        asked = as_asked(stored, len(self._names))
         names = self._names if asked is None else [self._names[c] for c in asked]
+        if not self.readings.change_nothing:
+            prepare = partial(_read_before, self.readings, stored, columns, prepare)
         partitions = self._table.partitions(asked)
         handles, makes = self._handles(along, len(partitions))
         job = _PassJob(names, start, add, merge, prepare, makes)
@@ -338,7 +411,7 @@ class DaskPasses(SpreadPasses):
     def target_columns(self, columns: Sequence[int], what: str = "y") -> SpreadRows:
         """Return columns of the table as `TargetColumn`s in pieces."""
         pieces = self._table.partitions(columns)
-        return self._targets(pieces, partial(_columns_of_table, what))
+        return self._targets(pieces, partial(_columns_of_table, what, self.readings, columns))
 
     def _targets(self, pieces: Sequence[Any], make: Callable[..., Any]) -> SpreadRows:
         sizes = self._known_sizes
@@ -442,12 +515,26 @@ def _target_columns(what: str, piece: Any, number: int, size: int) -> list[Targe
     return read_target(piece, size, what)
 
 
-def _columns_of_table(what: str, piece: Any, number: int, size: int) -> list[TargetColumn]:
+def _columns_of_table(
+    what: str, readings: Readings, columns: Sequence[int], piece: Any, number: int, size: int
+) -> list[TargetColumn]:
     """Read columns of a partition, and count them as read."""
     if is_block_source(piece):
         piece = joined(piece.blocks())
     _bytes_read.count += bytes_of(piece)
-    return _target_columns(what, piece, number, size)
+    if not readings.numbers.keys() & set(columns):
+        return _target_columns(what, piece, number, size)
+    at = np.array(columns, dtype=np.intp)
+    block = readings.read(block_of(piece), at, at)
+    return [read_target(block.column(k), size, what)[0] for k in range(len(at))]
+
+
+def _read_before(
+    readings: Readings, stored: Any, columns: Any, prepare: Prepare | None, block: Block
+) -> Any:
+    """Read columns as they are to be read, before anything else is made of a block."""
+    block = readings.read(block, stored, columns)
+    return block if prepare is None else prepare(block)
 
 
 def _work(job: _PassJob, number: int, partition: Any, handles: Sequence[Any]) -> _Done:

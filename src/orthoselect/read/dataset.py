@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
 from orthoselect.lazy import lazy
 from orthoselect.read.arrow import load_pyarrow, plain_table
 from orthoselect.read.columns import (
-    ColumnLook,
     Gaps,
     column_of,
     gaps_in,
-    look_at,
     rows_with_gaps,
 )
 from orthoselect.read.row_blocks import (
-    bytes_of,
     is_block_source,
     joined,
     response_columns,
@@ -102,6 +97,8 @@ class Dataset:
         Whether `select` is to look for columns that are no features; see `sift`.
     n_dropped : int
         Rows that it does not have any more, because something was missing.
+    readings : Readings, optional
+        How columns are read, once they were looked at.
     files : sequence of Path or int
         Where the table was read from, so that nothing else takes its place by mistake; see
         `files_of`.
@@ -120,7 +117,7 @@ class Dataset:
     unsifted: bool = False
     n_dropped: int = 0
     files: Sequence[Path | int] = ()
-    bytes_looked_at: int = field(default=0, init=False)  # of blocks, to see what columns hold
+    readings: Any = None
 
     @classmethod
     def of_arrow(cls, table: Any, format: str) -> Dataset:
@@ -158,14 +155,6 @@ class Dataset:
             return column_of(joined(self._read([at])), 0)
         return column_of(self.data, at)
 
-    def look(self, at: int) -> ColumnLook:
-        """Find out what a column holds."""
-        if self.in_blocks:
-            return self._looks[at]
-        # Of a sparse column without values all are zero.
-        is_sparse = sp.issparse(self.data)
-        return ColumnLook() if is_sparse else look_at(column_of(self.data, at), self.names[at])
-
     def gaps(self, columns: Sequence[int]) -> Gaps:
         """Count missing values and infinities, of the columns that have any."""
         total: Gaps = {}
@@ -193,34 +182,8 @@ class Dataset:
                 yield block, range(len(columns))
 
     def _read(self, columns: Sequence[int] | None) -> Generator[Any, None, None]:
-        """Yield the blocks of a source, and count them."""
-        for block in self.data.blocks(columns):
-            vars(self)["bytes_looked_at"] = self.bytes_looked_at + bytes_of(block)
-            yield block
-
-    @lazy
-    def _looks(self) -> list[ColumnLook]:
-        """Look at the first block, and at others as far as it left something open."""
-        looks = [ColumnLook() for _ in self.names]
-        with closing(self._read(None)) as blocks:
-            for block in blocks:
-                self._look(looks, block, range(len(looks)))
-                break
-            else:
-                raise ShapeError("there should be blocks with rows to select from; there are none.")
-        asked = [at for at, look in enumerate(looks) if look.is_open]
-        with closing(self._read(asked)) as blocks:
-            for number, block in enumerate(blocks if asked else ()):
-                if number and not self._look(looks, block, asked):
-                    break
-        return looks
-
-    def _look(self, looks: Sequence[ColumnLook], block: Any, asked: Sequence[int]) -> bool:
-        """Look at columns of a block; whether any is still open."""
-        for k, at in enumerate(asked):
-            if looks[at].is_open:
-                looks[at].add(column_of(block, k), self.names[at])
-        return any(looks[at].is_open for at in asked)
+        """Yield the blocks of a source."""
+        yield from self.data.blocks(columns)
 
     # The target
 

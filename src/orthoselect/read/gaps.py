@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -215,6 +215,8 @@ def _keep_rows(data: Any, source: Source, rows: Mask) -> tuple[Any, Source]:
     """Return some rows of a table of any kind, and look at them."""
     if isinstance(source, BlockSource):
         kept = source.kept(rows)
+        if isinstance(data, Dataset) and data.format == "frame":  # of rows that somebody has given
+            return replace(data, data=kept), kept
         return (data.take_rows(rows) if isinstance(data, Dataset) else kept), kept
     if isinstance(data, Dataset):
         data = data.take_rows(rows)

@@ -56,6 +56,12 @@ FORMATS = tuple(dict.fromkeys(_READABLE.values()))
 # What is written: of arrays, archives, which have room for the names and the target.
 SUFFIXES = {key: name for key, name in _READABLE.items() if name != "npy"}
 _TEXT = ("csv", "tsv")
+_SHEET = "Save the sheet as CSV, or read it with `pandas.read_excel` and pass the dataframe."
+_RECORDS = "Read it with `pandas.read_json` and pass the dataframe, or write it as CSV or Parquet."
+_REMEDIES = {
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), _SHEET),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), _RECORDS),
+}
 _COPIES = 3  # of a table in memory: as it is stored, as one array, and what is worked on
 _PACKED = 6  # bytes in memory for a byte of a compressed file
 _ARROW = 2  # bytes in memory for a byte of an Arrow file
@@ -348,6 +354,8 @@ def _format_of(source: str | Path, content: Content) -> str:
     if suffix in _READABLE:
         return _READABLE[suffix]
     known = ", ".join(f"`{known}`" for known in _READABLE)
+    if suffix in _REMEDIES:
+        raise InputError(f"`{Path(source).name}` should end in one of {known}. {_REMEDIES[suffix]}")
     raise InputError(
         f"`{Path(source).name}` should end in one of {known}; tell `read_table` what "
         f"it is, for example `format='csv'`, or read it yourself and pass the array or dataframe."

@@ -41,7 +41,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode import NumberedNames
-from orthoselect.errors import InputError, ShapeError, listing
+from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
 from orthoselect.matrix.checksums import ChecksumHistory
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.matrix.passes import ReadingProgress
@@ -475,6 +475,28 @@ def part_of(block: Any, rows: Any, columns: Any) -> Any:
     block = block if hasattr(block, "shape") else np.asarray(block)
     block = block.tocsr() if hasattr(block, "tocsr") else block  # sparse formats that have no rows
     return block[rows][:, columns]
+
+
+def split_frame(frame: Any, target: Any) -> tuple[list[str], Any, Any] | None:
+    """Return which columns of a dataframe are the response, the others, and the response itself.
+
+    None if it is no dataframe, or the response is no column of it.
+    """
+    if not _is_frame(frame):
+        return None
+    names = _names_of(frame)
+    wanted = response_columns(target, names)
+    if not wanted:
+        return None
+    unknown = [name for name in wanted if name not in names]
+    if unknown:
+        raise UnknownColumnError("y", unknown, names)
+    at = [names.index(name) for name in wanted]
+    rest = [c for c in range(len(names)) if c not in at]
+    y = part_of(frame, slice(None), at)
+    one = nw.from_native(y, eager_only=True)
+    y = one.get_column(one.columns[0]).to_native() if len(at) == 1 else y
+    return wanted, part_of(frame, slice(None), rest), y
 
 
 def bytes_of(block: Any) -> int:

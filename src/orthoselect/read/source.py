@@ -6,7 +6,7 @@ rows, which columns hold labels, the table itself, the response and the row weig
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from functools import partial
@@ -37,10 +37,12 @@ from orthoselect.matrix.passes import (
     naming,
 )
 from orthoselect.matrix.rows import Rows
-from orthoselect.read.block import Block, block_of
+from orthoselect.read.block import Block, block_of, columns_like
 from orthoselect.read.dataset import Dataset
+from orthoselect.read.looks import ColumnLook, Finding, look_on
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import map_blocks, read_table
+from orthoselect.read.readings import Readings
 from orthoselect.read.row_blocks import (
     ColumnsOf,
     DaskTable,
@@ -79,6 +81,31 @@ class Source:
     def __init__(self, block: Block) -> None:
         self.first = block  # of a table that is not in memory, a few rows of the first block
         self.names, self.n_rows = block.names, block.n_rows
+        self.readings = Readings(block.names)  # how columns are read
+
+    def look(self, columns: Collection[int]) -> dict[int, Finding]:
+        """Find out what columns hold, of those that are not plainly features."""
+        looks = self._start_looks(columns, self.first)
+        for c, look in looks.items():
+            look_on(look, self.first, c)
+        return {c: look.finding() for c, look in looks.items()}
+
+    def _start_looks(self, columns: Collection[int], first: Block) -> dict[int, ColumnLook]:
+        is_named = not isinstance(self.names, NumberedNames)
+        asked = sorted(first.unclear().intersection(columns))
+        return {c: ColumnLook(self.names[c], is_named=is_named) for c in asked}
+
+    def columns_like(self, values: Any) -> list[int]:
+        """Return the columns that hold the very values given, one for each row."""
+        return columns_like(self.first, values)
+
+    def read_as(self, readings: Readings) -> Source:
+        """Return the same table, its columns read so."""
+        if readings.change_nothing:
+            return self
+        other = Source(readings.read(self.first))
+        other.readings = readings
+        return other
 
     def over_blocks(
         self,
@@ -117,9 +144,6 @@ class Source:
     def column(self, column: int) -> Any:
         """Return a column that `read` was told to keep: an array, a series or a `TargetColumn`."""
         return self.first.column(column)
-
-    def count_bytes_read(self, nbytes: int) -> None:
-        """Count bytes that were read elsewhere, to look at the columns, where there are passes."""
 
     def target_columns(self, target: Any, taken: Sequence[int]) -> list[TargetColumn]:
         """Return the columns of the response: values that were given, or columns of the table."""
@@ -183,6 +207,7 @@ class BlockSource(Source):
         check_block_names(given, self.first.names, 0)
         self.names: Sequence[str] = given
         self.n_rows: int = getattr(data, "n_rows", None) or 0
+        self.readings = Readings(self.names)
         self._passes = self._walker()
         self.memory = getattr(data, "memory", None)
         self._target: dict[int, TargetColumn] = {}
@@ -190,6 +215,33 @@ class BlockSource(Source):
     def _walker(self) -> Passes:
         """Return what walks over the blocks, each a `Block`."""
         return LocalPasses(self._open_all, self.n_rows or None, self._reading, self._place)
+
+    def columns_like(self, values: Any) -> list[int]:
+        """Return none: it would take a pass to see."""
+        return []
+
+    def look(self, columns: Collection[int]) -> dict[int, Finding]:
+        """Look at the columns that few rows left open, block by block until nothing is."""
+        looks = self._start_looks(columns, self.first)
+        asked = np.array(list(looks), dtype=np.intp)
+        with closing(self._open_all(asked)) as blocks:
+            for block in blocks if looks else ():
+                self._reading.bytes += block.nbytes
+                for k, look in enumerate(looks.values()):
+                    if look.is_open:
+                        look_on(look, block, k)
+                if not any(look.is_open for look in looks.values()):
+                    break
+            else:
+                self._reading.passes += bool(looks)  # over all rows
+        return {c: look.finding() for c, look in looks.items()}
+
+    def read_as(self, readings: Readings) -> Source:
+        """Read columns so from now on."""
+        self.readings = readings
+        if not readings.change_nothing:
+            self.first, self.names = readings.read(self.first), readings.all_names
+        return self
 
     def reordered(self, columns: Sequence[int]) -> BlockSource:
         """Return the same table with its columns in another order, without another look at it."""
@@ -203,9 +255,10 @@ class BlockSource(Source):
     def kept(self, rows: NDArray[np.bool_]) -> BlockSource:
         """Return some rows of the same table: those where a mask is True."""
         other = BlockSource(RowsOf(self._data, rows))
-        other.names = self.names
+        other.names = self.readings.names
         other._reading.bytes += self._reading.bytes
         other._reading.passes += self._reading.passes
+        other.read_as(self.readings)
         return other
 
     def _peek(self) -> Any:
@@ -240,9 +293,6 @@ class BlockSource(Source):
 
     def over_blocks(self, *functions: Any, **how: Any) -> Any:
         return self._passes.run(*functions, **how)
-
-    def count_bytes_read(self, nbytes: int) -> None:
-        self._reading.bytes += nbytes
 
     def column(self, column: int) -> TargetColumn:
         return self._target[column]
@@ -301,20 +351,21 @@ class BlockSource(Source):
                 return [c]
         return sorted(distinct, key=distinct.__getitem__, reverse=True)[:_MOST_ANCHORS]
 
-    def _open_all(self, columns: Indices | None) -> Iterator[Block]:
+    def _open_all(self, columns: Indices | None) -> Generator[Block, None, None]:
         """Yield the blocks that have rows, with some columns or all, looked at and checked."""
         start = number = 0
-        asked = as_asked(columns, len(self.names))
-        names = self.names if asked is None else [self.names[c] for c in asked]
-        walk = self.history.walk(np.arange(len(self.names)) if asked is None else np.array(asked))
+        every, needed = self.readings.names, self.readings.stored(columns)
+        asked = as_asked(needed, len(every))
+        names = every if asked is None else [every[c] for c in asked]
+        walk = self.history.walk(np.arange(len(every)) if asked is None else np.array(asked))
         for stored in self._data.blocks(asked):
             block = open_block(stored, number, f"block {number} (from row {start} on)", names)
             if block.n_rows:  # dtypes of nothing tell nothing
                 rows = slice(start, start + block.n_rows)
                 block.place = self._place(number, rows)
                 if not self._is_watched:
-                    check(walk, block, rows, self.names)
-                yield block
+                    check(walk, block, rows, every)
+                yield self.readings.read(block, needed, columns)
                 start, number = rows.stop, number + 1
             del block, stored
         walk.end()
@@ -400,6 +451,12 @@ def open_source(data: Any, fewest_rows: int = 2) -> Source:
     """
     if isinstance(data, Source):
         return data
+    source = _open_source(data, fewest_rows)
+    known = data.readings if isinstance(data, Dataset) else None
+    return source if known is None else source.read_as(known)
+
+
+def _open_source(data: Any, fewest_rows: int) -> Source:
     stored = data.data if isinstance(data, Dataset) else data
     if isinstance(stored, OnDask):
         return _dask_source(SplitTable(stored))

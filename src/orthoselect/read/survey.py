@@ -45,8 +45,8 @@ def read_target(y: Any, n_rows: int, name: str = "y") -> list[TargetColumn]:
         about_names = ""
         if len(columns) == 1 and found and isinstance(columns[0].values[0], str):
             about_names = (
-                " Columns are named by a list of text in which each stands once; `fit` of a table "
-                "in memory takes values only."
+                " Columns are named by a list of text in which each stands once, of a table whose "
+                "columns have names."
             )
         raise ShapeError(
             f"X and {name} should have the same number of rows (samples); X has {n_rows}, "

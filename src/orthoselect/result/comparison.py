@@ -353,13 +353,14 @@ class Comparison:
         """Return the rows of the tidy table."""
         return [[record[name] for name in _TIDY] for record in self.records]
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
+    def to_frame(self, backend: Backend | None = None) -> Any:
         """Return the scores as a dataframe, one row for each method, fold and number of features.
 
         Parameters
         ----------
-        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
-            Which library's dataframe; it has to be installed.
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            Which library's dataframe; it has to be installed. By default the first of these that
+            is.
 
         Returns
         -------

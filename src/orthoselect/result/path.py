@@ -275,13 +275,14 @@ class SelectionPath(Sequence[SelectionStep]):
         """The columns of that table, and what they hold."""
         return {**_COLUMNS, "chance": "Float64"} if self.knows_chance else _COLUMNS
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
+    def to_frame(self, backend: Backend | None = None) -> Any:
         """Return the path as a dataframe, one row a step.
 
         Parameters
         ----------
-        backend : {"pandas", "polars", "pyarrow"}, default="pandas"
-            Which library's dataframe; it has to be installed.
+        backend : {"pandas", "polars", "pyarrow"}, optional
+            Which library's dataframe; it has to be installed. By default the first of these that
+            is.
 
         Returns
         -------
@@ -370,7 +371,9 @@ class SelectionPath(Sequence[SelectionStep]):
             gain = max(step.gain, 0.0) / largest if known else 0.0
             before = max(step.total, 0.0) / largest - gain if known else 0.0
             inside = _bar(before, "#9dbfe0") + _bar(gain, "#2a6fb5")
-            bars.append(f'<div style="width:9em;white-space:nowrap;line-height:0">{inside}</div>')
+            # Said here, since notebooks set the cells of tables to the right.
+            style = "width:9em;white-space:nowrap;line-height:0;text-align:left"
+            bars.append(f'<div style="{style}">{inside}</div>')
         return bars
 
     def plot(self, ax: Any = None) -> Any:

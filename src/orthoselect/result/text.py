@@ -9,6 +9,7 @@ import math
 import numbers
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import Any, Literal
 
 from orthoselect.errors import FormulaWarning, InputError, warn
@@ -23,7 +24,7 @@ ESCAPE = "'"
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 Backend = Literal["pandas", "polars", "pyarrow"]
-_BACKENDS = ("pandas", "polars", "pyarrow")
+_BACKENDS: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
 
 
 def as_table(
@@ -84,13 +85,23 @@ def as_html(caption: str, header: Sequence[str], rows: Iterable[Sequence[str]]) 
     )
 
 
-def as_frame(kinds: Mapping[str, str], rows: Sequence[Sequence[Any]], backend: Backend) -> Any:
+def as_frame(
+    kinds: Mapping[str, str], rows: Sequence[Sequence[Any]], backend: Backend | None
+) -> Any:
     """Return the rows as a dataframe of an installed library.
 
     `kinds` are the columns, and what each holds by narwhals' names: "Int64", "Float64", "String".
     """
     import narwhals as nw
 
+    if backend is None:
+        installed = [name for name in _BACKENDS if find_spec(name)]
+        if not installed:
+            raise InputError(
+                "a dataframe should have a library that makes it; none of pandas, polars and "
+                "pyarrow is installed. Install one of them, or use `to_dict` or `to_csv`."
+            )
+        return as_frame(kinds, rows, installed[0])
     if backend not in _BACKENDS:
         raise InputError(
             f"`backend` should be one of {', '.join(map(repr, _BACKENDS))}; got {backend!r}."

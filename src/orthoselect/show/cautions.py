@@ -29,7 +29,10 @@ _HELD = re.compile("\ue000(\\d+)\ue001")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z\ue000])")
 _CLAUSE = re.compile(r"; (?![^()]*\))")  # what is in parentheses stays together
 _SEVERAL = re.compile(r"\b(\d[\d,]*) ((?:more )?\w+)\(s\)")
-_ARGUMENTS = {*GENERAL, "exclude", "include", "n_features_to_select", "search", "missing", "drop"}
+_ARGUMENTS = {
+    *GENERAL,
+    *("exclude", "include", "n_features_to_select", "search", "missing", "drop", "dates"),
+}
 _REMEDY = re.compile(
     r"(name|pass|cut|use|choose|get|drop|clean|give|fill|omit|convert|select|turn|set)\b"
     r"|if .*\b(pass|use|give|name)\b",
@@ -38,8 +41,8 @@ _REMEDY = re.compile(
 _TYPED = re.compile(r"--?[A-Za-z]|\w+=")  # the start of an option, or of a setting
 # Findings that are told by the name of an argument.
 _REWORDED = {
-    r"^`[\w-]+` is (\d+), but there are (\d+) features to choose from": (
-        r"\1 features were asked for, but there are \2 to choose from"
+    r"^`[\w-]+` is (\d+), but there (is|are) (\d+) features? to choose from": (
+        r"\1 features were asked for, but there \2 \3 to choose from"
     )
 }
 # Said elsewhere on the page, or not about the answer.

@@ -22,7 +22,11 @@ from orthoselect.result import SelectionPath
 from orthoselect.roles import Problem
 
 _ORTHOGONAL = ("socc", "obcc", "err", "mser")
-_DEFAULTS = {**GENERAL, "include": None, "exclude": None, "search": "forward", "missing": "error"}
+_DEFAULTS = {
+    **GENERAL,
+    **{"include": None, "exclude": None, "search": "forward", "missing": "error"},
+    "dates": "drop",
+}
 # Said by the columns of the table that the pipeline gets, not by options of its selector.
 _BY_COLUMNS = {"n_features_to_select", "categorical_features", "exclude", "sample_weight"}
 _WIDTH = 88
@@ -353,6 +357,8 @@ def command_line(selected: Selected) -> str | None:
         words += ["--task", options["task"]]
     if options.get("missing") in ("mean", "drop_rows"):  # the command's own default does for others
         words += ["--missing", options["missing"].replace("_", "-")]
+    if options.get("dates", "drop") != "drop":
+        words += ["--dates", options["dates"]]
     said = {*GENERAL, *_DEFAULTS, "n_features_to_select"} - {"response_encoding"}
     for setting in settings_of(path, without=said):
         words += ["--option", setting.replace("'", "")]

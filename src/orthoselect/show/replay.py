@@ -26,10 +26,12 @@ from orthoselect.roles import Problem, check_has_rows, open_problem
 from orthoselect.selection import begin
 
 # What every method is asked; the other options of a path are the method's own.
-ASKED = frozenset({*GENERAL, "n_features_to_select", "include", "exclude", "search", "missing"})
+ASKED = frozenset(
+    {*GENERAL, "n_features_to_select", "include", "exclude", "search"} | {"missing", "dates"}
+)
 _ROLES = (
     *("task", "response_encoding", "categorical_features", "groups"),
-    *("include", "exclude", "missing"),
+    *("include", "exclude", "missing", "dates"),
 )
 # A runner-up this close to the winner, as a share of its gain, was nearly chosen.
 NEAR = 0.05
@@ -119,18 +121,20 @@ def _misfit(what: str) -> InputError:
     return InputError(f"`data` and `target` should be those that the path was found on: {what}")
 
 
-def _places(path: SelectionPath, features: Any) -> list[int]:
+def _places(path: SelectionPath, features: Any, problem: Problem) -> list[int]:
     """Return where the steps' features are among all; they should have the same columns."""
     if len(features) != path.n_candidates:
         raise _misfit(f"it chose from {path.n_candidates} features, and these are {len(features)}.")
     found: list[int] = []
     for step in path:
         try:
-            places = features.places(step.columns)
+            parts = [c for column in step.columns for c in problem.readings.parts_of(column)]
+            places = features.places(parts)
         except KeyError:
             places = []
         feature = features[places[0]] if len(places) == 1 else None
-        if feature is None or (feature.name, feature.columns) != (step.name, step.columns):
+        columns = () if feature is None else problem.origins(feature.columns)
+        if feature is None or (feature.name, columns) != (step.name, step.columns):
             there = "no feature of its own" if feature is None else f"`{feature.name}`"
             raise _misfit(f"`{step.name}`, column {step.feature} of the table, is {there} here.")
         found += places
@@ -144,7 +148,7 @@ def _walk(path: SelectionPath, criterion: Criterion, problem: Problem) -> Replay
         find_method(path.method), criterion, problem, wanted
     )
     n_included = len(included)
-    features, places = design.features, _places(path, design.features)
+    features, places = design.features, _places(path, design.features, problem)
     relevance = gains = state.gains()
     off_path = np.ones(len(features), dtype=bool)
     off_path[places] = False

@@ -1,0 +1,429 @@
+"""What the columns of a table hold: whether each is a feature, and as what it is read.
+
+A look goes over blocks of rows, and asks of text whether it is an identifier, dates or numbers; of
+whole numbers whether they number the rows. What the first rows deny is not asked any further. The
+same rows are looked at first whatever the storage, and all of them where these do not deny, so
+that a table is judged alike wherever it is.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.matrix.checksums import number_bits, object_bits
+from orthoselect.read.written import (
+    ORDERS,
+    dates_of,
+    is_code,
+    is_date,
+    is_like_number,
+    is_mark,
+    is_whole,
+    number_of,
+)
+
+DATES, RECORDS, BYTES, NO_VALUES = "dates or times", "lists or records", "bytes", "no values"
+PANDAS_INDEX = "the index that pandas stored"
+IDENTIFIER = "identifier: all values are distinct text"
+NEARLY, ROW_NUMBERS = "nearly an identifier", "row numbers"
+LOOK = 1000  # rows that are looked at first
+HANDFUL = 10  # so few rows may differ in any text by chance, and number themselves
+FEW_LEVELS = 20  # that may stand in one row each, and whole numbers in text that are labels
+# Of the rows with a value: if so many stand alone in their level, the column names rows. Tables of
+# several packages have been looked at for it; see the guide.
+_ALONE = 1 / 3
+_MOST_COMPARED = 10_000_000  # levels of a column that are held; more are an identifier
+_PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+NumberLike = tuple[int, int, str]  # values that look like numbers, all values, an example
+PARTS = ("year", "month", "weekday", "hour", "days")
+
+
+@dataclass(frozen=True)
+class Glimpse:
+    """Some rows of a column, as far as a look wants to know them."""
+
+    kind: str  # "text", "labels", "dates", "whole numbers", "others"; or why it is no feature
+    n_rows: int
+    n_values: int  # rows where it is not missing
+    levels: Sequence[Any] = ()  # of text and labels, those that occur
+    counts: Sequence[int] = ()  # the rows of each
+    values: Any = None  # of whole numbers and dates; None where it has gaps
+
+
+def glimpse_objects(values: Sequence[Any]) -> Glimpse:
+    """Look at Python objects."""
+    n_rows = len(values)
+    held = [v for v in values if not _is_missing(v)]
+    kinds = {type(value) for value in held}
+    if any(issubclass(kind, str) for kind in kinds):
+        return glimpse_text([v if isinstance(v, str) else str(v) for v in held], None, n_rows)
+    if not kinds:
+        return Glimpse("others", n_rows, 0)
+    if all(issubclass(kind, (datetime.date, datetime.time, datetime.timedelta)) for kind in kinds):
+        with_dates = all(issubclass(kind, datetime.date) for kind in kinds)
+        return Glimpse("dates", n_rows, len(held), values=as_dates(held) if with_dates else None)
+    if all(issubclass(kind, (list, tuple, dict, set, np.ndarray)) for kind in kinds):
+        return Glimpse(RECORDS, n_rows, len(held))
+    if all(issubclass(kind, (bytes, bytearray)) for kind in kinds):
+        return Glimpse(BYTES, n_rows, len(held))
+    return Glimpse("others", n_rows, len(held))
+
+
+def _is_missing(value: Any) -> bool:
+    is_nan = isinstance(value, float) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
+
+def as_dates(values: Sequence[Any]) -> NDArray:
+    """Return dates of Python as those of NumPy, times of day as they are written."""
+    return np.array([_plain_date(value) for value in values], dtype="datetime64[m]")
+
+
+def _plain_date(value: Any) -> Any:
+    if isinstance(value, datetime.datetime):
+        return np.datetime64(value.strftime("%Y-%m-%dT%H:%M"), "m")
+    return np.datetime64("NaT") if _is_missing(value) else np.datetime64(value, "D")
+
+
+def glimpse_text(levels: Sequence[str], counts: Sequence[int] | None, n_rows: int) -> Glimpse:
+    """Look at text, each level with the rows that have it; blanks are missing."""
+    merged: dict[str, int] = {}
+    for level, count in zip(levels, [1] * len(levels) if counts is None else counts):
+        level = level.strip()
+        if level:
+            merged[level] = merged.get(level, 0) + int(count)
+    n_values = sum(merged.values())
+    return Glimpse("text", n_rows, n_values, list(merged), list(merged.values()))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found of a column."""
+
+    reason: str | None = None  # why the column cannot be a feature, if it cannot
+    decimal: str | None = None  # of text that is read as numbers, what parts fractions
+    example: str = ""  # of such text
+    like: NumberLike | None = None  # of text that is not, and yet looks like numbers
+    order: str | None = None  # of dates as text, how they are written
+    parts: tuple[str, ...] = ()  # of dates, what varies
+
+
+@dataclass
+class _Text:
+    """What text holds, as far as it was seen."""
+
+    n_values: int = 0
+    n_like: int = 0  # values that look like numbers
+    n_marks: int = 0  # that stand for missing ones
+    n_codes: int = 0
+    n_whole: int = 0
+    example: str = ""
+    decimals: set[str] = field(default_factory=lambda: {".", ","})  # by which all are numbers
+    are_dates: bool = True
+    hashes: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
+    counts: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+
+    def add(self, levels: Sequence[str], counts: Sequence[int]) -> None:
+        rows = np.array(counts, dtype=np.intp)
+        self.n_values += int(rows.sum())
+        marks = np.array([is_mark(level) for level in levels], dtype=bool)
+        like = np.array([is_like_number(level) for level in levels], dtype=bool)
+        self.n_marks += int(rows[marks].sum())
+        self.n_like += int(rows[like].sum())
+        if like.any():
+            some = [level for level, is_one in zip(levels, like) if is_one]
+            self.n_codes += sum(map(is_code, some))
+            self.n_whole += int(rows[[is_whole(level) for level in levels]].sum())
+            self._show(some)
+            self.decimals = {
+                d for d in self.decimals if all(number_of(x, d) == number_of(x, d) for x in some)
+            }
+        self.are_dates = self.are_dates and all(map(is_date, levels))
+        if len(self.hashes) < _MOST_COMPARED:
+            self._count(object_bits(levels), rows)
+
+    def _show(self, like: Sequence[str]) -> None:
+        """Keep one of the values like numbers, one that says why it is text if there is any."""
+        odd = [level for level in like if not is_whole(level)]
+        shown = [self.example] if self.example else []
+        if odd and (not shown or is_whole(self.example)):
+            shown = []
+        self.example = min([*shown, *(odd or (like if not shown else []))])
+
+    def _count(self, hashes: NDArray[np.uint64], counts: NDArray[np.intp]) -> None:
+        """Take in levels, by what stands for them."""
+        every = np.concatenate([self.hashes, hashes])
+        self.hashes, place = np.unique(every, return_inverse=True)
+        rows = np.concatenate([self.counts, counts])
+        self.counts = np.bincount(place.reshape(-1), rows).astype(np.intp)
+
+    def merge(self, other: _Text) -> None:
+        for name in ("n_values", "n_like", "n_marks", "n_codes", "n_whole"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+        if other.example:
+            self._show([other.example])
+        self.decimals &= other.decimals
+        self.are_dates = self.are_dates and other.are_dates
+        self._count(other.hashes, other.counts)
+
+    @property
+    def n_alone(self) -> int:
+        return int((self.counts == 1).sum())
+
+    @property
+    def are_numbers(self) -> bool:
+        """Whether all values are numbers, or marks for missing ones, and no labels."""
+        if not self.n_like or self.n_like + self.n_marks < self.n_values or self.n_codes:
+            return False
+        return bool(self.decimals) and not self.are_labels
+
+    @property
+    def are_labels(self) -> bool:
+        """Whether these are few whole numbers: somebody has made them text."""
+        all_whole = self.n_whole + self.n_marks == self.n_values
+        return all_whole and len(self.counts) <= FEW_LEVELS
+
+    @property
+    def name_rows(self) -> str | None:
+        """Say why the column is an identifier, or nearly one, if it is."""
+        n_levels, n_alone = len(self.counts), self.n_alone
+        if n_alone == self.n_values > HANDFUL:
+            return IDENTIFIER
+        if n_levels > FEW_LEVELS and n_alone >= _ALONE * self.n_values:
+            return f"{NEARLY}: {n_alone} of {self.n_values} values occur once"
+        return None
+
+    @property
+    def like(self) -> NumberLike | None:
+        """Half of the values or more, marks for missing ones apart."""
+        if self.are_labels or self.n_codes:
+            return None
+        if self.n_like and 2 * self.n_like >= self.n_values - self.n_marks:
+            return self.n_like, self.n_values, self.example
+        return None
+
+
+@dataclass
+class _Span:
+    """The least and the largest of each part of dates; of text, by either order."""
+
+    low: NDArray | None = None
+    high: NDArray | None = None
+    is_valid: bool = True
+
+    def add(self, dates: NDArray) -> None:
+        if np.isnat(dates).any():
+            self.is_valid = False
+        elif len(dates):
+            parts = date_parts(dates, PARTS)
+            self._take(parts.min(axis=0), parts.max(axis=0))
+
+    def merge(self, other: _Span) -> None:
+        self.is_valid = self.is_valid and other.is_valid
+        if other.low is not None and other.high is not None:
+            self._take(other.low, other.high)
+
+    def _take(self, low: NDArray, high: NDArray) -> None:
+        self.low = low if self.low is None else np.minimum(self.low, low)
+        self.high = high if self.high is None else np.maximum(self.high, high)
+
+    @property
+    def varying(self) -> tuple[str, ...]:
+        if self.low is None or self.high is None or not self.is_valid:
+            return ()
+        return tuple(part for part, a, b in zip(PARTS, self.low, self.high) if a != b)
+
+
+def date_parts(dates: NDArray, parts: Sequence[str]) -> NDArray[np.float64]:
+    """Return parts of dates as numbers, (N, number of parts); NaN where a date is missing.
+
+    Examples
+    --------
+    >>> date_parts(np.array(["2024-02-29T12:00"], dtype="datetime64[m]"), PARTS)
+    array([[2.02400e+03, 2.00000e+00, 4.00000e+00, 1.20000e+01, 1.97825e+04]])
+    """
+    days = dates.astype("datetime64[D]")
+    months = dates.astype("datetime64[M]")
+    minutes = (dates - days).astype("timedelta64[m]").astype(np.float64)
+    number = days.astype(np.float64)
+    made = {
+        "year": dates.astype("datetime64[Y]").astype(np.float64) + 1970,
+        "month": months.astype(np.float64) % 12 + 1,
+        "weekday": (number + 3) % 7 + 1,  # 1970 began with a Thursday
+        "hour": np.floor(minutes / 60),
+        "days": number + minutes / 1440,
+    }
+    result = np.column_stack([made[part] for part in parts])
+    result[np.isnat(dates)] = np.nan
+    return result
+
+
+@dataclass
+class _Whole:
+    """Whether whole numbers number the rows: all from 0 or 1 on, in any order."""
+
+    n: int = 0
+    low: int | None = None
+    high: int | None = None
+    sum: int = 0  # of what stands for each number; that of 1 to n is known
+    may_be: bool = True
+
+    def add(self, values: Any) -> None:
+        self.may_be = self.may_be and values is not None
+        if self.may_be and len(values):
+            low, high = int(values.min()), int(values.max())
+            self.low = low if self.low is None else min(low, self.low)
+            self.high = high if self.high is None else max(high, self.high)
+            self.n += len(values)
+            self.sum = (self.sum + _sum_of(values)) % (1 << 64)
+            self.may_be = self.low >= 0
+
+    def merge(self, other: _Whole) -> None:
+        self.may_be = self.may_be and other.may_be
+        if other.low is not None and other.high is not None:
+            self.low = other.low if self.low is None else min(self.low, other.low)
+            self.high = other.high if self.high is None else max(self.high, other.high)
+        self.n, self.sum = self.n + other.n, (self.sum + other.sum) % (1 << 64)
+
+    @property
+    def number_rows(self) -> bool:
+        if not self.may_be or self.n <= HANDFUL or self.low is None or self.high is None:
+            return False
+        if self.low > 1 or self.high - self.low != self.n - 1:
+            return False
+        expected, step = 0, 1 << 20
+        for start in range(self.low, self.high + 1, step):
+            expected += _sum_of(np.arange(start, min(start + step, self.high + 1)))
+        return self.sum == expected % (1 << 64)
+
+
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+
+
+def _sum_of(values: NDArray) -> int:
+    """Return the sum of what stands for numbers, which tells sets of them apart."""
+    bits = number_bits(values).copy()
+    for shift in (np.uint64(29), np.uint64(32)):
+        bits = (bits ^ (bits >> shift)) * _ODD
+    return int((bits ^ (bits >> np.uint64(31))).sum(dtype=np.uint64))
+
+
+class ColumnLook:
+    """A look at one column, block by block."""
+
+    def __init__(self, name: str, *, is_named: bool = True) -> None:
+        self.name, self._is_named = name, is_named
+        self.n_rows = self._n_values = 0
+        self._kinds: set[str] = set()
+        self._text, self._whole = _Text(), _Whole()
+        self._spans = {order: _Span() for order in ORDERS}
+        self._is_closed = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether further rows may change what is found."""
+        return not self._is_closed
+
+    def add(self, some: Glimpse) -> None:
+        """Look at more rows."""
+        self.n_rows += some.n_rows
+        self._n_values += some.n_values
+        if some.n_values:
+            self._kinds.add(some.kind)
+        if some.kind in ("text", "labels"):
+            self._text.add(some.levels, some.counts)
+            self._add_whole_text(some)
+        if some.kind == "text" and self._text.are_dates:
+            for order, span in self._spans.items():
+                span.add(dates_of(some.levels, order))
+        if some.kind == "dates":
+            for span in self._spans.values():
+                span.add(np.array(["NaT"], "M8[m]") if some.values is None else some.values)
+        if some.kind == "whole numbers":
+            self._whole.add(some.values)
+
+    def _add_whole_text(self, some: Glimpse) -> None:
+        """Look at numbers of rows that were made text."""
+        text, whole = self._text, self._whole
+        whole.may_be = whole.may_be and text.n_whole == text.n_values == self.n_rows
+        if whole.may_be and some.n_values and max(some.counts) == 1:
+            whole.add(np.array([float(level) for level in some.levels]))
+        elif some.n_values:
+            whole.may_be = False
+
+    def close_what_is_denied(self) -> None:
+        """Ask no more of a column that its first rows show to be an ordinary one."""
+        if not self._n_values:
+            return
+        kind, text = next(iter(self._kinds)), self._text
+        if kind in ("text", "labels"):
+            may_be_numbers = kind == "text" and (text.are_numbers or text.like is not None)
+            may_be_dates = kind == "text" and text.are_dates
+            self._is_closed = not (may_be_numbers or may_be_dates or text.name_rows is not None)
+        elif kind == "whole numbers":
+            # What is distinct and not negative may be numbers of rows.
+            self._is_closed = not (self._is_named and self._whole.may_be)
+        else:
+            self._is_closed = kind != "dates"
+
+    def merge(self, other: ColumnLook) -> ColumnLook:
+        """Return what both have found, of unlike rows."""
+        self.n_rows += other.n_rows
+        self._n_values += other._n_values
+        self._kinds |= other._kinds
+        self._text.merge(other._text)
+        self._whole.merge(other._whole)
+        for order, span in self._spans.items():
+            span.merge(other._spans[order])
+        return self
+
+    def finding(self) -> Finding:
+        """Return what was found."""
+        if not self._n_values:
+            return Finding(NO_VALUES)
+        if _PANDAS_INDEX.fullmatch(self.name):
+            return Finding(PANDAS_INDEX)
+        if len(self._kinds) > 1:  # blocks of unlike kinds, of which others complain
+            return Finding()
+        kind = next(iter(self._kinds))
+        if kind in (RECORDS, BYTES):
+            return Finding(kind)
+        if kind == "dates":
+            return Finding(DATES, parts=self._spans[ORDERS[0]].varying)
+        if self._is_named and self._whole.n == self.n_rows and self._whole.number_rows:
+            return Finding(_row_numbers(self._whole.low, self._whole.high))
+        if kind == "labels":
+            return Finding(self._text.name_rows)
+        return self._text_finding() if kind == "text" else Finding()
+
+    def _text_finding(self) -> Finding:
+        text = self._text
+        if text.are_dates:
+            valid = [order for order in ORDERS if self._spans[order].is_valid]
+            order = valid[0] if valid else None
+            return Finding(DATES, order=order, parts=self._spans[order].varying if order else ())
+        if text.are_numbers:
+            decimal = "." if "." in text.decimals else ","
+            return Finding(decimal=decimal, example=text.example)
+        return Finding(text.name_rows, like=text.like)
+
+
+def _row_numbers(low: Any, high: Any) -> str:
+    return f"{ROW_NUMBERS}: all whole numbers from {low} to {high}"
+
+
+def look_on(look: ColumnLook, block: Any, column: int) -> None:
+    """Look at a column of one more block, its first rows before the others."""
+    first = min(max(0, LOOK - look.n_rows), block.n_rows)
+    for rows in (slice(0, first), slice(first, block.n_rows)):
+        if look.is_open and rows.stop > rows.start:
+            look.add(block.glimpse(column, rows))
+        if look.n_rows == LOOK:
+            look.close_what_is_denied()
