@@ -102,6 +102,8 @@ class Dataset:
         Whether `select` is to look for columns that are no features; see `sift`.
     n_dropped : int
         Rows that it does not have any more, because something was missing.
+    complete : sequence of str
+        Columns that are known to lack no values.
     files : sequence of Path or int
         Where the table was read from, so that nothing else takes its place by mistake; see
         `files_of`.
@@ -119,6 +121,7 @@ class Dataset:
     task: str = "auto"
     unsifted: bool = False
     n_dropped: int = 0
+    complete: Sequence[str] = ()
     files: Sequence[Path | int] = ()
     bytes_looked_at: int = field(default=0, init=False)  # of blocks, to see what columns hold
 
