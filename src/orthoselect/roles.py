@@ -236,6 +236,8 @@ def clean(
     check_one_role(asked, names, grouped)
     if missing != "error":
         dataset = drop_missing(dataset, "drop_targetless", target, weights=sample_weight)
+        complete = [names[c] for c in [*asked["target"], *asked["sample_weight"]]]
+        dataset = replace(dataset, complete=complete)
         target = dataset.target if isinstance(target, np.ndarray) else target
     dataset = sift(dataset, target, _spoken_of(names, asked, grouped, categorical_features))
     # Of blocks, whoever reads them complains: to ask now would take a pass over all columns.

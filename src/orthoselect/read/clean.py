@@ -134,10 +134,7 @@ def drop_missing(
     if weights is not None and weights not in dataset.places:
         raise UnknownColumnError("weights", [weights], dataset.names)
     if how == "drop_targetless":
-        known = response_columns(dataset.find_target(target), dataset.names)
-        known += [weights] if weights is not None else []
-        rest = _Missing(dataset, target, weights, dataset.names).without_rows()
-        return replace(rest, complete=known) if known else rest
+        return _Missing(dataset, target, weights, dataset.names).without_rows()
     if how == "error":
         _Missing(dataset, target, weights, exclude).check()
         return dataset
