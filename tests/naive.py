@@ -519,3 +519,34 @@ def count_sums(columns, y, w=None):
         "xj": [[total(x, other) for x in columns] for other in columns],
         "xjy": [[total(x, other, y) for x in columns] for other in columns],
     }
+
+
+def fill_gaps(table, missing, w=None):
+    """Columns of a table with gaps -> blocks of numbers, the rows that are left, and their weights.
+
+    `table` is a list of columns, each an array of floats (NaN is a gap) or a list of labels (None
+    is one). Everything is done by hand, column by column and row by row.
+    """
+    n_rows = len(table[0])
+    is_gap = [[value is None or value != value for value in column] for column in table]
+    rows = list(range(n_rows))
+    if missing == "drop_rows":
+        rows = [i for i in rows if not any(gaps[i] for gaps in is_gap)]
+    weights = [1.0 if w is None else float(w[i]) for i in rows]
+    blocks = []
+    for column, gaps in zip(table, is_gap):
+        if isinstance(column, list):
+            labels = [("gap",) if gaps[i] else ("level", column[i]) for i in rows]
+            levels = sorted(set(labels))
+            block = [[float(label == level) for level in levels[1:]] for label in labels]
+            blocks.append(np.array(block).reshape(len(rows), len(levels) - 1))
+            continue
+        there = [(column[i], weight) for i, weight in zip(rows, weights) if not gaps[i]]
+        total = sum(weight for _, weight in there)
+        mean = sum(value * weight for value, weight in there) / total if total else 0.0
+        filled = np.array([mean if gaps[i] else column[i] for i in rows])
+        block = [filled]
+        if missing == "indicator" and any(gaps[i] for i in rows):
+            block.append(np.array([float(gaps[i]) for i in rows]))
+        blocks.append(np.column_stack(block))
+    return blocks, rows, None if w is None else np.array(weights)

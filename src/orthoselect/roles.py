@@ -224,6 +224,9 @@ def _with_targets(
 ) -> tuple[Any, Source, Any, Any, int]:
     """Drop the rows that lack a target or a weight."""
     named, weight = asked["target"], asked["sample_weight"]
+    known = isinstance(data, Dataset) and {source.names[c] for c in [*named, *weight]}
+    if known and known <= {*data.complete} and named and (weight or sample_weight is None):
+        return data, source, target, sample_weight, 0
     values = None if named else target, None if weight else sample_weight
     data, source, y, w, n_dropped = drop_rows(data, source, *values, _apart(named, weight))
     return data, source, target if named else y, sample_weight if weight else w, n_dropped
@@ -362,6 +365,8 @@ def clean(
     check_one_role(asked, names, grouped)
     if missing != "error":
         dataset = drop_missing(dataset, "drop_targetless", target, weights=sample_weight)
+        complete = [names[c] for c in [*asked["target"], *asked["sample_weight"]]]
+        dataset = replace(dataset, complete=complete)
         target = dataset.target if isinstance(target, np.ndarray) else target
     source = open_source(dataset, 1)
     dataset = replace(dataset, unsifted=True)

@@ -172,7 +172,7 @@ def test_the_bar_shows_pass_and_bytes(folder):
         process.communicate()
     os.close(ours)
     assert process.returncode == 0
-    assert b"pass 2, " in said
+    assert b"pass 2, " in said or b"pass 3, " in said
     assert b"kB read" in said
 
 

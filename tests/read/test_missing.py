@@ -1,11 +1,13 @@
 """Missing values: an error that names them, or fewer rows or columns and a warning that counts."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from orthoselect import select
-from orthoselect.errors import InputError, LeftOutWarning, RowsDroppedWarning
+from orthoselect.errors import InputError, LeftOutWarning, NonFiniteError, RowsDroppedWarning
 from orthoselect.read import Dataset, drop_missing, read_source
 
 pa = pytest.importorskip("pyarrow")
@@ -21,6 +23,7 @@ VALUES = np.array(
         [6, 3, 0, 0],
     ]
 )
+FINITE = np.where(np.isinf(VALUES), 9.0, VALUES)
 
 
 def arrow(values):
@@ -102,30 +105,46 @@ def test_error_is_the_default(make):
 
 
 def test_rows_are_dropped_and_counted(make):
-    with pytest.warns(RowsDroppedWarning, match=r"dropped 3 of 6 rows.*`b` \(2 missing and 1 inf"):
-        found = drop_missing(make(), "drop-rows", "y")
-    assert np.array_equal(values(found), VALUES[[1, 3, 5]])
+    with pytest.warns(RowsDroppedWarning, match=r"dropped 2 of 6 rows.*`b` \(2 missing\)"):
+        found = drop_missing(make(FINITE), "drop-rows", "y")
+    assert np.array_equal(values(found), FINITE[[1, 2, 3, 5]])
     assert found.left_out == {}
+    assert found.n_dropped == 2
 
 
-def test_columns_are_left_out_and_rows_without_a_target_dropped(make):
+@pytest.mark.parametrize("how", ["drop-rows", "drop-columns"])
+def test_infinity_is_an_error_however_gaps_are_dropped(make, how):
+    with (
+        warnings.catch_warnings(action="ignore"),
+        pytest.raises(NonFiniteError, match=r"`b` has 1 infinity"),
+    ):
+        drop_missing(make(), how, "y")
+
+
+def test_columns_are_left_out_after_rows_without_a_target_were_dropped(make):
     with pytest.warns() as caught:
-        found = drop_missing(make(), "drop-columns", "y")
+        found = drop_missing(make(FINITE), "drop-columns", "y")
     assert [type(w.message) for w in caught] == [RowsDroppedWarning, LeftOutWarning]
-    assert "dropped 1 of 6 rows" in str(caught[0].message)
-    assert "in the target or weights: `y` (1 missing)" in str(caught[0].message)
-    assert "`b` (2 missing and 1 infinite of 6 values)" in str(caught[1].message)
-    assert found.left_out == {"b": "2 missing and 1 infinite of 6 values"}
+    assert "dropped 1 of 6 rows, which have missing values in `y` (1" in str(caught[0].message)
+    # The other gap went with its row.
+    assert found.left_out == {"b": "1 missing of 5 values"}
     kept = values(found)
-    assert np.array_equal(kept[:, [0, 2, 3]], VALUES[[0, 1, 2, 3, 5]][:, [0, 2, 3]])
+    assert np.array_equal(kept[:, [0, 2, 3]], FINITE[[0, 1, 2, 3, 5]][:, [0, 2, 3]])
+
+
+def test_a_column_whose_gaps_are_all_in_rows_without_a_target_stays(make):
+    gappy = FINITE.copy()
+    gappy[0, 1] = 4
+    with pytest.warns(RowsDroppedWarning, match="dropped 1 of 6"):
+        assert drop_missing(make(gappy), "drop-columns", "y").left_out == {}
 
 
 def test_weights_count_like_the_target(make):
     with pytest.raises(InputError, match=r"`b` \(2 missing and 1 infinite\)"):
         drop_missing(make(), "error", "a", weights="b", exclude=["y"])
-    with pytest.warns(RowsDroppedWarning, match="dropped 3 of 6.*target or weights: `b`"):
-        found = drop_missing(make(), "drop-columns", "a", weights="b", exclude=["y"])
-    assert found.n_rows == 3
+    with pytest.warns(RowsDroppedWarning, match=r"dropped 2 of 6.* in `b`"):
+        found = drop_missing(make(FINITE), "drop-columns", "a", weights="b", exclude=["y"])
+    assert found.n_rows == 4
     assert found.left_out == {}
 
 
@@ -213,7 +232,7 @@ def test_single_precision():
 
 
 def test_unknown_way():
-    with pytest.raises(InputError, match=r"`missing` should be one of `error`.*got 'fill'"):
+    with pytest.raises(InputError, match=r"`missing` should be one of 'error'.*got 'fill'"):
         drop_missing(Dataset(VALUES, NAMES), "fill", "y")
 
 

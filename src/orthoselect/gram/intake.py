@@ -469,6 +469,8 @@ def reduce_table(
     if isinstance(weights, np.ndarray):
         read_weights(weights, reduced.n_read)  # likewise
     if reduced.n_dropped:
+        if reduced.n_dropped == reduced.n_read:
+            raise ShapeError(f"each of the {reduced.n_read} rows lacks a value; none is left.")
         warn_of_dropped(reduced.n_dropped, reduced.n_read, settings["missing"])
     if not reduced.n_rows:
         raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
@@ -476,11 +478,9 @@ def reduce_table(
 
 
 def warn_of_dropped(n_dropped: int, n_rows: int, missing: str) -> None:
-    """Say that rows were dropped; raise if none is left."""
+    """Say that rows were dropped."""
     where = " in the response or the row weights"
     where += ", or in a feature" if missing == "drop_rows" else ""
-    if n_dropped == n_rows:
-        raise ShapeError(f"no row is left of {n_rows}: each has missing values{where}.")
     warn(RowsDroppedWarning(n_dropped, n_rows, where))
 
 

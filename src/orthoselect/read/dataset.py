@@ -99,6 +99,8 @@ class Dataset:
         Rows that it does not have any more, because something was missing.
     readings : Readings, optional
         How columns are read, once they were looked at.
+    complete : sequence of str
+        Columns that are known to lack no values.
     files : sequence of Path or int
         Where the table was read from, so that nothing else takes its place by mistake; see
         `files_of`.
@@ -116,6 +118,7 @@ class Dataset:
     task: str = "auto"
     unsifted: bool = False
     n_dropped: int = 0
+    complete: Sequence[str] = ()
     files: Sequence[Path | int] = ()
     readings: Any = None
 
