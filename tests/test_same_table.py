@@ -86,7 +86,7 @@ def test_answers_and_warnings_are_those_of_the_pandas_frame(kind, dates, tmp_pat
     frame = table()
     expected = told(frame, dates=dates)
     assert told(STORED[kind](frame, tmp_path), dates=dates) == expected
-    reading, leaving = expected[1]
+    reading, leaving, *_ = expected[1]
     assert reading.startswith("read the text of `price`, `share` as numbers")
     assert "`row` (row numbers: all whole numbers from 1 to 1300)" in leaving
     assert "`id` (identifier: all values are distinct text)" in leaving
@@ -187,8 +187,44 @@ def test_comparisons_read_all_folds_alike():
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "csv"])
 def test_blanks_are_gaps(kind, tmp_path):
     frame = table()[["x", "z", "y"]].assign(word=["", "u", "v", "w"] * (N // 4))
-    with pytest.raises(MissingValueError, match=r"column `word` .* 325 are missing"):
-        select(STORED[kind](frame, tmp_path), "y", 2)
+    data = STORED[kind](frame, tmp_path)
+    with pytest.raises(MissingValueError, match=r"`word` \(325 missing of 1300\)"):
+        select(data, "y", 2)
+    assert select(data, "y", 3, missing="indicator", include="word").names[0] == "word"
+
+
+@pytest.mark.parametrize("kind", [kind for kind in STORED if kind != "csv"])
+def test_marks_among_numbers_are_gaps(kind, tmp_path):
+    frame = table()[["x", "z", "y"]]
+    known = frame.assign(z=frame["z"].where(np.arange(N) % 7 > 0))
+    marks = ["-", "n/a", "?"]
+    told = [
+        f"{value:.12f}" if value == value else marks[k % 3] for k, value in enumerate(known["z"])
+    ]
+    text = STORED[kind](frame.assign(z=told), tmp_path)
+    for missing in ("indicator", "mean", "drop_rows"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found = select(text, "y", 2, missing=missing)
+            expected = select(known, "y", 2, missing=missing)
+        assert found.names == expected.names
+        np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-9)
+    gaps = pytest.raises(MissingValueError, match=r"`z` \(186 missing")
+    with pytest.warns(ReadAsNumbersWarning), gaps:
+        select(text, "y", 2)
+
+
+@pytest.mark.parametrize("kind", STORED)
+def test_rows_without_a_target_in_text_are_dropped(kind, tmp_path):
+    frame = table()[["x", "z", "town", "y"]]
+    told = [f"{value:.9f} %" if k % 5 else "n/a" for k, value in enumerate(frame["y"])]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        data = STORED[kind](frame.assign(y=told), tmp_path)
+        found = select(data, "y", 3, missing="mean")
+        expected = select(frame[np.arange(N) % 5 > 0], "y", 3)
+    assert found.names == expected.names
+    np.testing.assert_allclose(found.gains, expected.gains, rtol=1e-6)
 
 
 def test_a_column_that_is_the_target_is_left_out_unless_included():

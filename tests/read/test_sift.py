@@ -157,6 +157,16 @@ def test_text_of_which_some_looks_like_numbers_is_told():
     assert len(caught) == 1
 
 
+def test_whole_numbers_that_somebody_made_text_are_labels():
+    many = [str(1900 + row % 25) for row in range(200)]
+    table = pa.table({"few": ["1", "2"] * 100, "many": many, "y": [0, 1] * 100})
+    with pytest.warns(LooksNumericWarning, match="column `many` is read as text though 200 of 200"):
+        assert sifted(Dataset(table, table.column_names), "y").numbers == {}
+    with_gaps = pa.table({"many": ["n/a", *many[1:]], "y": [0, 1] * 100, "x": [1.5, 2.5] * 100})
+    with pytest.warns(ReadAsNumbersWarning, match="text of `many`"):
+        assert sifted(Dataset(with_gaps, with_gaps.column_names), "y").numbers == {0: "."}
+
+
 def test_distinct_numbers_as_text_are_numbers_and_no_identifier():
     prices = [f"1,{row:03}" for row in range(N)]
     with pytest.warns(ReadAsNumbersWarning):

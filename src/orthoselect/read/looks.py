@@ -186,9 +186,11 @@ class _Text:
 
     @property
     def are_labels(self) -> bool:
-        """Whether these are few whole numbers: somebody has made them text."""
-        all_whole = self.n_whole + self.n_marks == self.n_values
-        return all_whole and len(self.counts) <= FEW_LEVELS
+        """Whether these are whole numbers that somebody has made text: few, or such as repeat."""
+        if self.n_whole + self.n_marks < self.n_values:
+            return False
+        repeat = self.n_alone < _ALONE * self.n_values and not self.n_marks
+        return len(self.counts) <= FEW_LEVELS or repeat
 
     @property
     def name_rows(self) -> str | None:
@@ -203,7 +205,7 @@ class _Text:
     @property
     def like(self) -> NumberLike | None:
         """Half of the values or more, marks for missing ones apart."""
-        if self.are_labels or self.n_codes:
+        if self.n_codes or (self.are_labels and len(self.counts) <= FEW_LEVELS):
             return None
         if self.n_like and 2 * self.n_like >= self.n_values - self.n_marks:
             return self.n_like, self.n_values, self.example
