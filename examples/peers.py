@@ -81,6 +81,9 @@ class Orthogonal(Peer):
     include, exclude, groups = {"include": [3]}, {"exclude": [6]}, {"groups": {"a": [0, 1]}}
     make = OrthogonalSelector
 
+    def gaps(self):
+        return self.select(WITH_GAPS, y, missing="indicator")
+
 
 class Fastcan(Peer):
     """Greedy canonical correlation, fastcan."""

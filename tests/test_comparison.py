@@ -316,6 +316,7 @@ def test_validation_labels_change_neither_selection_nor_training_score(rng, meth
             options={},
             features=data.features,
             categorical=set(),
+            indicated=[],
             model=find_model("lda", "accuracy", data, seed=0),
             sizes=(1, 2, 5),
         )
