@@ -102,10 +102,9 @@ class GapsFilled:
         told = []
         for done, columns in by_treatment.items():
             more = len(columns) - _GAPS_TOLD
-            shown = ", ".join(columns[:_GAPS_TOLD]) + (
-                f" and {more} more columns" if more > 0 else ""
-            )
-            told.append(f"{shown} of {self.n_rows} missing, {done}")
+            others = f" and {more} more columns" if more > 0 else ""
+            shown = ", ".join(columns[:_GAPS_TOLD])
+            told.append(f"{shown}{others} of {self.n_rows} missing, {done}")
         if self.n_dropped:
             rows = "1 row" if self.n_dropped == 1 else f"{self.n_dropped} rows"
             told.append(f"{rows} with missing values dropped")
