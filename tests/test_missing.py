@@ -31,6 +31,7 @@ from orthoselect.errors import (
     ShapeError,
 )
 from orthoselect.read import read_table
+from orthoselect.result import GapsFilled
 from orthoselect.show import summarize
 
 pd = pytest.importorskip("pandas")
@@ -349,6 +350,15 @@ def test_the_path_says_what_was_done():
     cut = quietly(select, classes, "y", 3, "jmi", missing="mean")
     assert "mass: 10 of 80 missing, filled by the mean" in str(cut.gaps)
     assert pickle.loads(pickle.dumps(path)).gaps == path.gaps
+
+
+def test_columns_of_one_treatment_are_told_together():
+    columns = {f"x{k}": (k, "filled by the mean") for k in range(1, 8)}
+    gaps = GapsFilled(9, 1, {**columns, "kind": (3, "a level of its own")})
+    assert str(gaps) == (
+        "x7: 7, x6: 6, x5: 5, x4: 4, x3: 3 and 2 more columns of 9 missing, filled by the mean; "
+        "kind: 3 of 9 missing, a level of its own; 1 row with missing values dropped"
+    )
 
 
 def test_nothing_missing_is_nothing_said():

@@ -18,7 +18,8 @@ KEYS = {
     "kind", "title", "created", "target", "responses", "task", "sentence", "method", "ceiling",
     "n_candidates", "stopped", "stats", "options", "steps", "method_summary", "method_source",
     "set", "features", "substitutes", "reachable", "separation", "distributions", "correlations",
-    "data", "reproduce", "adds_up", "judged_by", "cautions", "clusters", "recipes", "what_if",
+    "data", "missing", "reproduce", "adds_up", "judged_by", "cautions", "clusters", "recipes",
+    "what_if",
 }  # fmt: skip
 FEATURE = {
     "feature", "name", "kind", "verdict", "step", "relevance", "gain", "remains", "explained_by",

@@ -230,11 +230,11 @@ class Plan:
     options: Mapping[str, Any]  # of `select` about columns: categorical_features, groups, exclude
     features: Sequence[Feature]  # what there is to choose from
     categorical: set[int]  # columns that hold labels
-    indicated: list[int]  # columns of numbers whose gaps have an indicator
     model: Model
     sizes: tuple[int, ...]  # numbers of features, ascending
     classes: NDArray | None = None  # where the model is to see classes as they are, by their codes
     is_sparse: bool = False  # whether the table is
+    indicated: Sequence[int] = ()  # columns of numbers whose gaps have an indicator
     process: int = field(default_factory=os.getpid)  # that made the plan
 
 
@@ -371,7 +371,7 @@ def _scores(
             [feature.columns for feature in chosen[: sizes[-1]]],
             plan.categorical,
             plan.model.takes_sparse,
-            missing=plan.options["missing"],
+            missing=plan.options.get("missing", "error"),
         )
         scores = {}
         for size in sizes:

@@ -262,7 +262,7 @@ def find_missing(values: NDArray) -> NDArray[np.bool_] | None:
     (array([False,  True]), None)
     """
     if values.dtype == object:
-        gaps = np.fromiter(map(_is_gap, values.tolist()), bool, len(values))
+        gaps = np.fromiter(map(is_gap, values.tolist()), bool, len(values))
     elif values.dtype.kind in "fmM":
         gaps = np.isnan(values)
     else:
@@ -270,7 +270,8 @@ def find_missing(values: NDArray) -> NDArray[np.bool_] | None:
     return gaps if gaps.any() else None
 
 
-def _is_gap(value: Any) -> bool:
+def is_gap(value: Any) -> bool:
+    """Whether a value is missing."""
     return (
         value is None
         or (isinstance(value, (float, np.floating)) and bool(value != value))

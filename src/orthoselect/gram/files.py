@@ -20,7 +20,7 @@ from orthoselect.gram.layout import ResponseColumn, StatisticsLayout, by_appeara
 from orthoselect.matrix.triangle import Triangle
 from orthoselect.output import replacing
 
-FORMAT, VERSION = "orthoselect statistics", 2
+FORMAT, VERSION = "orthoselect statistics", 1
 _HEADER = "header.json"
 _ARRAYS = ("R", "shift", "exponents", "precision")
 _LARGEST = 2.0**510  # whose square is a number

@@ -120,13 +120,13 @@ def pose(
     if n_rows < 2:
         raise ShapeError(f"Found statistics of {n_rows} sample(s); a minimum of 2 is required.")
     default = isinstance(categorical_features, str) and categorical_features == "from_dtype"
-    settled = reduced.settings["missing"]
-    if settled == "mean" and layout.fills:
+    filled = reduced.settings["missing"]
+    if filled == "mean" and layout.fills:
         triangle = _filled_by_means(triangle, layout)
     given = {
         "categorical_features": not default,
         "sample_weight": sample_weight is not None,
-        "missing": missing not in ("error", settled),
+        "missing": missing not in ("error", filled),
     }
     for name in given:
         if given[name]:
@@ -146,7 +146,7 @@ def pose(
     settled = reduced.settings["task"] if task == "auto" else task
     response = _Responses(layout, triangle, n_rows).build(responses, settled, response_encoding)
     copies = int(reduced.weight) if float(reduced.weight).is_integer() else n_rows
-    table = _table(layout, triangle, copies, skip, indicated=settled == "indicator")
+    table = _table(layout, triangle, copies, skip, indicated=filled == "indicator")
     gaps = {c: count for c, count in layout.gap_counts.items() if c not in skip}
     gaps |= {c: gap_count(labels) for c, labels in table.labels.items() if gap_count(labels)}
     return Problem(
@@ -157,7 +157,7 @@ def pose(
         asked["include"],
         left_out,
         skip,
-        settled,
+        filled,
         gaps,
         is_filled=True,
         n_dropped=reduced.n_dropped,

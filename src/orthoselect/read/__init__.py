@@ -10,6 +10,7 @@ been looked at but not read. In memory is one block.
   `row_blocks.py` has tables that come in blocks of rows, and parts of them.
 - `looks.py` finds out what columns hold, `written.py` what text stands for; `clean.py` leaves out
   what is no feature, `readings.py` reads the rest. `dataset.py`, `columns.py`: what a file holds.
+- `gaps.py`: where values are missing, and the rows that are left without these.
 - `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds and opens them,
   `file_blocks.py` makes many of them one table, `write.py` writes.
 - `arrow.py` (pyarrow's types and columns in plain terms, and its files), `text_files.py` (with

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from orthoselect.encode import Labels, NumberedNames, find_labels
-from orthoselect.encode.labels import find_missing
+from orthoselect.encode.labels import find_missing, is_gap
 from orthoselect.errors import InputError, MissingValueError, ShapeError, listing
 from orthoselect.lazy import lazy
 from orthoselect.matrix.checksums import (
@@ -442,7 +442,7 @@ class FrameBlock(Block):
         if not self.n_rows or not numbers:
             return found
         row = (self._frame if not found else self._frame[:, numbers])[[0], :].rows()[0]
-        found |= {c for c, value in zip(numbers, row) if value is None or value != value}
+        found |= {c for c, value in zip(numbers, row) if is_gap(value)}
         whole = [c for c in numbers if self._kinds[c].dtype.is_integer() and c not in found]
         if whole:
             n_first = min(_FIRST, self.n_rows)

@@ -96,12 +96,15 @@ class GapsFilled:
         return bool(self.n_dropped or self.columns)
 
     def __str__(self) -> str:
-        worst = sorted(self.columns.items(), key=lambda column: -column[1][0])
-        told = [
-            f"{name}: {count} of {self.n_rows} missing, {done}" for name, (count, done) in worst
-        ]
-        more = len(told) - _GAPS_TOLD
-        told = [*told[:_GAPS_TOLD], *([f"and {more} more columns"] if more > 0 else [])]
+        by_treatment: dict[str, list[str]] = {}
+        for name, (count, done) in sorted(self.columns.items(), key=lambda each: -each[1][0]):
+            by_treatment.setdefault(done, []).append(f"{name}: {count}")
+        told = []
+        for done, columns in by_treatment.items():
+            more = len(columns) - _GAPS_TOLD
+            others = f" and {more} more columns" if more > 0 else ""
+            shown = ", ".join(columns[:_GAPS_TOLD])
+            told.append(f"{shown}{others} of {self.n_rows} missing, {done}")
         if self.n_dropped:
             rows = "1 row" if self.n_dropped == 1 else f"{self.n_dropped} rows"
             told.append(f"{rows} with missing values dropped")
