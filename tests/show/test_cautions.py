@@ -147,6 +147,6 @@ def test_warnings_of_the_selection_come_first(rng):
     ids = np.array([f"id {k}" for k in range(60)], dtype=object)
     X = np.empty((60, 2), dtype=object)
     X[:, 0], X[:, 1] = ids, rng.normal(size=60)
-    told = cautions(X, np.arange(60) % 2, 1, warns=True)
+    told = cautions(X, np.arange(60) % 2, 1, warns=True, categorical_features=[0])
     assert re.match(r"Categorical column “x0” has 60 levels in 60 rows", told[0])
     assert not any("knows" in words or "`" in words for words in told)

@@ -294,12 +294,12 @@ def report_on(rng, **options):
         "dropped 6 of 66 rows, which have missing values in `a` (6 missing).",
         "`-k` is 20, but there are 5 features to choose from; all that add anything are selected, "
         "in order.",
-        "y holds 40 distinct numbers in 60 rows and is read as class labels; if it is a quantity "
-        "pass `--task regression`, if these are classes pass `--task classification`.",
+        "y holds 40 distinct whole numbers and is read as a quantity; pass `--task classification` "
+        "if these are classes, or `--task regression` if they are not.",
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        path = select(table, "kind", 2, **options)
+        path = select(table, "kind", 2, categorical_features=["id"], **options)
     left_out = {"day": "dates or times", "e": "dropped on request"}
     return render(summarize(path, table, "kind", warnings=warned, left_out=left_out))
 

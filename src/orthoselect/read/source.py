@@ -232,8 +232,6 @@ class BlockSource(Source):
                         look_on(look, block, k)
                 if not any(look.is_open for look in looks.values()):
                     break
-            else:
-                self._reading.passes += bool(looks)  # over all rows
         return {c: look.finding() for c, look in looks.items()}
 
     def read_as(self, readings: Readings) -> Source:
