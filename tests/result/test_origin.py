@@ -90,7 +90,7 @@ def test_paths_of_selectors_and_of_files_report(table, tmp_path, monkeypatch):
     selector = OrthogonalSelector(2).fit(*table)
     assert told(selector.path_, tmp_path)["data"]["rows"] == 60
     assert told(select("iris", None, 2), tmp_path)["title"] == "iris"
-    rows = "".join(f"{i},{i * i % 7},{i % 2}\n" for i in range(20))
+    rows = "".join(f"{2 * i},{i * i % 7},{i % 2}\n" for i in range(20))
     (tmp_path / "t.csv").write_text("a,b,y\n" + rows)
     pytest.importorskip("pyarrow")
     monkeypatch.chdir(tmp_path)

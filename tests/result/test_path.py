@@ -119,10 +119,28 @@ def test_pandas_is_the_default():
     assert isinstance(made().to_frame(), pd.DataFrame)
 
 
-@pytest.mark.parametrize("backend", ["numpy", "panda", None, 3])
+@pytest.mark.parametrize("backend", ["numpy", "panda", "", 3])
 def test_unknown_library_is_refused_by_name(backend):
     with pytest.raises(ValueError, match="pandas"):
         made().to_frame(backend)
+
+
+@pytest.mark.parametrize("installed", [["polars"], ["pyarrow"], []])
+def test_the_first_library_that_is_installed_makes_the_frame(installed, monkeypatch):
+    from orthoselect.result import text
+
+    for name in installed:
+        pytest.importorskip(name)
+    monkeypatch.setattr(text, "find_spec", lambda name: name in installed or None)
+    if installed:
+        assert type(made().to_frame()).__module__.split(".")[0] in ("polars", "pyarrow")
+    else:
+        with pytest.raises(ValueError, match=r"none of pandas, polars and pyarrow.*`to_dict`"):
+            made().to_frame()
+
+
+def test_bars_in_notebooks_begin_at_the_left():
+    assert "text-align:left" in made()._repr_html_()
 
 
 def test_repr_is_a_table():

@@ -486,7 +486,8 @@ def split_frame(frame: Any, target: Any) -> tuple[list[str], Any, Any] | None:
         return None
     names = _names_of(frame)
     wanted = response_columns(target, names)
-    if not wanted:
+    is_values = not isinstance(target, str) and len(target) == frame.shape[0]  # one for each row
+    if not wanted or is_values:
         return None
     unknown = [name for name in wanted if name not in names]
     if unknown:
