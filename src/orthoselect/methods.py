@@ -9,7 +9,7 @@ Examples
 Method 'socc': sum of squared canonical correlations with the response
   source:  Zhang and Lang 2022, https://doi.org/10.1016/j.patcog.2021.108419
   takes:   task, response_encoding, categorical_features, groups, sample_weight
-  options: none of its own
+  options: adjust='chance'
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ class Method:
         ...
         orthoselect.errors.InputError: method 'socc' has no option `sampel_weight`: did you mean
         `sample_weight`? It takes `task`, `response_encoding`, `categorical_features`, `groups`,
-        `sample_weight`.
+        `sample_weight`, `adjust`.
         """
         unknown = [name for name in options if name not in self.options]
         if unknown:

@@ -109,7 +109,7 @@ def changed(members, array, value):
 
 def test_newer_formats_say_so(file):
     rewritten(file, lambda header, _: header.update(version=3))
-    with pytest.raises(InputError, match=r"format 2 or older; it is of format 3.*Update"):
+    with pytest.raises(InputError, match=r"format 1 or older; it is of format 3.*Update"):
         GramStatistics.load(file)
 
 
