@@ -28,7 +28,7 @@ FEATURE = {
 VERDICTS = {"selected", "nearly chosen", "redundant", "irrelevant", "useful", "constant"}
 DATA = {
     "rows", "rows_with_weight", "columns", "classes", "response", "kinds", "left_out", "weighted",
-    "warnings",
+    "warnings", "missing",
 }  # fmt: skip
 DISTRIBUTIONS = {
     "numeric": {"name", "kind", "edges", "by_class"},
