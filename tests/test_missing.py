@@ -409,6 +409,26 @@ def test_rows_without_a_weight_are_dropped(missing):
         select(frame, "y", 3, sample_weight="weight")
 
 
+@pytest.mark.parametrize("stored", ["pandas", "blocks of pandas", "Dask"])
+def test_weights_that_are_missing_do_not_pass_for_zero(stored):
+    frame = penguins().dropna(subset=["y", "mass", "sex"])
+    frame.loc[30:33, "weight"] = NAN
+    for kind in ("float64", "Float64", "Int64"):
+        table = STORED[stored](frame.astype({"weight": kind}))
+        with pytest.raises(GapsError, match=r"`weight` \(the weights, 4 missing"):
+            select(table, "y", 2, sample_weight="weight")
+
+
+def test_weights_of_truth_values_go_with_their_rows():
+    frame = penguins()
+    counted = (frame["wing"] > -1).to_numpy()
+    rest = frame[counted].dropna(subset="y")
+    path = quietly(select, frame, "y", 3, sample_weight=counted, missing="indicator")
+    assert path.gains == pytest.approx(select(rest, "y", 3, missing="indicator").gains)
+    statistics = quietly(GramStatistics.of, frame, "y", counted, missing="indicator")
+    assert statistics.select(3).gains == pytest.approx(path.gains)
+
+
 @pytest.mark.parametrize("missing", ["error", *WAYS])
 @pytest.mark.parametrize("method", ["socc", "jmi", "socc_discretized", "err"])
 @pytest.mark.parametrize("stored", ["pandas", "blocks of pandas", "Dask"])

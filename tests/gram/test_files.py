@@ -108,8 +108,8 @@ def changed(members, array, value):
 
 
 def test_newer_formats_say_so(file):
-    rewritten(file, lambda header, _: header.update(version=3))
-    with pytest.raises(InputError, match=r"format 1 or older; it is of format 3.*Update"):
+    rewritten(file, lambda header, _: header.update(version=2))
+    with pytest.raises(InputError, match=r"format 1 or older; it is of format 2.*Update"):
         GramStatistics.load(file)
 
 

@@ -83,6 +83,8 @@ class TargetColumn:
 
     def numbers(self) -> Floats:
         """Return the column as numbers; ValueError or TypeError if it does not hold any."""
+        if self.gaps is not None:
+            check_complete([self])
         if self.levels is not None:
             return np.array(self.levels, dtype=object).astype(np.float64)[self.values]
         return self.values.astype(np.float64)

@@ -67,9 +67,11 @@ def numbers_of(column: Any, name: str = "the column") -> Any:
         return values
     if column.levels is not None and set(column.levels) <= {False, True}:
         return np.array(column.levels, dtype=bool)[column.values]
+    if column.values.dtype == bool:
+        return column.values
     if not column.is_number:
         raise InputError("`sample_weight` should be a column of numbers; it holds labels.")
-    return column.values
+    return column.values if column.gaps is None else np.where(column.gaps, np.nan, column.values)
 
 
 def _columns_of(y: Any, name: str) -> list[TargetColumn]:
