@@ -138,6 +138,6 @@ def test_gaps_in_half_precision_of_a_file_are_told(gap):
     X[3, 1] = gap
     with pytest.raises(NonFiniteError, match="`b`"):
         select(in_parquet(X), X[:, 0] > 0, 2)
-    kept = read_table("x.parquet").columns
+    kept = read_table("x.parquet")
     assert kept.gaps([0, 1]) == {1: (1, 0) if np.isnan(gap) else (0, 1)}
     assert np.flatnonzero(kept.rows_with_gaps([0, 1])).tolist() == [3]
