@@ -496,7 +496,9 @@ def test_labels_in_an_order_may_have_gaps():
     ordered = pd.CategoricalDtype(["m", "f"], ordered=True)
     expected = select(frame, "y", 3, missing="indicator")
     typed = frame.astype({"sex": ordered})
-    assert select(typed, "y", 3, missing="indicator") == expected
+    path = select(typed, "y", 3, missing="indicator")
+    assert path.names == expected.names
+    assert path.gains == pytest.approx(expected.gains)
     in_blocks = select(row_blocks(typed), "y", 3, missing="indicator")
     assert in_blocks.gains == pytest.approx(expected.gains)
 
