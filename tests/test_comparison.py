@@ -34,10 +34,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 import orthoselect
 from orthoselect import MutualInformationSelector, OrthogonalSelector, compare, select
-from orthoselect.comparison.bins import EqualFrequency
 from orthoselect.comparison.data import build_designs, open_data
 from orthoselect.comparison.entries import Entry, Plan, run_fold
 from orthoselect.comparison.entries import SharedValue as Shared
+from orthoselect.comparison.equal_frequency import EqualFrequency
 from orthoselect.comparison.folds import find_sizes, split
 from orthoselect.comparison.models import find_model
 from orthoselect.encode import find_labels

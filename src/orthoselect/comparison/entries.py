@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from orthoselect.comparison.bins import LEVELS, EqualFrequency
 from orthoselect.comparison.data import (
     ComparedData,
     build_designs,
@@ -27,6 +26,7 @@ from orthoselect.comparison.data import (
     code_for_ranking,
     take_rows,
 )
+from orthoselect.comparison.equal_frequency import LEVELS, EqualFrequency
 from orthoselect.comparison.folds import Fold
 from orthoselect.comparison.models import Model, without_features
 from orthoselect.encode import Feature

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
 from orthoselect.comparison.data import ComparedData
-from orthoselect.comparison.scoring import Score, class_name, find_score
+from orthoselect.comparison.scoring import ModelScore, class_name, find_score
 from orthoselect.encode.response import check_choice
 from orthoselect.errors import InputError
 
@@ -93,7 +93,7 @@ class Model:
     name: str  # what to call the estimator
     estimator: Any  # of scikit-learn, not fitted
     takes_sparse: bool  # whether sparse columns may stay sparse
-    score: Score
+    score: ModelScore
 
     def scores(
         self, X: Any, y: NDArray, X_validation: Any, y_validation: NDArray

@@ -31,7 +31,7 @@ Scorer = Callable[[Any, Any, NDArray], float]
 
 
 @dataclass(frozen=True)
-class Score:
+class ModelScore:
     """A score, the higher the better.
 
     `takes_labels` says whether it judges classes as the table has them; else they are numbered.
@@ -62,7 +62,7 @@ class Score:
         return value
 
 
-def find_score(scoring: Any, task: str, classes: Labels | None, estimator: Any) -> Score:
+def find_score(scoring: Any, task: str, classes: Labels | None, estimator: Any) -> ModelScore:
     """Return the score that was asked for, or one that suits the response.
 
     Parameters
@@ -79,21 +79,21 @@ def find_score(scoring: Any, task: str, classes: Labels | None, estimator: Any) 
     if isinstance(scoring, str):
         return _suitable(task, classes, estimator) if scoring == "auto" else _named(scoring, task)
     if callable(scoring):
-        return Score(_called(scoring), scoring, takes_labels=True)
+        return ModelScore(_called(scoring), scoring, takes_labels=True)
     raise InputError(
         f"`scoring` should be 'auto', the name of a score, or a function of a fitted estimator, X "
         f"and y; got {scoring!r}."
     )
 
 
-def _suitable(task: str, classes: Labels | None, estimator: Any) -> Score:
+def _suitable(task: str, classes: Labels | None, estimator: Any) -> ModelScore:
     if classes is None:
-        return Score("r2", _OWN["r2"], "R squared, since the response holds numbers")
+        return ModelScore("r2", _OWN["r2"], "R squared, since the response holds numbers")
     counts = np.bincount(classes.codes, minlength=len(classes.levels))
     most, least = int(counts.max()), int(counts.min())
     rows = f"the most frequent has {most} rows, the rarest {least}"
     if most <= UNEQUAL * least:
-        return Score(
+        return ModelScore(
             "accuracy",
             _OWN["accuracy"],
             f"accuracy, since the classes are about equal: {rows} (at most {UNEQUAL} times as "
@@ -101,11 +101,13 @@ def _suitable(task: str, classes: Labels | None, estimator: Any) -> Score:
         )
     unequal = f"since the classes are unequal: {rows} (more than {UNEQUAL} times as many)"
     if len(counts) == 2 and _has_values(estimator):
-        return Score("auc", _OWN["auc"], f"AUC, {unequal}")
-    return Score("balanced_accuracy", _OWN["balanced_accuracy"], f"balanced accuracy, {unequal}")
+        return ModelScore("auc", _OWN["auc"], f"AUC, {unequal}")
+    return ModelScore(
+        "balanced_accuracy", _OWN["balanced_accuracy"], f"balanced accuracy, {unequal}"
+    )
 
 
-def _named(name: str, task: str) -> Score:
+def _named(name: str, task: str) -> ModelScore:
     known = get_scorer_names()
     if name not in _OWN and name not in known:
         near = difflib.get_close_matches(name, [*_OWN, *known], n=3, cutoff=0.5)
@@ -125,7 +127,7 @@ def _named(name: str, task: str) -> Score:
             f"`scoring={name!r}` is for {_KINDS[is_for]}; the response holds {_KINDS[task]}. "
             f"Choose one of {fitting}, or set `task`."
         )
-    return Score(name, _OWN[name] if name in _OWN else get_scorer(name))
+    return ModelScore(name, _OWN[name] if name in _OWN else get_scorer(name))
 
 
 def _is_for_numbers(name: str) -> bool:

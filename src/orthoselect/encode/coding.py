@@ -52,7 +52,7 @@ from orthoselect.encode.table import BlockTable, Features, Table, check_levels, 
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.memory import free_memory, say_bytes
-from orthoselect.matrix.passes import Reading, SpreadPasses
+from orthoselect.matrix.passes import BlockReader, SpreadPasses
 from orthoselect.matrix.rows import Rows, live_rows
 
 # What holding codes takes, with all that counting makes of them.
@@ -73,14 +73,14 @@ class CodedDesign:
     features : Features
     rows : boolean array, or None for all
         The rows that are coded: those with weight.
-    reading : Reading, optional
+    reader : BlockReader, optional
         What has counted the passes over a table in blocks.
     """
 
     codes: Codes
     features: Features
     rows: NDArray[np.bool_] | None = None
-    reading: Reading | None = None
+    reader: BlockReader | None = None
 
     def name_of_column(self, j: int) -> str:
         """Return the name of feature j."""
@@ -92,7 +92,7 @@ class CodedDesign:
             y = y[self.rows]
             weights = None if weights is None else weights[self.rows]
         counts = count(self.codes, y, n_classes, weights)
-        counts.reading = self.reading
+        counts.reader = self.reader
         return counts
 
 
@@ -190,16 +190,16 @@ def build_codes(
     """
     check_bins(bins)
     features = find_features(table, groups, exclude)
-    reading = None
+    reader = None
     if isinstance(table, BlockTable):
         learned = learn(table, features, bins, weights)
         if not _codes_fit(table, learned, weights):
             return BlockCodedDesign(table, features, learned)
-        codes, reading = _gather(table, features, learned, weights), table.passes.reading
+        codes, reader = _gather(table, features, learned, weights), table.passes.reader
     else:
         codes = Coder(table, features, bins, weights).codes()
     rows = None if weights is None or (weights > 0).all() else weights > 0
-    return CodedDesign(codes, features, rows, reading)
+    return CodedDesign(codes, features, rows, reader)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ been looked at but not read. In memory is one block.
   `row_blocks.py` has tables that come in blocks of rows, and parts of them.
 - `looks.py` finds out what columns hold, `written.py` what text stands for; `clean.py` leaves out
   what is no feature, `readings.py` reads the rest. `dataset.py`, `columns.py`: what a file holds.
-- `gaps.py`: where values are missing, and the rows that are left without these.
+- `gap_survey.py`: where values are missing, and the rows that are left without these.
 - `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds and opens them,
   `file_blocks.py` makes many of them one table, `write.py` writes.
 - `arrow.py` (pyarrow's types and columns in plain terms, and its files), `text_files.py` (with
@@ -21,7 +21,7 @@ from orthoselect.read.block import Block
 from orthoselect.read.clean import DATES_AS, check_varies, drop_missing, read_given, sift
 from orthoselect.read.dataset import Dataset, TextFormat, find_names, split_names
 from orthoselect.read.file_blocks import FileBlocks
-from orthoselect.read.gaps import any_missing, drop_rows, gaps_error, survey_gaps
+from orthoselect.read.gap_survey import any_missing, drop_rows, gaps_error, survey_gaps
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import (
     BUILT_IN,

@@ -29,9 +29,9 @@ from orthoselect.encode.table import BlockTable
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.checksums import ChecksumHistory, Folded, folded, period_of, unfolded
 from orthoselect.matrix.passes import (
+    BlockReader,
     Columns,
     Prepare,
-    Reading,
     SpreadPasses,
     altered,
     changed,
@@ -72,7 +72,7 @@ class DaskSource(BlockSource):
         for number, partition in enumerate(self._data.partitions(None)):
             here = is_block_source(partition)
             rows, nbytes, sums = _look_at(partition) if here else look(partition).compute()
-            self._reading.bytes += nbytes
+            self._reader.bytes += nbytes
             if rows is not None:
                 self._first_look = number, sums
                 return rows
@@ -98,7 +98,7 @@ class DaskSource(BlockSource):
                 raise
             except Exception as error:
                 raise _named(error, partitions) from error
-            self._reading.bytes += nbytes
+            self._reader.bytes += nbytes
         asked = [c for c, each in looks.items() if each.is_open]
         if asked and next(iter(looks.values())).n_rows >= LOOK:
             named = {c: self.names[c] for c in asked}
@@ -115,7 +115,7 @@ class DaskSource(BlockSource):
         return super().read_as(readings)
 
     def _walker(self) -> DaskPasses:
-        passes = DaskPasses(self._data, self.names, self._reading)
+        passes = DaskPasses(self._data, self.names, self._reader)
         number, checksums = self._first_look
         if checksums is not None:
             passes.remember(number, checksums)
@@ -124,8 +124,8 @@ class DaskSource(BlockSource):
     def kept(self, rows: NDArray[np.bool_]) -> DaskSource:
         """Return some rows of the same table: those where a mask is True."""
         other = DaskSource(KeptPartitions(self._data, self._passes.sizes(), rows))
-        other._reading.bytes += self._reading.bytes
-        other._reading.passes += self._reading.passes
+        other._reader.bytes += self._reader.bytes
+        other._reader.passes += self._reader.passes
         other.read_as(self.readings)
         return other
 
@@ -280,8 +280,8 @@ class _Done:
 class DaskPasses(SpreadPasses):
     """Walks over all partitions at once, by whichever scheduler Dask is set to."""
 
-    def __init__(self, table: PartitionedTable, names: Sequence[str], reading: Reading) -> None:
-        self._table, self._names, self.reading = table, names, reading
+    def __init__(self, table: PartitionedTable, names: Sequence[str], reader: BlockReader) -> None:
+        self._table, self._names, self.reader = table, names, reader
         self._sizes = table.sizes
         self.n_rows = table.n_rows
         self._history = ChecksumHistory(0)  # by partitions, each of which has its own period
@@ -312,7 +312,7 @@ class DaskPasses(SpreadPasses):
         handles, makes = self._handles(along, len(partitions))
         job = _PassJob(names, start, add, merge, prepare, makes)
         done = self._compute(job, partitions, handles)
-        self.reading.count(done.nbytes)
+        self.reader.count(done.nbytes)
         if self._sizes is None:
             self._sizes = done.sizes
         for number, (before, now) in enumerate(zip(self._sizes, done.sizes)):
@@ -356,7 +356,7 @@ class DaskPasses(SpreadPasses):
     def _count(self, nbytes: int) -> None:
         """Count a pass over what goes along, if columns of the table had to be read for it."""
         if nbytes:
-            self.reading.count(nbytes)
+            self.reader.count(nbytes)
 
     def _compute(self, job: _PassJob, partitions: list[Any], handles: list[list[Any]]) -> _Done:
         """Work on all partitions, merge by a tree, and wait for it."""

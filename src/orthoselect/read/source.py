@@ -29,9 +29,9 @@ from orthoselect.matrix.checksums import (
 )
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.matrix.passes import (
+    BlockReader,
     LocalPasses,
     Passes,
-    Reading,
     altered,
     name_of_block,
     naming,
@@ -197,7 +197,7 @@ class BlockSource(Source):
     def __init__(self, data: Any, rows: Any = None) -> None:
         self._data = data
         self._is_watched = getattr(data, "is_watched", False)  # then it notices by itself
-        self._reading = Reading(progress=getattr(data, "progress", None))
+        self._reader = BlockReader(progress=getattr(data, "progress", None))
         # Of columns that were read elsewhere already, for this very selection.
         self._history: ChecksumHistory | None = getattr(data, "history", None)
         self._rows = self._peek() if rows is None else rows
@@ -214,7 +214,7 @@ class BlockSource(Source):
 
     def _walker(self) -> Passes:
         """Return what walks over the blocks, each a `Block`."""
-        return LocalPasses(self._open_all, self.n_rows or None, self._reading, self._place)
+        return LocalPasses(self._open_all, self.n_rows or None, self._reader, self._place)
 
     def columns_like(self, values: Any) -> list[int]:
         """Return none: it would take a pass to see."""
@@ -226,7 +226,7 @@ class BlockSource(Source):
         asked = np.array(list(looks), dtype=np.intp)
         with closing(self._open_all(asked)) as blocks:
             for block in blocks if looks else ():
-                self._reading.bytes += block.nbytes
+                self._reader.bytes += block.nbytes
                 for k, look in enumerate(looks.values()):
                     if look.is_open:
                         look_on(look, block, k)
@@ -247,15 +247,15 @@ class BlockSource(Source):
         rows = part_of(self._rows, slice(None), order)
         history = self.history.of_columns(np.array(order, dtype=np.intp))
         other = BlockSource(ColumnsOf(self._data, order, self.names, history), rows)
-        other._reading.bytes += self._reading.bytes
+        other._reader.bytes += self._reader.bytes
         return other
 
     def kept(self, rows: NDArray[np.bool_]) -> BlockSource:
         """Return some rows of the same table: those where a mask is True."""
         other = BlockSource(RowsOf(self._data, rows))
         other.names = self.readings.names
-        other._reading.bytes += self._reading.bytes
-        other._reading.passes += self._reading.passes
+        other._reader.bytes += self._reader.bytes
+        other._reader.passes += self._reader.passes
         other.read_as(self.readings)
         return other
 
@@ -264,7 +264,7 @@ class BlockSource(Source):
         blocks = iter(self._data.blocks(None))
         with closing(blocks) if hasattr(blocks, "close") else nullcontext():
             for block in blocks:
-                self._reading.bytes += bytes_of(block)
+                self._reader.bytes += bytes_of(block)
                 rows = first_rows(block)
                 if rows is not None:
                     self._remember(block_of(block))
