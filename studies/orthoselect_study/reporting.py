@@ -21,7 +21,7 @@ from orthoselect_study.methods import PENALIZED, TWELVE
 from orthoselect_study.pages import Table, as_markdown, as_page
 from orthoselect_study.records import Results, grouped, versions
 from orthoselect_study.settings import OVERRIDES
-from orthoselect_study.store import SEAL, Store, is_locked, tell
+from orthoselect_study.store import Store, is_locked, tell
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -135,8 +135,7 @@ def _made(
 
     So it is, too, if its results are of no use: that is told among the problems.
     """
-    csv, json = (files.folder / f"{experiment.name}.{kind}" for kind in ("csv", "json"))
-    if not os.path.lexists(json):
+    if not os.path.lexists(files.folder / f"{experiment.name}.json"):
         return None  # nor is a table of that name ours
     store = Store(files.folder, experiment.name)
     if not is_locked(files.folder):  # a run that is at work has told, and may just be writing
@@ -149,18 +148,8 @@ def _made(
     if manifest is None:
         return None
     results = _results(store, manifest)
-    try:
-        part = _part(experiment, results, manifest, files)
-        return part, experiment.standings(results), experiment.caveats(results)
-    except Exception as error:
-        if SEAL in manifest and all(task.is_sealed for task in store.tasks(manifest["tasks"])):
-            raise  # nothing was changed, so the mistake is ours
-        problems.append(
-            f"`{csv}` and `{json}` should be as runs of the study write them; they are of an older "
-            f"version, and damaged: no report can be made of them ({type(error).__name__}: "
-            f"{error}). They are left out here. Run the experiment again."
-        )
-        return None
+    part = _part(experiment, results, manifest, files)
+    return part, experiment.standings(results), experiment.caveats(results)
 
 
 def _results(store: Store, manifest: dict[str, Any]) -> Results:

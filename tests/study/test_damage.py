@@ -287,33 +287,21 @@ MANIFEST_DAMAGE = {
     "tasks are numbers": changed(tasks=[1, 2]),
     "facts of another type": inside("facts", methods=3),
     "seconds are others": changed(seconds=77.5),
+    "no seal": lambda manifest: {key: manifest[key] for key in manifest if key != "seal"},
 }
 
 
-def damage_manifest(store, change, *, sealed, name="iris.json"):
-    """Change a manifest; an older version wrote it without a seal."""
-    manifest = json.loads(store.files[name])
-    if not sealed:
-        del manifest["seal"]
-    manifest = change(manifest)
+def damage_manifest(store, change, name="iris.json"):
+    manifest = change(json.loads(store.files[name]))
     content = manifest if isinstance(manifest, bytes) else json.dumps(manifest).encode()
     store.path(name).write_bytes(content)
     return {name: content}
 
 
-# Without a seal nobody can see these; they do not stop a report, either.
-UNSEEN = {"seconds are others"}
-
-
-@pytest.mark.parametrize("sealed", [True, False], ids=["sealed", "of an older version"])
 @pytest.mark.parametrize("kind", MANIFEST_DAMAGE)
-def test_a_damaged_manifest_is_told_set_aside_and_written_again(store, kind, sealed):
-    damaged = damage_manifest(store, MANIFEST_DAMAGE[kind], sealed=sealed)
-    told, lines = store.report()
-    if not sealed and kind in UNSEEN:
-        assert lines == []
-        return
-    (line,) = lines
+def test_a_damaged_manifest_is_told_set_aside_and_written_again(store, kind):
+    damaged = damage_manifest(store, MANIFEST_DAMAGE[kind])
+    told, (line,) = store.report()
     assert "iris.json` should be what a run of the study wrote; it is damaged" in line
     assert [part["name"] for part in told["experiments"]] == ["binomial"]
     assert store.asides() == {}
@@ -325,43 +313,16 @@ def test_a_damaged_manifest_is_told_set_aside_and_written_again(store, kind, sea
     assert_mended(store, damaged, [line])
 
 
-def test_a_manifest_of_an_older_version_is_valid(store):
-    damage_manifest(store, lambda manifest: manifest, sealed=False)
-    assert store.report()[1] == []
-    assert store.run() == []
-    assert store.done == []
+def test_results_without_a_seal_are_run_again(store):
+    content = store.files["binomial.csv"].decode()
+    unsealed = re.sub(r' ""seal"": ""[0-9a-f]{16}"",', "", content)
+    assert unsealed.count("seal") == 0 < content.count("seal")
+    store.path("binomial.csv").write_text(unsealed)
+    (line,) = store.run()
+    assert_mended(store, {"binomial.csv": unsealed.encode()}, [line])
 
 
-def unsealed(store, name="binomial"):
-    """Return results as an older version wrote them."""
-    content = store.files[f"{name}.csv"].decode()
-    older = re.sub(r' ""seal"": ""[0-9a-f]{16}"",', "", content)
-    assert older.count("seal") == 0 < content.count("seal")
-    return older.encode()
-
-
-def test_results_of_an_older_version_are_valid(store):
-    store.path("binomial.csv").write_bytes(unsealed(store))
-    assert store.report()[1] == []
-    assert store.run() == []
-    assert store.done == []
-
-
-def test_a_manifest_of_an_older_version_that_makes_no_report_is_told(store):
-    def forget(manifest):
-        return {**manifest, "facts": {"methods": ["OLS"]}}
-
-    damage_manifest(store, forget, sealed=False, name="binomial.json")
-    told, (line,) = store.report()
-    assert [part["name"] for part in told["experiments"]] == ["iris"]
-    assert "binomial.csv` and" in line
-    assert "binomial.json`" in line
-    assert "KeyError: 'repeats'" in line
-    assert store.run() == []
-    assert without_times(store.report()[0]) == without_times(store.told)
-
-
-def test_an_error_in_a_report_of_sealed_results_is_no_damage(store, monkeypatch):
+def test_an_error_in_a_report_is_no_damage(store, monkeypatch):
     monkeypatch.setattr(EXPERIMENTS["iris"], "findings", lambda results: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         store.report()
@@ -568,22 +529,6 @@ def check_mutation(store, file, content):
     if lines == [] and file.endswith(".csv"):
         assert content.replace(b"\r\n", b"\n") == store.files[file]
     assert_mended(store, {file: content}, lines)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_no_damage_to_what_an_older_version_wrote_stops_a_run_or_a_report(store, seed):
-    """What cannot be seen without a seal may stay, but it is never more than a wrong number."""
-    rng = np.random.default_rng([seed, 77])
-    for _ in range(10):
-        store.restore()
-        store.path("binomial.csv").write_bytes(mutated(unsealed(store), rng) or b"x")
-        damage_manifest(store, lambda manifest: manifest, sealed=False, name="binomial.json")
-        if rng.integers(2):
-            path = store.path("binomial.json")
-            path.write_bytes(mutated(path.read_bytes(), rng) or b"x")
-        store.report()
-        store.run()
-        store.report()
 
 
 def test_the_header_is_that_of_every_version():
