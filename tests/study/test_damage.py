@@ -270,7 +270,7 @@ MANIFEST_DAMAGE = {
         f"{name} is {kind}": changed(**{name: value})
         for name in (
             *("written", "settings", "tasks", "seconds", "facts", "data"),
-            *("missing", "damaged", "versions", "failed"),
+            *("absent", "versions", "failed"),
         )
         for kind, value in {
             "a number": [3] if name == "seconds" else 3,

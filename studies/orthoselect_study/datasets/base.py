@@ -97,15 +97,6 @@ class StudyData:
 
 
 @dataclass(frozen=True)
-class Loaded:
-    """Some data sets by name, as far as they are to be had."""
-
-    sets: dict[str, StudyData] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)  # why a set is not to be had
-    damaged: dict[str, str] = field(default_factory=dict)  # what is wrong with the copy there is
-
-
-@dataclass(frozen=True)
 class Loader:
     """How to get one data set: `load` returns it, or raises `Missing`.
 
