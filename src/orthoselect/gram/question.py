@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from orthoselect.column_spec import ColumnSpec, check_one_role, find_asked, find_columns
 from orthoselect.encode import Labels, Response, Table
 from orthoselect.encode.gaps import gap_count
 from orthoselect.encode.response import (
@@ -30,7 +31,7 @@ from orthoselect.matrix import DenseMatrix, Matrix
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.triangle import Triangle
-from orthoselect.roles import ColumnSpec, Problem, check_one_role, find_asked, find_columns
+from orthoselect.roles import Problem
 
 
 class StatisticsMatrix(DenseMatrix):
