@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from orthoselect.encode.labels import is_gap
 from orthoselect.errors import InputError, ShapeError, UnknownColumnError, listing
 from orthoselect.read import response_columns
 
@@ -132,9 +133,7 @@ def _groups_from_labels(labels: list[Any], names: Sequence[str]) -> dict[str, li
     for column, label in enumerate(labels):
         if not isinstance(label, Hashable):
             raise InputError(f"`groups` should hold names or numbers as labels; got {label!r}.")
-        # What is missing says that its column stands on its own.
-        is_gap = label is None or type(label).__name__ == "NAType"
-        if not (is_gap or (isinstance(label, (float, np.floating)) and label != label)):
+        if not is_gap(label):  # a column without a label stands on its own
             found.setdefault(str(label), []).append(column)
     return found
 

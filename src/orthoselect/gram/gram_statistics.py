@@ -22,7 +22,7 @@ from orthoselect.gram.intake import (
 )
 from orthoselect.gram.question import exclude_all_but, pose
 from orthoselect.matrix.base import Floats
-from orthoselect.read.block import block_of
+from orthoselect.read.frame_block import block_of
 from orthoselect.result import SelectionPath
 from orthoselect.roles import Problem
 from orthoselect.selection import Progress, select

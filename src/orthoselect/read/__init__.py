@@ -6,8 +6,8 @@ been looked at but not read. In memory is one block.
 
 - `source.py`, `survey.py` read a table whole or in blocks, and `dask_source.py` on Dask;
   `open_source` asks what kind of table it is; nobody else does.
-- `block.py` knows arrays, sparse matrices and dataframes, `survey.py` the response too;
-  `row_blocks.py` has tables that come in blocks of rows, and parts of them.
+- `block.py` knows arrays and sparse matrices, `frame_block.py` dataframes, `survey.py` the
+  response; `row_blocks.py` has tables that come in blocks of rows, and parts of them.
 - `looks.py` finds out what columns hold, `written.py` what text stands for; `clean.py` leaves out
   what is no feature, `readings.py` reads the rest. `dataset.py`, `columns.py`: what a file holds.
 - `gap_survey.py`: where values are missing, and the rows that are left without these.

@@ -24,9 +24,9 @@ from orthoselect.errors import (
     listing,
     warn,
 )
-from orthoselect.read.block import column_block
 from orthoselect.read.columns import Gaps, column_of
 from orthoselect.read.dataset import Dataset
+from orthoselect.read.frame_block import column_block
 from orthoselect.read.looks import (
     BYTES,
     DATES,

@@ -39,7 +39,8 @@ from orthoselect.matrix.passes import (
     rows_of,
 )
 from orthoselect.matrix.rows import Rows, SpreadRows, cut, part, written_out
-from orthoselect.read.block import Block, block_of
+from orthoselect.read.block import Block
+from orthoselect.read.frame_block import block_of
 from orthoselect.read.looks import LOOK, ColumnLook, Finding, look_on
 from orthoselect.read.readings import Readings
 from orthoselect.read.row_blocks import (

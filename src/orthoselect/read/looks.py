@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.encode.labels import is_gap
 from orthoselect.matrix.checksums import number_bits, object_bits
 from orthoselect.read.written import (
     ORDERS,
@@ -60,7 +61,7 @@ class Glimpse:
 def glimpse_objects(values: Sequence[Any]) -> Glimpse:
     """Look at Python objects."""
     n_rows = len(values)
-    held = [v for v in values if not _is_missing(v)]
+    held = [v for v in values if not is_gap(v)]
     kinds = {type(value) for value in held}
     if any(issubclass(kind, str) for kind in kinds):
         return glimpse_text([v if isinstance(v, str) else str(v) for v in held], None, n_rows)
@@ -76,11 +77,6 @@ def glimpse_objects(values: Sequence[Any]) -> Glimpse:
     return Glimpse("others", n_rows, len(held))
 
 
-def _is_missing(value: Any) -> bool:
-    is_nan = isinstance(value, float) and value != value
-    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
-
-
 def as_dates(values: Sequence[Any]) -> NDArray:
     """Return dates of Python as those of NumPy, times of day as they are written."""
     return np.array([_plain_date(value) for value in values], dtype="datetime64[m]")
@@ -89,7 +85,7 @@ def as_dates(values: Sequence[Any]) -> NDArray:
 def _plain_date(value: Any) -> Any:
     if isinstance(value, datetime.datetime):
         return np.datetime64(value.strftime("%Y-%m-%dT%H:%M"), "m")
-    return np.datetime64("NaT") if _is_missing(value) else np.datetime64(value, "D")
+    return np.datetime64("NaT") if is_gap(value) else np.datetime64(value, "D")
 
 
 def glimpse_text(levels: Sequence[str], counts: Sequence[int] | None, n_rows: int) -> Glimpse:
@@ -326,12 +322,7 @@ class ColumnLook:
         self._kinds: set[str] = set()
         self._text, self._whole = _Text(), _Whole()
         self._spans = {order: _Span() for order in ORDERS}
-        self._is_closed = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether further rows may change what is found."""
-        return not self._is_closed
+        self.is_open = True  # whether further rows may change what is found
 
     def add(self, some: Glimpse) -> None:
         """Look at more rows."""
@@ -368,12 +359,12 @@ class ColumnLook:
         if kind in ("text", "labels"):
             may_be_numbers = kind == "text" and (text.are_numbers or text.like is not None)
             may_be_dates = kind == "text" and text.are_dates
-            self._is_closed = not (may_be_numbers or may_be_dates or text.name_rows is not None)
+            self.is_open = may_be_numbers or may_be_dates or text.name_rows is not None
         elif kind == "whole numbers":
             # What is distinct and not negative may be numbers of rows.
-            self._is_closed = not (self._is_named and self._whole.may_be)
+            self.is_open = self._is_named and self._whole.may_be
         else:
-            self._is_closed = kind != "dates"
+            self.is_open = kind == "dates"
 
     def merge(self, other: ColumnLook) -> ColumnLook:
         """Return what both have found, of unlike rows."""
@@ -400,7 +391,8 @@ class ColumnLook:
         if kind == "dates":
             return Finding(DATES, parts=self._spans[ORDERS[0]].varying)
         if self._is_named and self._whole.n == self.n_rows and self._whole.number_rows:
-            return Finding(_row_numbers(self._whole.low, self._whole.high))
+            low, high = self._whole.low, self._whole.high
+            return Finding(f"{ROW_NUMBERS}: all whole numbers from {low} to {high}")
         if kind == "labels":
             return Finding(self._text.name_rows)
         return self._text_finding() if kind == "text" else Finding()
@@ -415,10 +407,6 @@ class ColumnLook:
             decimal = "." if "." in text.decimals else ","
             return Finding(decimal=decimal, example=text.example)
         return Finding(text.name_rows, like=text.like)
-
-
-def _row_numbers(low: Any, high: Any) -> str:
-    return f"{ROW_NUMBERS}: all whole numbers from {low} to {high}"
 
 
 def look_on(look: ColumnLook, block: Any, column: int) -> None:

@@ -37,8 +37,9 @@ from orthoselect.matrix.passes import (
     naming,
 )
 from orthoselect.matrix.rows import Rows
-from orthoselect.read.block import Block, block_of, columns_like
+from orthoselect.read.block import Block
 from orthoselect.read.dataset import Dataset
+from orthoselect.read.frame_block import block_of, columns_like
 from orthoselect.read.looks import ColumnLook, Finding, look_on
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import map_blocks, read_table
@@ -162,6 +163,8 @@ class Source:
 
     def weights(self, given: Any, column: int | None, *, keep_whole: bool) -> Rows | None:
         """Return the row weights, checked: those given, or a column that was kept."""
+        if given is None and column is None:
+            return None
         values = gathered(given)
         if column is not None:
             values = numbers_of(self.column(column), self.names[column])
@@ -449,33 +452,29 @@ def open_source(data: Any, fewest_rows: int = 2) -> Source:
     """
     if isinstance(data, Source):
         return data
-    source = _open_source(data, fewest_rows)
-    known = data.readings if isinstance(data, Dataset) else None
-    return source if known is None else source.read_as(known)
-
-
-def _open_source(data: Any, fewest_rows: int) -> Source:
     stored = data.data if isinstance(data, Dataset) else data
     if isinstance(stored, OnDask):
-        return _dask_source(SplitTable(stored))
-    if is_dask(stored):
+        stored = SplitTable(stored)
+    elif is_dask(stored):
         stored = DaskTable(stored)
     if isinstance(stored, PartitionedTable):
-        return _dask_source(stored)
-    if is_block_source(stored):
-        return BlockSource(stored)
-    block = block_of(data)
-    n_rows, n = block.n_rows, len(block.names)
-    if n < 1:
-        raise ShapeError(
-            f"Found X with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required."
-        )
-    if n_rows < fewest_rows:
-        raise ShapeError(
-            f"Found X with {n_rows} sample(s) (shape=({n_rows}, {n})) while a minimum of "
-            f"{fewest_rows} is required: n_samples={n_rows} leaves nothing to compare."
-        )
-    return Source(block)
+        source = _dask_source(stored)
+    elif is_block_source(stored):
+        source = BlockSource(stored)
+    else:
+        source = Source(block_of(data))
+        n_rows, n = source.n_rows, len(source.names)
+        if n < 1:
+            raise ShapeError(
+                f"Found X with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required."
+            )
+        if n_rows < fewest_rows:
+            raise ShapeError(
+                f"Found X with {n_rows} sample(s) (shape=({n_rows}, {n})) while a minimum of "
+                f"{fewest_rows} is required: n_samples={n_rows} leaves nothing to compare."
+            )
+    readings = data.readings if isinstance(data, Dataset) else None
+    return source if readings is None else source.read_as(readings)
 
 
 def why_not_whole(data: Any) -> tuple[str, str] | None:
