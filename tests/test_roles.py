@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import naive
 from orthoselect import OrthogonalSelector, select
 from orthoselect.column_spec import find_columns, find_groups
-from orthoselect.encode.response import check_weights
+from orthoselect.encode.weights import check_weights
 from orthoselect.errors import (
     InputError,
     SearchStoppedWarning,

@@ -15,7 +15,7 @@ from orthoselect.column_spec import check_one_role
 from orthoselect.read import Dataset, read_table, read_target
 from orthoselect.read.arrow import ArrowPart
 from orthoselect.read.file_blocks import check_same_columns
-from orthoselect.read.row_blocks import DaskTable
+from orthoselect.read.partitions import DaskTable
 from orthoselect.read.text_files import TextOptions, TextPart
 
 pa = pytest.importorskip("pyarrow")

@@ -1,4 +1,4 @@
-"""What y and the row weights become: classes or numbers, one or several -> an orthonormal basis V.
+"""What y becomes: classes or numbers, one or several -> an orthonormal basis V.
 
 Notation: Y (N, q) the coded response, V (N, m) an orthonormal basis of its centered columns.
 """
@@ -20,7 +20,6 @@ from orthoselect.errors import (
     InputError,
     MissingValueError,
     ReadAsQuantityWarning,
-    ShapeError,
 )
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize
@@ -28,13 +27,10 @@ from orthoselect.matrix.rows import CodedRows, Rows
 
 TASKS = ("auto", "classification", "regression")
 _MAX_RESPONSE_BYTES = 1 << 32
-_DROP = "Drop those rows, or pass `missing='drop_rows'`."
+DROP = "Drop those rows, or pass `missing='drop_rows'`."
 _FEW_CLASSES = 10  # distinct whole numbers that are mostly classes
 MOST_CODES = 1000  # distinct whole numbers that may be codes of classes
-_EXACT = 2.0**53  # floats hold whole numbers up to here
-# Exponents of two: a weight below the first beside the largest takes squares out of range, and so
-# would a mean above the second.
-_LOWEST, _HIGHEST = -600, 500
+EXACT = 2.0**53  # floats hold whole numbers up to here
 
 
 @dataclass(frozen=True)
@@ -233,7 +229,7 @@ def _count_whole(values: NDArray) -> Mapping[Any, int] | None:
     """Count the rows of each whole number."""
     if not len(values):
         return {}
-    if values.dtype.kind == "f" and np.abs(values.astype(np.float64)).max() < _EXACT:
+    if values.dtype.kind == "f" and np.abs(values.astype(np.float64)).max() < EXACT:
         values = values.astype(np.int64)  # which are counted, not sorted
     labels = find_labels(values)
     counts = np.bincount(labels.codes) if labels.counts is None else labels.counts
@@ -289,7 +285,7 @@ def check_complete(columns: Sequence[TargetColumn]) -> None:
     for column in columns:
         gaps = column.missing()
         if gaps is not None:
-            raise MissingValueError(column.name, int(gaps.sum()), _DROP)
+            raise MissingValueError(column.name, int(gaps.sum()), DROP)
 
 
 def _check_numbers(values: NDArray, name: str) -> None:
@@ -300,7 +296,7 @@ def _check_numbers(values: NDArray, name: str) -> None:
             f"them, or drop those rows."
         )
     if n_missing:
-        raise MissingValueError(name, n_missing, _DROP)
+        raise MissingValueError(name, n_missing, DROP)
 
 
 def as_quantity(column: TargetColumn) -> Floats:
@@ -469,127 +465,3 @@ def centered_columns(A: NDArray, weights: Floats | None = None) -> tuple[Floats,
     norms = np.linalg.norm(A, axis=0)
     units = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     return A * units, EPS * np.where(norms > 0, raw * units, 1.0)
-
-
-@dataclass(frozen=True)
-class WeightFacts:
-    """What all row weights have in common; merged over the places that they are in."""
-
-    n_rows: int = 0
-    n_live: int = 0  # rows with any weight
-    smallest: float = math.inf
-    largest: float = 0.0
-    least: float = math.inf  # the smallest above zero
-    whole: bool = True
-
-    @staticmethod
-    def of(w: Floats) -> WeightFacts:
-        """Look at some weights."""
-        return WeightFacts(
-            len(w),
-            int(np.count_nonzero(w)),
-            float(w.min(initial=math.inf)),
-            float(w.max(initial=0.0)),
-            float(w.min(initial=math.inf, where=w > 0)),
-            bool((w == np.trunc(w)).all()),
-        )
-
-    def merge(self, other: WeightFacts) -> WeightFacts:
-        """Return what both have found."""
-        return WeightFacts(
-            self.n_rows + other.n_rows,
-            self.n_live + other.n_live,
-            min(self.smallest, other.smallest),
-            max(self.largest, other.largest),
-            min(self.least, other.least),
-            self.whole and other.whole,
-        )
-
-    def check(self) -> None:
-        """Raise where fewer than two rows count."""
-        if not self.n_live:
-            raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
-        if self.n_live < 2:
-            raise ShapeError("at least 2 rows should have a `sample_weight` above 0; 1 sample has.")
-        if self._exponent < _LOWEST - _HIGHEST:
-            raise InputError(
-                f"`sample_weight` should not differ by a factor of more than 1e330; it goes from "
-                f"{self.least} to {self.largest}. Give rows that should not count the weight 0."
-            )
-
-    @property
-    def are_equal(self) -> bool:
-        """Whether all weights are the same, which is as good as none."""
-        return self.smallest == self.largest
-
-    @property
-    def are_copies(self) -> bool:
-        """Whether they may stay as they are: whole numbers, whose sums are exact."""
-        return self.whole and self.largest * self.n_rows < _EXACT
-
-    @property
-    def mean(self) -> float:
-        """What to bring the mean to: 1, or a power of two that keeps the least weight in range."""
-        return 2.0 ** max(0, _LOWEST - self._exponent)
-
-    @property
-    def _exponent(self) -> int:
-        """That of the least weight beside the largest."""
-        return math.frexp(self.least)[1] - math.frexp(self.largest)[1]
-
-
-def check_weights(weights: Any, n_rows: int, *, keep_whole: bool = False) -> Floats | None:
-    """Return row weights with mean one over the rows that have any, or None for equal ones.
-
-    Where they differ by more than floats can square, the mean is a power of two above one.
-
-    Parameters
-    ----------
-    weights : array-like of shape (n_rows,), or None
-    n_rows : int
-    keep_whole : bool
-        Whether weights that are whole numbers stay as they are.
-    """
-    if weights is None:
-        return None
-    w = read_weights(weights, n_rows)
-    facts = WeightFacts.of(w)
-    facts.check()
-    if facts.are_equal:
-        return None
-    if keep_whole and facts.are_copies:
-        return w
-    w = w / (facts.largest / facts.mean)  # before the sum, which might overflow
-    return w / (w[w > 0].mean() / facts.mean)
-
-
-def read_weights(weights: Any, n_rows: int) -> Floats:
-    """Return row weights as they were given, one for each row, none negative.
-
-    Examples
-    --------
-    >>> read_weights([2, 0], 2)
-    array([2., 0.])
-    """
-    try:
-        w = np.asarray(weights)
-        w = w.astype(np.float64, casting="unsafe" if w.dtype.kind in "OUS" else "same_kind")
-    except (TypeError, ValueError):
-        raise InputError(
-            f"`sample_weight` should be one number for each of the {n_rows} rows; "
-            f"got {type(weights).__name__} of something else."
-        ) from None
-    if w.shape != (n_rows,):
-        raise ShapeError(
-            f"`sample_weight` should be one number for each of the {n_rows} rows; "
-            f"got shape {w.shape}."
-        )
-    if np.isnan(w).any():
-        raise MissingValueError("`sample_weight`", int(np.isnan(w).sum()), _DROP)
-    bad = ~np.isfinite(w) | (w < 0)
-    if bad.any():
-        raise InputError(
-            f"`sample_weight` should be finite and not negative; row {int(bad.argmax())} has "
-            f"{w[bad.argmax()]}, and {int(bad.sum())} row(s) in all are wrong."
-        )
-    return w

@@ -25,14 +25,13 @@ from orthoselect.encode.response import (
     NumbersSeen,
     Response,
     TargetColumn,
-    WeightFacts,
     as_quantity,
     check_choice,
     check_classes,
     check_finite,
     class_rows,
-    read_weights,
 )
+from orthoselect.encode.weights import WeightFacts, read_weights
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize

@@ -4,8 +4,8 @@ In comes whatever users give as a table; out goes an `encode.Table`, with the re
 weights in a form that goes with it. The class to know is `Source` (`source.py`): a table that has
 been looked at but not read. In memory is one block.
 
-- `source.py`, `survey.py` read a table whole or in blocks, and `dask_source.py` on Dask;
-  `open_source` asks what kind of table it is; nobody else does.
+- `source.py`, `survey.py` read a table whole or in blocks; `open_source` asks what kind of table it
+  is; nobody else does. `partitions.py`, `dask_source.py` and `dask_passes.py` do so on Dask.
 - `block.py` knows arrays and sparse matrices, `frame_block.py` dataframes, `survey.py` the
   response; `row_blocks.py` has tables that come in blocks of rows, and parts of them.
 - `looks.py` finds out what columns hold, `written.py` what text stands for; `clean.py` leaves out

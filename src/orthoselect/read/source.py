@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode import NumberedNames, Response, Table, TargetColumn, build_response
-from orthoselect.encode.response import check_weights
 from orthoselect.encode.table import BlockTable
+from orthoselect.encode.weights import check_weights
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.checksums import (
@@ -43,15 +43,13 @@ from orthoselect.read.frame_block import block_of, columns_like
 from orthoselect.read.looks import ColumnLook, Finding, look_on
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import map_blocks, read_table
+from orthoselect.read.partitions import DaskTable, PartitionedTable, SplitTable
 from orthoselect.read.readings import Readings
 from orthoselect.read.row_blocks import (
     ColumnsOf,
-    DaskTable,
     OnDask,
-    PartitionedTable,
     RowsOf,
     SourceOf,
-    SplitTable,
     as_asked,
     bytes_of,
     check_block_names,
