@@ -28,6 +28,7 @@ from orthoselect.read.block import column_block
 from orthoselect.read.columns import Gaps, column_of
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.looks import (
+    BY_NAME,
     BYTES,
     DATES,
     IDENTIFIER,
@@ -59,11 +60,11 @@ def sift(
 
     Left out are text that is different in each of more than ten rows, text and categories of more
     than twenty levels of which a third of the rows stand alone in theirs, whole numbers that are
-    all those from 0 or 1 on in more than ten rows (in tables whose columns have names), dates and
-    times (also as text), columns without any value, lists, records and bytes, and the row index
-    that pandas stores beside a table. Text is read as numbers where all of it are such: "1,200",
-    "12%", "$5", with "-", "?" or "n/a" for a missing one; another warning names text that merely
-    looks so.
+    all those from 0 or 1 on in order in more than ten rows, or that span more than twenty under
+    the name of an identifier (in tables whose columns have names), dates and times (also as text),
+    columns without any value, lists, records and bytes, and the row index that pandas stores
+    beside a table. Text is read as numbers where all of it are such: "1,200", "12%", "$5", with
+    "-", "?" or "n/a" for a missing one; another warning names text that merely looks so.
 
     Parameters
     ----------
@@ -144,7 +145,7 @@ def read_given(target: Any, called: str = "y") -> Any:
 
 def _check_target(target: str, found: Finding) -> None:
     """Raise for a response that can be neither classes nor numbers."""
-    if found.reason is None or found.reason.startswith((NEARLY, ROW_NUMBERS)):
+    if found.reason is None or found.reason.startswith((NEARLY, ROW_NUMBERS, BY_NAME)):
         return
     remedy = "Name another column."
     if found.reason == DATES:
