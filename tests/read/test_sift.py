@@ -81,7 +81,8 @@ def test_unfit_columns_are_left_out_by_name(kind):
 @pytest.mark.parametrize("kind", UNFIT)
 def test_unfit_target_is_an_error(kind):
     column, reason = UNFIT[kind]
-    if reason.startswith(("nearly", "row numbers", "identifier by")):  # classes that are rare, a quantity
+    # Classes that are rare, or a quantity.
+    if reason.startswith(("nearly", "row numbers", "identifier by")):
         assert sifted(dataset(**{kind: column}), kind).left_out == {}
         return
     with pytest.raises(InputError, match=f"target should hold classes.*`{kind}`.*\\({reason}"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +25,7 @@ from orthoselect.errors import (
     warn,
 )
 from orthoselect.read.block import column_block
-from orthoselect.read.columns import Gaps, column_of
+from orthoselect.read.columns import Gaps
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.looks import (
     BY_NAME,
@@ -181,32 +181,6 @@ def _warn_of(gone: Mapping[str, str], found: Mapping[str, Finding]) -> None:
         if any(found[name].parts for name in gone):
             remedy += "; `dates='parts'` makes features of dates"
         warn(LeftOutWarning(gone, f"{remedy}."))
-
-
-def check_varies(dataset: Dataset, target: Any) -> None:
-    """Raise for a target that is the same in all rows, of which `select` would only warn."""
-    found = dataset.find_target(target)
-    named = response_columns(found, dataset.names)
-    columns: list[tuple[str, Iterable[Any]]] = []
-    for name in named:
-        parts = dataset.parts([dataset.places[name]])
-        columns.append((name, (column_of(block, at[0]) for block, at in parts)))
-    if not named:
-        called = dataset.target_name or "target"
-        columns = [(called, [values]) for values in np.atleast_2d(np.asarray(found).T)]
-    for called, blocks in columns:
-        held: set[Any] = set()
-        for values in blocks:
-            if not isinstance(values, np.ndarray):
-                values = np.array(values.unique().to_pylist(), dtype=object)
-            held.update((values if values.dtype == object else np.unique(values)).tolist())
-            if len(held) > 1:
-                break
-        if len(held) == 1:
-            raise InputError(
-                f"the target `{called}` should have at least two classes or unlike numbers; every "
-                f"row has {held.pop()!r}. Choose another `target`, or more rows."
-            )
 
 
 def drop_missing(

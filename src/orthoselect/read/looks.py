@@ -2,8 +2,8 @@
 
 A look goes over blocks of rows, and asks of text whether it is an identifier, dates or numbers; of
 whole numbers whether they number the rows or are under the name of an identifier. What the first
-rows deny is not asked any further. The same rows are looked at first whatever the storage, and all of them where these do not deny, so
-that a table is judged alike wherever it is.
+rows deny is not asked any further. The same rows are looked at first whatever the storage, and all
+of them where these do not deny, so that a table is judged alike wherever it is.
 """
 
 from __future__ import annotations
