@@ -24,7 +24,6 @@ from orthoselect.read import (
     BUILT_IN,
     Dataset,
     check_output,
-    check_varies,
     files_of,
     find_names,
     on_dask,
@@ -368,7 +367,6 @@ def load(
     # What is left without these columns has gaps no more but in its target.
     columns["missing"] = "drop_rows" if missing == "drop_columns" else missing
     columns["dates"] = dates
-    check_varies(dataset, explained)
     targets = [explained] if isinstance(explained, str) else explained or []
     own = dataset.target_name or ("y" if targets else "target")
     apart = targets and dataset.target is not None and not isinstance(dataset.target, str)

@@ -65,6 +65,7 @@ _PHRASES = {
     "tell `read_table` what": "say what",
     "`header=False`": "`--no-header`",
     "y column `": "the target `",
+    "'drop_rows', 'drop_columns'": "'drop-rows', 'drop-columns'",
     "Drop those rows": "Use `--missing drop-rows`",
     "Choose another `target`": "Choose another `--target`",
     "use OrthogonalSelector, which": "use `--method socc`, which",

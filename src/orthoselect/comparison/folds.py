@@ -127,11 +127,6 @@ def split(y: NDArray, classes: Labels | None, folds: int, repeats: int, seed: in
 
 def _check_classes(classes: Labels, folds: int) -> None:
     counts = np.bincount(classes.codes, minlength=len(classes.levels))
-    if len(counts) < 2:
-        raise InputError(
-            f"there should be at least two classes to tell apart; all rows are "
-            f"{classes.levels[0]!r}."
-        )
     rare = int(counts.argmin())
     if counts[rare] < folds:
         others = int((counts < folds).sum()) - 1

@@ -17,8 +17,10 @@ from numpy.typing import ArrayLike, NDArray
 from orthoselect import errors
 from orthoselect.encode.labels import Labels, find_labels, find_missing
 from orthoselect.errors import (
+    ConstantTargetError,
     InputError,
     MissingValueError,
+    ReadAsClassesWarning,
     ReadAsQuantityWarning,
 )
 from orthoselect.matrix.base import EPS, Floats
@@ -175,8 +177,26 @@ def build_response(
     else:
         blocks = [encode_labels(p, encoding) if isinstance(p, Labels) else p for p in coded]
         V = response_basis(np.hstack(blocks), weights)
+    if not V.shape[1]:
+        first = coded[0]
+        one = first.levels[0] if isinstance(first, Labels) else first[_first_row(rows), 0]
+        raise constant_target([column.name for column in columns], one)
     kind = "classification" if len(classes) == len(coded) else "regression"
     return Response(V, kind, classes, list(coded))
+
+
+def _first_row(rows: NDArray[np.bool_] | None) -> int:
+    """Return the first row with weight."""
+    return 0 if rows is None else int(rows.argmax())
+
+
+def constant_target(names: Sequence[str], value: Any) -> ConstantTargetError:
+    """Return the error for columns of a response, all constant; the first has this value."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value == int(value):
+        value = int(value)  # which numbers mostly were before they became floats
+    return ConstantTargetError(names[0], value, len(names) - 1)
 
 
 def have_fractions(columns: Sequence[TargetColumn], weights: Floats | None) -> bool:
@@ -214,7 +234,7 @@ class NumbersSeen:
         return NumbersSeen(False, tuple((n, _add_counts(a, b)) for (n, a), (_, b) in pairs))
 
     def are_quantities(self) -> bool:
-        """Whether these are quantities; a warning names whole numbers that are."""
+        """Whether these are quantities; a warning names whole numbers that are, or may be."""
         if self.fractional:
             return True
         found = [(n, x) for n, x in self.whole if x is None or are_quantities(x)]
@@ -222,7 +242,17 @@ class NumbersSeen:
             name, counts = found[0]
             many = f"more than {MOST_CODES}" if counts is None else str(len(counts))
             errors.warn(ReadAsQuantityWarning(name, many))
-        return bool(found)
+            return True
+        for name, counts in self.whole:
+            # Codes of classes follow one another; counts and measures mostly leave some out.
+            if counts is not None and len(counts) > 2 and not _are_consecutive(counts):
+                errors.warn(ReadAsClassesWarning(name, sorted(counts)))
+        return False
+
+
+def _are_consecutive(numbers: Iterable[Any]) -> bool:
+    numbers = list(numbers)
+    return bool(max(numbers) - min(numbers) == len(numbers) - 1)
 
 
 def _count_whole(values: NDArray) -> Mapping[Any, int] | None:

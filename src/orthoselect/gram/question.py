@@ -22,6 +22,7 @@ from orthoselect.encode.response import (
     centered_columns,
     check_choice,
     check_classes,
+    constant_target,
     encode_labels,
 )
 from orthoselect.errors import InputError, ShapeError, listing
@@ -242,6 +243,10 @@ class _Responses:
             middles.append(middle)
             parts.append(part)
         V = _basis(np.hstack(columns), np.concatenate(middles))
+        if not V.shape[1]:
+            names = [f"response `{self._layout.responses[r].name}`" for r in asked]
+            one = float(f"{parts[0].flat[0]:.12g}") if asked[0] in numbers else classes[0][0]
+            raise constant_target(names, one)
         kind = "classification" if len(classes) == len(asked) else "regression"
         return Response(V, kind, classes, parts)
 

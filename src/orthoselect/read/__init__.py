@@ -18,7 +18,7 @@ been looked at but not read. In memory is one block.
 """
 
 from orthoselect.read.block import Block
-from orthoselect.read.clean import DATES_AS, check_varies, drop_missing, read_given, sift
+from orthoselect.read.clean import DATES_AS, drop_missing, read_given, sift
 from orthoselect.read.dataset import Dataset, TextFormat, find_names, split_names
 from orthoselect.read.file_blocks import FileBlocks
 from orthoselect.read.gap_survey import any_missing, drop_rows, gaps_error, survey_gaps
@@ -74,7 +74,6 @@ __all__ = [
     "any_missing",
     "check_block_names",
     "check_output",
-    "check_varies",
     "drop_missing",
     "drop_rows",
     "files_of",

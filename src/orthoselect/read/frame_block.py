@@ -42,6 +42,7 @@ from orthoselect.read.looks import (
     as_dates,
     glimpse_objects,
     glimpse_text,
+    is_identifier_name,
 )
 from orthoselect.read.row_blocks import as_frame
 
@@ -242,6 +243,7 @@ class FrameBlock(Block):
                 first = self._some_numbers(whole, slice(0, n_first, 1))
             may = may_number_rows(first) if first.dtype.kind in "fiu" else [True] * len(whole)
             found |= {c for c, is_open in zip(whole, may) if is_open}
+            found |= {c for c in whole if is_identifier_name(self.names[c])}
         return found
 
     def glimpse(self, column: int, rows: slice) -> Glimpse:

@@ -1,9 +1,9 @@
 """What the columns of a table hold: whether each is a feature, and as what it is read.
 
 A look goes over blocks of rows, and asks of text whether it is an identifier, dates or numbers; of
-whole numbers whether they number the rows. What the first rows deny is not asked any further. The
-same rows are looked at first whatever the storage, and all of them where these do not deny, so
-that a table is judged alike wherever it is.
+whole numbers whether they number the rows or are under the name of an identifier. What the first
+rows deny is not asked any further. The same rows are looked at first whatever the storage, and all
+of them where these do not deny, so that a table is judged alike wherever it is.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ DATES, RECORDS, BYTES, NO_VALUES = "dates or times", "lists or records", "bytes"
 PANDAS_INDEX = "the index that pandas stored"
 IDENTIFIER = "identifier: all values are distinct text"
 NEARLY, ROW_NUMBERS = "nearly an identifier", "row numbers"
+BY_NAME = "identifier by its name"
 LOOK = 1000  # rows that are looked at first
 HANDFUL = 10  # so few rows may differ in any text by chance, and number themselves
 FEW_LEVELS = 20  # that may stand in one row each, and whole numbers in text that are labels
@@ -42,6 +43,8 @@ FEW_LEVELS = 20  # that may stand in one row each, and whole numbers in text tha
 _ALONE = 1 / 3
 _MOST_COMPARED = 10_000_000  # levels of a column that are held; more are an identifier
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+# "id", "ID", "patient_id", "Ketchup.id", "customerId", and what pandas calls an unnamed index.
+_IDENTIFIER_NAME = re.compile(r"(?i:(.*[\W_])?ids?|id[\W_].*)|.*[a-z]I[dD]|Unnamed: 0")
 NumberLike = tuple[int, int, str]  # values that look like numbers, all values, an example
 PARTS = ("year", "month", "weekday", "hour", "days")
 
@@ -265,41 +268,72 @@ def date_parts(dates: NDArray, parts: Sequence[str]) -> NDArray[np.float64]:
 
 @dataclass
 class _Whole:
-    """Whether whole numbers number the rows: all from 0 or 1 on, in any order."""
+    """Whole numbers, as far as they were seen: whether they number the rows, all from 0 or 1 on."""
 
     n: int = 0
     low: int | None = None
     high: int | None = None
     sum: int = 0  # of what stands for each number; that of 1 to n is known
     may_be: bool = True
+    first: int = 0
+    last: int = 0
+    rise: bool = True  # from row to row
+    fall: bool = True
 
     def add(self, values: Any) -> None:
         self.may_be = self.may_be and values is not None
         if self.may_be and len(values):
-            low, high = int(values.min()), int(values.max())
-            self.low = low if self.low is None else min(low, self.low)
-            self.high = high if self.high is None else max(high, self.high)
-            self.n += len(values)
-            self.sum = (self.sum + _sum_of(values)) % (1 << 64)
-            self.may_be = self.low >= 0
+            self.merge(_Whole.of(values))
+            self.may_be = self.low is not None and self.low >= 0
+
+    @staticmethod
+    def of(values: NDArray) -> _Whole:
+        before, after = values[:-1], values[1:]
+        return _Whole(
+            n=len(values),
+            low=int(values.min()),
+            high=int(values.max()),
+            sum=_sum_of(values),
+            first=int(values[0]),
+            last=int(values[-1]),
+            rise=bool((after > before).all()),
+            fall=bool((after < before).all()),
+        )
 
     def merge(self, other: _Whole) -> None:
+        """Take in what was seen of later rows."""
         self.may_be = self.may_be and other.may_be
-        if other.low is not None and other.high is not None:
-            self.low = other.low if self.low is None else min(self.low, other.low)
-            self.high = other.high if self.high is None else max(self.high, other.high)
+        if other.low is None or other.high is None:
+            return
+        if self.low is None or self.high is None:
+            self.low, self.high, self.first = other.low, other.high, other.first
+            self.rise, self.fall = other.rise, other.fall
+        else:
+            self.rise = self.rise and other.rise and other.first > self.last
+            self.fall = self.fall and other.fall and other.first < self.last
+            self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.last = other.last
         self.n, self.sum = self.n + other.n, (self.sum + other.sum) % (1 << 64)
 
-    @property
-    def number_rows(self) -> bool:
+    def number_rows(self, *, in_order: bool) -> bool:
+        """Whether these are the numbers of the rows; out of order they may be ranks."""
         if not self.may_be or self.n <= HANDFUL or self.low is None or self.high is None:
             return False
         if self.low > 1 or self.high - self.low != self.n - 1:
+            return False
+        if in_order and not (self.rise or self.fall):
             return False
         expected, step = 0, 1 << 20
         for start in range(self.low, self.high + 1, step):
             expected += _sum_of(np.arange(start, min(start + step, self.high + 1)))
         return self.sum == expected % (1 << 64)
+
+    @property
+    def are_many(self) -> bool:
+        """Whether more than a handful of rows lie further apart than few levels would."""
+        if not self.may_be or self.n <= HANDFUL or self.low is None or self.high is None:
+            return False
+        return self.high - self.low > FEW_LEVELS
 
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -390,12 +424,24 @@ class ColumnLook:
             return Finding(kind)
         if kind == "dates":
             return Finding(DATES, parts=self._spans[ORDERS[0]].varying)
-        if self._is_named and self._whole.n == self.n_rows and self._whole.number_rows:
-            low, high = self._whole.low, self._whole.high
-            return Finding(f"{ROW_NUMBERS}: all whole numbers from {low} to {high}")
+        if self._is_named and self._whole.n == self.n_rows:
+            reason = self._numbers_reason(kind)
+            if reason is not None:
+                return Finding(reason)
         if kind == "labels":
             return Finding(self._text.name_rows)
         return self._text_finding() if kind == "text" else Finding()
+
+    def _numbers_reason(self, kind: str) -> str | None:
+        """Say why whole numbers, or text that holds such, are no feature, if they are none."""
+        whole, is_named_so = self._whole, is_identifier_name(self.name)
+        span = f"whole numbers from {whole.low} to {whole.high}"
+        # Of text the order of the rows is not known.
+        if whole.number_rows(in_order=kind == "whole numbers" and not is_named_so):
+            return f"{ROW_NUMBERS}: all {span}"
+        if kind == "whole numbers" and is_named_so and whole.are_many:
+            return f"{BY_NAME}: {span}"
+        return None
 
     def _text_finding(self) -> Finding:
         text = self._text
@@ -407,6 +453,17 @@ class ColumnLook:
             decimal = "." if "." in text.decimals else ","
             return Finding(decimal=decimal, example=text.example)
         return Finding(text.name_rows, like=text.like)
+
+
+def is_identifier_name(name: str) -> bool:
+    """Whether a column of this name numbers things rather than measures them.
+
+    Examples
+    --------
+    >>> [is_identifier_name(name) for name in ("id", "patient_id", "orderId", "width", "paid")]
+    [True, True, True, False, False]
+    """
+    return _IDENTIFIER_NAME.fullmatch(name) is not None
 
 
 def look_on(look: ColumnLook, block: Any, column: int) -> None:
