@@ -64,9 +64,15 @@ class Setting:
     seed: int
     sizes: tuple[int, ...]  # numbers of features
     scoring_reason: str = ""  # why this score, if nobody asked for one
+    ratio: float | None = None  # validation rows over training rows, if not 1 / (folds - 1)
     created: str = ""  # when, in ISO format
     data: Mapping[str, Any] = field(default_factory=dict)  # facts about the data, plain
     reproduce: Mapping[str, Any] = field(default_factory=dict)  # how to do it again, plain
+
+    @property
+    def folds_in_effect(self) -> float:
+        """Folds that would have the same ratio of validation rows to training rows."""
+        return self.folds if self.ratio is None else 1 + 1 / self.ratio
 
 
 class Comparison:
@@ -222,7 +228,7 @@ class Comparison:
             "train_std": standard_deviation(train),
             "validation": fmean(validation),
             "validation_std": standard_deviation(validation),
-            "validation_se": standard_error(validation, self.setting.folds),
+            "validation_se": standard_error(validation, self.setting.folds_in_effect),
             "folds": len(validation),
             "difference": None if below is None else below.mean,
             "difference_se": None if below is None else below.error,
@@ -234,7 +240,7 @@ class Comparison:
     ) -> PairedDifference | None:
         """Return by how much one cell is above another, fold by fold."""
         scores = self._folds[first]["validation"], self._folds[second]["validation"]
-        return PairedDifference.of(scores[0], scores[1], self.setting.folds)
+        return PairedDifference.of(scores[0], scores[1], self.setting.folds_in_effect)
 
     @lazy
     def best(self) -> list[dict[str, Any]]:
