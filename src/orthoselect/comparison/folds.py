@@ -176,7 +176,7 @@ def find_folds(
     given are no longer there: then nobody knows which row a place or a group belongs to.
     """
     is_count, is_splitter = is_whole(cv), hasattr(cv, "split")
-    if not is_count and not is_splitter and (isinstance(cv, str) or not hasattr(cv, "__iter__")):
+    if isinstance(cv, str) or not (is_count or is_splitter or hasattr(cv, "__iter__")):
         raise _not_a_split(cv)
     if n_dropped and (groups is not None or not (is_count or is_splitter)):
         raise InputError(
