@@ -208,7 +208,7 @@ def test_noise_scores_like_chance_however_many_columns_there_are(rng):
     assert selector.cv_results_["mean_train_score"][-1] > 0.95
     assert np.all(np.abs(selector.cv_results_["mean_test_score"] - 0.5) < 0.2)
     assert not selector.path_.size_scores.is_clear
-    assert "not clearly better" in selector.path_.to_text()
+    assert "No size is clearly better than no features" in selector.path_.to_text()
     before = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())
     assert cross_val_score(before, X[:, selector.path_.columns], y).mean() > 0.9  # what a leak does
 

@@ -100,7 +100,7 @@ class SelectorCV(_PathSelector):
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> selector = SelectorCV().fit(X, y)
     >>> selector.n_features_, selector.selected_.tolist()
-    (0, [])
+    (4, [27, 20, 21, 23])
     """
 
     def __init__(

@@ -140,14 +140,17 @@ class SizeScores:
         )
         optimistic = f"the best of {n_sizes} sizes, so optimistic"
         if chosen["n_features"] != best["n_features"]:
-            return (
-                f"{words}, within one standard error of the best, {_scored(best)} with "
-                f"{count(best['n_features'], 'feature')} ({optimistic})."
+            words += (
+                f", within one standard error of the best, {_scored(best)} with "
+                f"{count(best['n_features'], 'feature')} ({optimistic})"
             )
-        if n_sizes > 1:
+        elif n_sizes > 1:
             words += f", {optimistic}"
-        if self.rule == "one_se" and best["n_features"] > self.points[0]["n_features"]:
-            words += "; no smaller size comes within one standard error of it"
+            if self.rule == "one_se" and best["n_features"] > self.points[0]["n_features"]:
+                words += "; no smaller size comes within one standard error of it"
+        none = self.without_features
+        if none is not None and not self.is_clear:
+            words += f". No size is clearly better than no features, {_scored(none)}"
         return f"{words}."
 
     @property
@@ -156,8 +159,10 @@ class SizeScores:
         setting, found = self.comparison.setting, []
         none = self.without_features
         if none is not None:
-            clear = "" if self.is_clear else ", and the best size is not clearly better than that"
-            found.append(f"No features, {_NOTHING[setting.task]}: {_scored(none)}{clear}.")
+            below = with_error(none["difference"], none["difference_se"])
+            found.append(
+                f"No features, {_NOTHING[setting.task]}: {_scored(none)}, {below} below the best."
+            )
         largest = self.points[-1]["n_features"]
         if self.best["n_features"] == largest < self.n_candidates:
             found.append("The best size is the largest that was tried; more may do better.")
