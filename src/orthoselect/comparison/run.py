@@ -303,7 +303,8 @@ def run_tasks(
     parallel = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered")
     outcomes = parallel(delayed(run_fold)(plan, entry, fold) for entry, fold in tasks)
     try:
-        for outcome in outcomes:  # not `yield from`, which would close them with those words
+        # Not `yield from`, which closes `outcomes` before the words are kept quiet.
+        for outcome in outcomes:  # noqa: UP028
             yield outcome
     finally:
         with warnings.catch_warnings():
