@@ -6,6 +6,7 @@ numbers and strings; each gives itself as text, CSV, HTML, a dataframe and a dic
 path: the selected features in order, and what each added; origin: what it was found on.
 size_scores: how many of them cross-validation chooses.
 comparison: cross-validated scores of several methods against the number of features;
+best_sizes: the best size of each method;
 fold_scores: their standard errors and paired differences; findings: what they say, in words.
 text: tables as text, CSV, HTML and dataframes, and values as JSON can hold them.
 """
