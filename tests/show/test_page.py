@@ -348,7 +348,7 @@ def test_where_all_features_are_chosen_no_section_is_empty():
     summary = summarize(select("iris", None, 4), "iris", None)
     outline = Outline(render(summary))
     there = [attributes["id"] for _, attributes in outline.all("section")]
-    gone = {"others", "substitutes"}
+    gone = {"others", "substitutes", "sizes"}
     assert there == [place for place in SECTIONS["selection"] if place not in gone]
     assert "nothing to" not in outline.words.lower()
     assert "These columns were no candidates" not in outline.words
