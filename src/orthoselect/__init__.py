@@ -9,7 +9,7 @@ from orthoselect import starting  # noqa: F401
 # isort: split
 from orthoselect import encode, methods, statistics
 from orthoselect.read import RowBlocks
-from orthoselect.result import Comparison, SelectionPath, SelectionStep
+from orthoselect.result import Comparison, SelectionPath, SelectionStep, SizeScores
 from orthoselect.selection import select
 from orthoselect.versions import __version__
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer
     from orthoselect.gram import GramStatistics
+    from orthoselect.selector_cv import SelectorCV
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
 
@@ -29,6 +30,8 @@ __all__ = [
     "RowBlocks",
     "SelectionPath",
     "SelectionStep",
+    "SelectorCV",
+    "SizeScores",
     "__version__",
     "compare",
     "encode",
@@ -45,6 +48,7 @@ _LAZY = {
     "MutualInformationSelector": "selectors",
     "OrthogonalSelector": "selectors",
     "RandomBinarizer": "discretizers",  # which says where it went
+    "SelectorCV": "selector_cv",
     "compare": "comparison",
     "report": "show",
 }

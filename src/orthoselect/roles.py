@@ -542,7 +542,7 @@ def check_count(wanted: Any) -> None:
     if wanted is not None and not is_fraction and not is_count:
         raise InputError(
             f"`n_features_to_select` should be a whole number of at least 1 or a fraction in "
-            f"(0, 1); got {wanted!r}."
+            f"(0, 1), or 'cv' where a table in memory is selected from; got {wanted!r}."
         )
 
 

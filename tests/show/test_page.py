@@ -33,6 +33,7 @@ MADE = {
     "bare": summaries.bare,
     "nasty": lambda: summaries.selection_of("wine", 8, summaries.NASTY),
     "what if": summaries.with_what_if,
+    "sizes": summaries.with_sizes,
     "comparison": summaries.comparison,
 }
 
@@ -71,7 +72,11 @@ def undrawn(monkeypatch):
 @pytest.mark.parametrize("name", MADE)
 def test_sections_come_in_order_and_the_list_of_them_leads_there(made, name):
     summary, page = made(name)
-    gone = {*EMPTY.get(name, ()), *(["what-if"] if not summary.get("what_if") else [])}
+    optional = {"what-if": "what_if", "sizes": "size_scores"}
+    gone = {
+        *EMPTY.get(name, ()),
+        *(place for place, key in optional.items() if not summary.get(key)),
+    }
     wanted = [place for place in SECTIONS[summary["kind"]] if place not in gone]
     outline = Outline(page)
     assert [attributes["id"] for _, attributes in outline.all("section")] == wanted
@@ -343,7 +348,7 @@ def test_where_all_features_are_chosen_no_section_is_empty():
     summary = summarize(select("iris", None, 4), "iris", None)
     outline = Outline(render(summary))
     there = [attributes["id"] for _, attributes in outline.all("section")]
-    gone = {"others", "substitutes"}
+    gone = {"others", "substitutes", "sizes"}
     assert there == [place for place in SECTIONS["selection"] if place not in gone]
     assert "nothing to" not in outline.words.lower()
     assert "These columns were no candidates" not in outline.words

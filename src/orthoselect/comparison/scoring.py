@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
@@ -27,7 +29,7 @@ UNEQUAL = 1.5
 _KINDS = {"classification": "classes", "regression": "numbers"}
 _FOR_NUMBERS = ("r2", "explained_variance", "max_error", "d2_absolute_error_score")
 _ERRORS_OF_NUMBERS = ("neg_mean_", "neg_median_", "neg_root_mean_", "neg_max_")
-Scorer = Callable[[Any, Any, NDArray], float]
+Scorer = Callable[..., float]  # of a fitted model, X and y, and `sample_weight` if it takes any
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,13 @@ class ModelScore:
     reason: str = ""  # why this one, if nobody asked for it
     takes_labels: bool = False
 
-    def of(self, fitted: Any, X: Any, y: NDArray) -> float:
-        """Judge a fitted model by these rows."""
+    def of(self, fitted: Any, X: Any, y: NDArray, weights: NDArray | None = None) -> float:
+        """Judge a fitted model by these rows, which may have weights."""
+        given = {} if weights is None else {"sample_weight": weights}
         try:
-            found = self.score(fitted, X, y)
+            # Where weights go was settled; requests for them are for the pipelines of others.
+            with config_context(enable_metadata_routing=False):
+                found = self.score(fitted, X, y, **given)
             value = float(found)
         except InputError:
             raise
@@ -60,6 +65,16 @@ class ModelScore:
                 f"{class_name(fitted)} on {len(y)} rows. Choose another score, or fewer `folds`."
             )
         return value
+
+    def check_takes_weights(self) -> None:
+        """Raise unless it takes row weights."""
+        parameters = inspect.signature(self.score).parameters.values()
+        if not any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters):
+            raise InputError(
+                f"`scoring` should take row weights, since the rows have some: a function of a "
+                f"fitted estimator, X, y and `sample_weight`; {self.name} does not take them. Add "
+                f"the argument, or choose a score by its name."
+            )
 
 
 def find_score(scoring: Any, task: str, classes: Labels | None, estimator: Any) -> ModelScore:
@@ -143,11 +158,13 @@ def _called(scoring: Any) -> str:
     return "custom score" if name == "<lambda>" else str(name)
 
 
-def _of_predictions(metric: Callable[[Any, Any], float]) -> Scorer:
-    return lambda model, X, y: metric(y, model.predict(X))
+def _of_predictions(metric: Callable[..., float]) -> Scorer:
+    return lambda model, X, y, sample_weight=None: metric(
+        y, model.predict(X), sample_weight=sample_weight
+    )
 
 
-def _auc(model: Any, X: Any, y: NDArray) -> float:
+def _auc(model: Any, X: Any, y: NDArray, sample_weight: NDArray | None = None) -> float:
     """Return the area under the ROC curve; of several classes, the mean of each against the rest.
 
     Rows have to hold all classes that the model knows, which stratified folds see to.
@@ -155,10 +172,12 @@ def _auc(model: Any, X: Any, y: NDArray) -> float:
     n_classes = len(model.classes_)
     values = _class_values(model, X, n_classes)
     if n_classes == 2:
-        return roc_auc_score(y, values)
-    return float(
-        np.mean([roc_auc_score(y == c, values[:, k]) for k, c in enumerate(model.classes_)])
-    )
+        return roc_auc_score(y, values, sample_weight=sample_weight)
+    areas = [
+        roc_auc_score(y == c, values[:, k], sample_weight=sample_weight)
+        for k, c in enumerate(model.classes_)
+    ]
+    return float(np.mean(areas))
 
 
 _VALUES = ("decision_function", "predict_proba")

@@ -36,6 +36,7 @@ SECTIONS = {
         "answer": "The answer",
         "what-if": "What if",  # not of every method
         "path": "The path",
+        "sizes": "How many",  # where that was cross-validated
         "use": "Use it",
         "others": "Why not the others",
         "substitutes": "Substitutes",
@@ -128,7 +129,10 @@ def fill(template: str, shown: Mapping[str, Any], package: str = _PACKAGE) -> st
 
 def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template of a selection needs besides the summary."""
-    features = summary["features"]
+    names = [step["name"] for step in summary["steps"]]
+    steps = summary["steps"][: summary.get("chosen", len(names))]
+    summary = {**summary, "steps": steps}  # those after the chosen ones are among the sizes
+    features, sizes = summary["features"], summary.get("size_scores")
     separation, correlations = summary["separation"], summary["correlations"]
     several = correlations is not None and len(correlations["names"]) > 1
     responses = summary["responses"]
@@ -145,6 +149,7 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
         "distributions": bool(summary["distributions"]),
         "use": bool(summary["steps"]),
         "what-if": bool(summary.get("what_if")),
+        "sizes": sizes is not None,
     }
     return {
         "sections": {
@@ -152,6 +157,10 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
             for place, words in SECTIONS["selection"].items()
             if present.get(place, True)
         },
+        "steps": steps,
+        "size_scores": sizes,
+        "size_rows": [] if sizes is None else _rows_of_sizes(sizes, names),
+        "size_chart": None if sizes is None else charts.size_chart(sizes),
         "speaks_of_data": _speaks_of(summary["recipes"]["pipeline"]),
         "chosen": [step["name"] for step in summary["steps"][:_MOST_NAMED]],
         "substitutes": substitutes,
@@ -233,6 +242,11 @@ def _rows_of_path(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         share = total / ceiling if ceiling and total is not None else None
         rows.append({**step, "before": start, "added": end - start, "share": share})
     return rows
+
+
+def _rows_of_sizes(sizes: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the sizes with the feature that each adds."""
+    return [{**one, "name": names[one["n_features"] - 1]} for one in sizes["sizes"][:MOST_STEPS]]
 
 
 def _substitutes(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
