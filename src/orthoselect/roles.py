@@ -401,6 +401,7 @@ def open_problem(
     response, weights = source.response(
         roles.target, roles.target_columns, roles.task, response_encoding, weights
     )
+    gaps = {c: gap_count(labels) for c, labels in table.labels.items()}
     return Problem(
         table,
         response,
@@ -410,7 +411,7 @@ def open_problem(
         roles.exclude,
         roles.skip,
         missing,
-        {c: gap_count(labels) for c, labels in table.labels.items() if gap_count(labels)},
+        {c: count for c, count in gaps.items() if count},
         n_dropped=roles.n_dropped,
         readings=roles.readings,
     )
