@@ -53,7 +53,7 @@ from orthoselect.read import (
 )
 
 _WORDS = ("from_dtype", "all")  # said of all columns as `categorical_features`
-_USUAL_COUNT = 10  # features to select where nobody says how many
+_USUAL_COUNT = 10  # features to select where no number is given
 
 
 @dataclass(frozen=True)
@@ -359,7 +359,7 @@ def clean(
         target = dataset.target if isinstance(target, np.ndarray) else target
     labeled = _named_categorical(categorical_features, names)
     dataset, _ = _sifted(dataset, open_source(dataset, 1), asked, grouped, labeled, dates)
-    # Of blocks, whoever reads them complains: to ask now would take a pass over all columns.
+    # Blocks are checked when they are read: to check now would take a pass over all columns.
     if missing not in FILLS and (missing != "error" or why_not_whole(dataset) is None):
         excluded = [names[column] for column in asked["exclude"]]
         dataset = drop_missing(dataset, missing, target, weights=sample_weight, exclude=excluded)

@@ -51,7 +51,7 @@ class _Damaged(Exception):  # noqa: N818 - a state of a file, which runs and rep
 
 
 def tell(damage: Iterable[str]) -> None:
-    """Warn of each, at the line that called whoever calls this."""
+    """Warn of each, at the line that called the caller."""
     for line in damage:
         warnings.warn(line, DamagedResultsWarning, stacklevel=3)
 
