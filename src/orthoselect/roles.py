@@ -169,7 +169,8 @@ def find_roles(
         data = Dataset(data, source.names, format="frame", unsifted=True)
     # Those that the table has, without the parts of dates that a source may add.
     names = data.names if isinstance(data, Dataset) else source.names
-    target = _named_target(target, names)
+    if is_whole(target):
+        target = _name_at(target, names)
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
     labeled = _named_categorical(categorical_features, names)
     check_choice(dates, DATES_AS, "dates")
@@ -254,12 +255,11 @@ def _without_gaps(roles: Roles) -> Roles:
     return replace(new, sample_weight=w) if "sample_weight" in beside else new
 
 
-def _named_target(target: Any, names: Sequence[str]) -> Any:
-    """Return the name of a column that is given by its position, unless that is a name itself."""
-    if not is_whole(target):
-        return target
-    at = [str(target)] if str(target) in names else find_columns(target, names, "target")
-    return at[0] if isinstance(at[0], str) else names[at[0]]
+def _name_at(position: int, names: Sequence[str]) -> str:
+    """Return the name of the column at a position, unless the number is a name itself."""
+    if str(position) in names:
+        return str(position)
+    return names[find_columns(position, names, "target")[0]]
 
 
 def _read_values(
