@@ -53,7 +53,7 @@ from orthoselect.read import (
 )
 
 _WORDS = ("from_dtype", "all")  # said of all columns as `categorical_features`
-_USUAL_COUNT = 10  # features to select where nobody says how many
+_USUAL_COUNT = 10  # features to select where no number is given
 
 
 @dataclass(frozen=True)
@@ -169,7 +169,8 @@ def find_roles(
         data = Dataset(data, source.names, format="frame", unsifted=True)
     # Those that the table has, without the parts of dates that a source may add.
     names = data.names if isinstance(data, Dataset) else source.names
-    target = _named_target(target, names)
+    if is_whole(target):
+        target = _name_at(target, names)
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
     labeled = _named_categorical(categorical_features, names)
     check_choice(dates, DATES_AS, "dates")
@@ -254,12 +255,11 @@ def _without_gaps(roles: Roles) -> Roles:
     return replace(new, sample_weight=w) if "sample_weight" in beside else new
 
 
-def _named_target(target: Any, names: Sequence[str]) -> Any:
-    """Return the name of a column that is given by its position, unless that is a name itself."""
-    if not is_whole(target):
-        return target
-    at = [str(target)] if str(target) in names else find_columns(target, names, "target")
-    return at[0] if isinstance(at[0], str) else names[at[0]]
+def _name_at(position: int, names: Sequence[str]) -> str:
+    """Return the name of the column at a position, unless the number is a name itself."""
+    if str(position) in names:
+        return str(position)
+    return names[find_columns(position, names, "target")[0]]
 
 
 def _read_values(
@@ -359,7 +359,7 @@ def clean(
         target = dataset.target if isinstance(target, np.ndarray) else target
     labeled = _named_categorical(categorical_features, names)
     dataset, _ = _sifted(dataset, open_source(dataset, 1), asked, grouped, labeled, dates)
-    # Of blocks, whoever reads them complains: to ask now would take a pass over all columns.
+    # Blocks are checked when they are read: to check now would take a pass over all columns.
     if missing not in FILLS and (missing != "error" or why_not_whole(dataset) is None):
         excluded = [names[column] for column in asked["exclude"]]
         dataset = drop_missing(dataset, missing, target, weights=sample_weight, exclude=excluded)
@@ -401,6 +401,7 @@ def open_problem(
     response, weights = source.response(
         roles.target, roles.target_columns, roles.task, response_encoding, weights
     )
+    gaps = {c: gap_count(labels) for c, labels in table.labels.items()}
     return Problem(
         table,
         response,
@@ -410,7 +411,7 @@ def open_problem(
         roles.exclude,
         roles.skip,
         missing,
-        {c: gap_count(labels) for c, labels in table.labels.items() if gap_count(labels)},
+        {c: count for c, count in gaps.items() if count},
         n_dropped=roles.n_dropped,
         readings=roles.readings,
     )

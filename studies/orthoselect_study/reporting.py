@@ -149,8 +149,18 @@ def _made(
     if manifest is None:
         return None
     results = _results(store, manifest)
-    part = _part(experiment, results, manifest, files)
-    return part, experiment.standings(results), experiment.caveats(results)
+    try:
+        part = _part(experiment, results, manifest, files)
+        return part, experiment.standings(results), experiment.caveats(results)
+    except Exception as error:
+        if all(task.is_sealed for task in store.tasks(manifest["tasks"])):
+            raise  # nothing was changed, so the mistake is ours
+        problems.append(
+            f"`{store.path}` should be as runs of the study write it; it is of an older version, "
+            f"and damaged: no report can be made of it ({type(error).__name__}: {error}). It is "
+            f"left out here. Remove it, and run the experiment again."
+        )
+        return None
 
 
 def _results(store: Store, manifest: dict[str, Any]) -> Results:

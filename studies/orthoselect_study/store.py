@@ -2,7 +2,8 @@
 
 Every line of the CSV names its task, and how many lines that task has. The first line of a task has
 the measure "task": its note is the whole key, of which the name is a digest, and its value the
-seconds that it took. The note has a seal as well, a digest of all lines of the task.
+seconds that it took. The note has a seal as well, a digest of all lines of the task; results of
+older versions lack it.
 
 A task that is not complete, or does not match its seal, does not count. A run that opens the file
 moves its lines, and all others that are damaged, to a file of their own, says so, and does the task
@@ -50,7 +51,7 @@ class _Damaged(Exception):  # noqa: N818 - a state of a file, which runs and rep
 
 
 def tell(damage: Iterable[str]) -> None:
-    """Warn of each, at the line that called whoever calls this."""
+    """Warn of each, at the line that called the caller."""
     for line in damage:
         warnings.warn(line, DamagedResultsWarning, stacklevel=3)
 
@@ -62,6 +63,7 @@ class StoredTask:
     name: str
     seconds: float  # how long it took
     versions: Mapping[str, str]  # of the packages that made the results
+    is_sealed: bool  # whether a seal says that nothing was changed
     rows: Sequence[Row]
 
 
@@ -208,7 +210,7 @@ def _encoded(
     first = Row(measure=_FIRST, value=seconds)
     # JSON is one line as it is; another number of spaces would be another key.
     head = _line([*start, *map(_cell, first[:-1]), note])
-    stored = StoredTask(task.name, seconds, dict(sorted(versions.items())), rows)
+    stored = StoredTask(task.name, seconds, dict(sorted(versions.items())), True, rows)
     return stored, "".join(f"{line}\n" for line in [head, *lines]).encode()
 
 
@@ -255,14 +257,14 @@ class _Line(NamedTuple):
 
 
 def _stored(first: _Line, *others: _Line) -> StoredTask | None:
-    """Return a task, None if it is not complete, or was changed."""
+    """Return a task, None if it is not complete or, where there is a seal, was changed."""
     told = first.told or {}
     content = {key: value for key, value in told.items() if key != _SEAL}
     seal = _seal(content, first.row.value, [line.text for line in others])
-    if first.size != 1 + len(others) or told.get(_SEAL) != seal:
+    if first.size != 1 + len(others) or told.get(_SEAL) not in (None, seal):
         return None
     rows = [line.row for line in others]
-    return StoredTask(first.name, first.row.value, told.get(_VERSIONS, {}), rows)
+    return StoredTask(first.name, first.row.value, told.get(_VERSIONS, {}), _SEAL in told, rows)
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -303,9 +305,11 @@ def _told(name: str, row: Row) -> dict[str, Any] | None:
     try:
         told = json.loads(row.note)
         key = {each: told[each] for each in told if each not in (_SEAL, _VERSIONS)}
-    except (ValueError, RecursionError, TypeError):
+        versions = told.get(_VERSIONS, {}).items()
+    except (ValueError, RecursionError, TypeError, AttributeError):
         return None
-    return told if digest(key) == name else None
+    is_text = all(isinstance(each, str) for pair in versions for each in pair)
+    return told if is_text and digest(key) == name else None
 
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:

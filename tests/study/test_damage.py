@@ -313,16 +313,31 @@ def test_a_damaged_manifest_is_told_set_aside_and_written_again(store, kind):
     assert_mended(store, damaged, [line])
 
 
-def test_results_without_a_seal_are_run_again(store):
-    content = store.files["binomial.csv"].decode()
-    unsealed = re.sub(r' ""seal"": ""[0-9a-f]{16}"",', "", content)
-    assert unsealed.count("seal") == 0 < content.count("seal")
-    store.path("binomial.csv").write_text(unsealed)
-    (line,) = store.run()
-    assert_mended(store, {"binomial.csv": unsealed.encode()}, [line])
+def unsealed(store, name="binomial"):
+    """Return results as an older version wrote them."""
+    content = store.files[f"{name}.csv"].decode()
+    older = re.sub(r' ""seal"": ""[0-9a-f]{16}"",', "", content)
+    assert older.count("seal") == 0 < content.count("seal")
+    return older.encode()
 
 
-def test_an_error_in_a_report_is_no_damage(store, monkeypatch):
+def test_results_of_an_older_version_are_valid(store):
+    store.path("binomial.csv").write_bytes(unsealed(store))
+    assert store.report()[1] == []
+    assert store.run() == []
+    assert store.done == []
+
+
+def test_results_of_an_older_version_that_make_no_report_are_told(store, monkeypatch):
+    store.path("binomial.csv").write_bytes(unsealed(store))
+    monkeypatch.setattr(EXPERIMENTS["binomial"], "findings", lambda results: 1 / 0)
+    told, (line,) = store.report()
+    assert [part["name"] for part in told["experiments"]] == ["iris"]
+    assert "binomial.csv` should be" in line
+    assert "ZeroDivisionError" in line
+
+
+def test_an_error_in_a_report_of_sealed_results_is_no_damage(store, monkeypatch):
     monkeypatch.setattr(EXPERIMENTS["iris"], "findings", lambda results: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         store.report()
@@ -529,6 +544,18 @@ def check_mutation(store, file, content):
     if lines == [] and file.endswith(".csv"):
         assert content.replace(b"\r\n", b"\n") == store.files[file]
     assert_mended(store, {file: content}, lines)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_damage_to_what_an_older_version_wrote_stops_a_run_or_a_report(store, seed):
+    """What cannot be seen without a seal may stay, but it is never more than a wrong number."""
+    rng = np.random.default_rng([seed, 77])
+    for _ in range(10):
+        store.restore()
+        store.path("binomial.csv").write_bytes(mutated(unsealed(store), rng) or b"x")
+        store.report()
+        store.run()
+        store.report()
 
 
 def test_the_header_is_that_of_every_version():

@@ -279,7 +279,7 @@ def _codes_fit(table: BlockTable, learned: LearnedCoding, weights: Rows | None) 
 
 
 def bytes_to_keep(learned: LearnedCoding, n_rows: int) -> int:
-    """Return about what the codes of so many rows take, with all that counting makes of them."""
+    """Return about how many bytes the codes take, with all that counting makes of them."""
     n = len(learned.n_levels)
     if learned.is_sparse:
         others = max(n - len(learned.columns), 0)

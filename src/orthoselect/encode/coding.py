@@ -91,7 +91,7 @@ def _cells_of_labels(f: int, labels: Labels) -> Cells:
 
 
 def code_type(n_levels: Any) -> np.dtype:
-    """Return the smallest type for codes of so many levels, at least 256 of them."""
+    """Return the smallest type for codes of these numbers of levels, at least 256."""
     return np.min_scalar_type(max([MAX_LEVELS, *n_levels]) - 1)
 
 

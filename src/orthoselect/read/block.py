@@ -201,7 +201,7 @@ class SparseBlock(Block):
         return np.diff(running[some.indptr])
 
     def _at_columns(self, rows: slice) -> Any:
-        """Return every so many rows, as SciPy does in a few times the time."""
+        """Return every `rows.step`-th row; SciPy gives the same in several times the time."""
         X = self._X
         # The step is a power of two, and the first row is below it.
         at = np.flatnonzero((X.indices & (rows.step - 1)) == rows.start)

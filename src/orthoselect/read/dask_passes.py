@@ -54,7 +54,7 @@ class _PassJob:
     add: Callable[..., None]
     merge: Callable[[Any, Any], Any]
     prepare: Prepare | None
-    makes: Sequence[tuple[Callable[..., Any], int]]  # each from so many handles
+    makes: Sequence[tuple[Callable[..., Any], int]]  # what makes a part, and from how many handles
 
 
 @dataclass

@@ -185,7 +185,7 @@ class _Text:
 
     @property
     def are_labels(self) -> bool:
-        """Whether these are whole numbers that somebody has made text: few, or such as repeat."""
+        """Whether these are labels written as whole numbers: few of them, or such as repeat."""
         if self.n_whole + self.n_marks < self.n_values:
             return False
         repeat = self.n_alone < _ALONE * self.n_values and not self.n_marks

@@ -21,7 +21,7 @@ class PartitionedTable(ABC):
     """A table in partitions of rows, each of which is worked on by a task of Dask."""
 
     names: Sequence[str]
-    sizes: list[int] | None = None  # rows of each partition; None as long as nobody knows
+    sizes: list[int] | None = None  # rows of each partition; None until a pass has counted them
     memory: int | None = None  # bytes that products may take here
     progress: ReadingProgress | None = None  # called after each pass
 

@@ -279,7 +279,7 @@ def take_rows(data: Any, rows: NDArray[np.bool_]) -> Any:
 
 
 def take_columns(data: Any, columns: Sequence[int]) -> Any:
-    """Return some columns of a file's table, or of a source of its blocks, likewise."""
+    """Return some columns of a file's table, or of a source of its blocks, as the same kind."""
     if isinstance(data, OnDask):
         return _on_dask_too(ColumnsOf(data.source, columns), data)
     if is_block_source(data):
@@ -323,7 +323,7 @@ def _is_frame(block: Any) -> bool:
 
 def as_frame(block: Any) -> Any:
     """Return a batch of pyarrow as a table, anything else as it is."""
-    pa = sys.modules.get("pyarrow")  # whoever has a batch has it loaded
+    pa = sys.modules.get("pyarrow")  # a batch cannot exist unless it is loaded
     return pa.table(block) if pa is not None and isinstance(block, pa.RecordBatch) else block
 
 

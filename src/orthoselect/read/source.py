@@ -1,6 +1,6 @@
 """A table of any kind as a source of blocks of rows; a table in memory is one block.
 
-Whoever selects asks a `Source`, and never what kind of storage is behind it: names and number of
+A selection asks a `Source`, and never what kind of storage is behind it: names and number of
 rows, which columns hold labels, the table itself, the response and the row weights.
 """
 
@@ -73,7 +73,7 @@ class Source:
     """A table that has been looked at but not read; one in memory is one block."""
 
     names: Sequence[str]  # x0, x1, ... where the input has none
-    n_rows: int  # known once the table has been read; 0 before, where nobody has counted
+    n_rows: int  # known once the table has been read; 0 before, unless it is known
     memory: int | None = None  # bytes that may be taken beside the blocks, if there is a bound
     _writes_response = True  # whether the response basis is written out, row by row
 
@@ -176,7 +176,7 @@ class Source:
         return gathered(values)
 
     def weights_per_row(self, weights: Any) -> Rows:
-        """Return row weights that are no column of the table, not checked, likewise."""
+        """Return row weights that are no column of the table, not checked: here, or in pieces."""
         return np.atleast_1d(np.asarray(gathered(weights)))
 
 
@@ -412,7 +412,7 @@ def open_block(stored: Any, number: int, place: str, names: Sequence[str]) -> Bl
     return block
 
 
-# Whatever users give as a table: nobody else asks what kind it is of
+# What kind of table was given: asked here and nowhere else
 
 
 def find_table(data: Any, memory: int | str | None = None) -> Any:
@@ -446,7 +446,7 @@ def find_file(data: Any) -> Any:
 def open_source(data: Any, fewest_rows: int = 2) -> Source:
     """Look at a table of any kind: in memory, a Dataset, a source of blocks, or one of Dask.
 
-    A table in memory has to have so many rows; of others they are not counted yet.
+    A table in memory has to have at least `fewest_rows`; rows of others are not counted yet.
     """
     if isinstance(data, Source):
         return data
