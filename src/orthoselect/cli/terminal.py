@@ -64,7 +64,6 @@ _PHRASES = {
     "give `read_table` another `delimiter`": "give another with `--delimiter`",
     "tell `read_table` what": "say what",
     "`header=False`": "`--no-header`",
-    "y column `": "the target `",
     "'drop_rows', 'drop_columns'": "'drop-rows', 'drop-columns'",
     "Drop those rows": "Use `--missing drop-rows`",
     "Choose another `target`": "Choose another `--target`",
