@@ -29,7 +29,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from orthoselect import statistics
+from orthoselect import errors, statistics
 
 # Default answers that a statistician would give too: a table goes here once that holds for it.
 SOUND = {
@@ -214,6 +214,21 @@ def test_default_answer_is_sound(name):
     chosen = rankings.by_default(asks)
     assert chosen == SOUND[name]
     assert cell.identifiers(asks.frame, chosen) == []
+
+
+@pytest.mark.filterwarnings("ignore:the target:orthoselect.errors.SelectionWarning")
+def test_ranks_are_features_and_shuffled_case_numbers_are_not():
+    with pytest.warns(errors.LeftOutWarning, match=r"left out 1 column.*`Department`"):
+        path = rankings.default_answer(asked("Guerry"))
+    assert path.n_candidates == 21, "Wealth, Lottery and three more are ranks from 1 to 86"
+    with pytest.warns(errors.LeftOutWarning, match=r"`ID` \(identifier by its name"):
+        assert rankings.by_default(asked("Arthritis")) == ["Treatment", "Sex"]
+
+
+def test_a_count_with_few_values_is_told_to_be_classes():
+    words = "`nbaffairs` holds the whole numbers 0, 1, 2, 3, 7, 12 and is read as 6 classes"
+    with pytest.warns(errors.ReadAsClassesWarning, match=words):
+        rankings.default_answer(asked("Fair"))
 
 
 @pytest.mark.parametrize("name", ["titanic", "penguins-raw", "tips"])

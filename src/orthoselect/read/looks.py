@@ -428,7 +428,9 @@ class ColumnLook:
         if _PANDAS_INDEX.fullmatch(self.name):
             return Finding(PANDAS_INDEX)
         if len(self._kinds) > 1:  # blocks of unlike kinds, of which others complain
-            return Finding()
+            is_mixed = self._kinds == {"text", "others"} and not self._text.are_numbers
+            # Objects of pandas: a word in some rows, and numbers alone in others.
+            return Finding(self._text.name_rows, like=self._text.like) if is_mixed else Finding()
         kind = next(iter(self._kinds))
         if kind in (RECORDS, BYTES):
             return Finding(kind)
