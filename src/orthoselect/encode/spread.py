@@ -22,7 +22,6 @@ from orthoselect.encode.labels import Labels, LevelsSeen
 from orthoselect.encode.response import (
     ENCODINGS,
     TASKS,
-    NumbersSeen,
     Response,
     TargetColumn,
     WeightFacts,
@@ -34,6 +33,7 @@ from orthoselect.encode.response import (
     constant_target,
     read_weights,
 )
+from orthoselect.encode.whole_numbers import NumbersSeen
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from orthoselect.encode import Labels, Table, TargetColumn
 from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gaps_in
 from orthoselect.encode.labels import GAP, LevelsSeen
-from orthoselect.encode.response import check_finite, have_fractions, read_weights
+from orthoselect.encode.response import check_finite, read_weights
+from orthoselect.encode.whole_numbers import have_fractions
 from orthoselect.errors import (
     InputError,
     NonFiniteError,
