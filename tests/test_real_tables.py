@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks import __main__ as command
+from benchmarks import noise
 from benchmarks.real_tables import cell, page, rankings
 from benchmarks.real_tables.rankings import RANKINGS, Question
 from benchmarks.real_tables.scores import FOLDS, Losses, losses, question, sampled
@@ -345,3 +346,13 @@ def test_command_writes_the_page(tmp_path, monkeypatch, capsys):
     assert f"python -m benchmarks real_tables --rows tips --threads 1 --output {place}" in written
     assert "| tips | 244 x 6 | tip | 3 | 0." in written
     assert "1 tables, 1 of them answered and scored." in capsys.readouterr().out
+
+
+def test_noise_is_drawn_apart_and_told_with_its_error():
+    X, y = noise.draw("classes", 3)
+    assert X.shape == (noise.ROWS, noise.COLUMNS)
+    assert set(y) == {0, 1}
+    assert noise.share(4, 40) == "4 of 40 (10 ± 5 %)"
+    claims, apart = noise.outcome("numbers", 0)
+    assert isinstance(claims, bool)
+    assert apart is None or apart >= 0
