@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks import __main__ as command
+from benchmarks import noise
 from benchmarks.real_tables import cell, page, rankings
 from benchmarks.real_tables.rankings import RANKINGS, Question
 from benchmarks.real_tables.scores import FOLDS, Losses, losses, question, sampled
@@ -29,7 +30,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from orthoselect import statistics
+from orthoselect import errors, statistics
 
 # Default answers that a statistician would give too: a table goes here once that holds for it.
 SOUND = {
@@ -216,6 +217,21 @@ def test_default_answer_is_sound(name):
     assert cell.identifiers(asks.frame, chosen) == []
 
 
+@pytest.mark.filterwarnings("ignore:the target:orthoselect.errors.SelectionWarning")
+def test_ranks_are_features_and_shuffled_case_numbers_are_not():
+    with pytest.warns(errors.LeftOutWarning, match=r"left out 1 column.*`Department`"):
+        path = rankings.default_answer(asked("Guerry"))
+    assert path.n_candidates == 21, "Wealth, Lottery and three more are ranks from 1 to 86"
+    with pytest.warns(errors.LeftOutWarning, match=r"`ID` \(identifier by its name"):
+        assert rankings.by_default(asked("Arthritis")) == ["Treatment", "Sex"]
+
+
+def test_a_count_with_few_values_is_told_to_be_classes():
+    words = "`nbaffairs` holds the whole numbers 0, 1, 2, 3, 7, 12 and is read as 6 classes"
+    with pytest.warns(errors.ReadAsClassesWarning, match=words):
+        rankings.default_answer(asked("Fair"))
+
+
 @pytest.mark.parametrize("name", ["titanic", "penguins-raw", "tips"])
 def test_a_table_is_measured_whatever_comes(name):
     found = cell.measure(named(name), limit=60)
@@ -330,3 +346,13 @@ def test_command_writes_the_page(tmp_path, monkeypatch, capsys):
     assert f"python -m benchmarks real_tables --rows tips --threads 1 --output {place}" in written
     assert "| tips | 244 x 6 | tip | 3 | 0." in written
     assert "1 tables, 1 of them answered and scored." in capsys.readouterr().out
+
+
+def test_noise_is_drawn_apart_and_told_with_its_error():
+    X, y = noise.draw("classes", 3)
+    assert X.shape == (noise.ROWS, noise.COLUMNS)
+    assert set(y) == {0, 1}
+    assert noise.share(4, 40) == "4 of 40 (10 ± 5 %)"
+    claims, apart = noise.outcome("numbers", 0)
+    assert isinstance(claims, bool)
+    assert apart is None or apart >= 0

@@ -10,6 +10,7 @@ from orthoselect import GramStatistics, OrthogonalSelector, RowBlocks, compare, 
 from orthoselect.errors import (
     InputError,
     LeftOutWarning,
+    LooksNumericWarning,
     MissingValueError,
     ReadAsNumbersWarning,
     ReadAsQuantityWarning,
@@ -186,6 +187,30 @@ def test_comparisons_read_all_folds_alike():
     chosen = {name for run in made.runs for name in run.features}
     assert chosen == {"when", "x", "z"}
     assert "dates='parts'" in made.setting.reproduce["python"]
+
+
+@pytest.mark.parametrize("order", [1, 7])
+def test_row_names_that_pandas_and_r_write_are_no_feature(order, tmp_path):
+    frame = table()[["x", "z", "y"]].set_index(np.arange(N) * order % N + 19740001)
+    frame.to_csv(tmp_path / "t.csv")
+    expected = [(step.name, round(step.gain, 9)) for step in select(frame, "y", 2)]
+    for data in (tmp_path / "t.csv", pd.read_csv(tmp_path / "t.csv")):
+        words = r"`Unnamed: 0` \(identifier by its name: whole numbers from 19740001 to 19741300"
+        with pytest.warns(LeftOutWarning, match=words):
+            path = select(data, "y", 2)
+        assert [(step.name, round(step.gain, 9)) for step in path] == expected
+
+
+@pytest.mark.parametrize("kind", ["pandas", "csv"])
+def test_a_word_among_numbers_is_told_where_they_look_like_an_identifier(kind, tmp_path):
+    frame = table()[["x", "z", "y"]]
+    frame["x"] = frame["x"].astype(object)
+    frame.loc[7, "x"] = "oops"
+    with (
+        pytest.warns(LeftOutWarning),
+        pytest.warns(LooksNumericWarning, match=r"(1299 of 1300|999 of 1000)"),
+    ):
+        assert select(STORED[kind](frame, tmp_path), "y", 1).names == ["z"]
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "csv"])

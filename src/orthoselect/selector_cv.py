@@ -122,7 +122,9 @@ class SelectorCV(_PathSelector):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> SelectorCV:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None
+    ) -> SelectorCV:
         """Select features, and find out how many.
 
         Parameters

@@ -44,7 +44,7 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         """Return the method and its own options."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Select features.
 
         Parameters

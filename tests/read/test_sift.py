@@ -57,6 +57,7 @@ UNFIT = {
     "from 29 to 0": (pa.array(np.arange(N)[::-1].copy()), "row numbers: .* from 0 to 29"),
     "ID": (pa.array(np.arange(N) * 7 % N), "row numbers: .* from 0 to 29"),
     "patient_id": (pa.array(np.arange(N) // 2 * 3), "identifier by its name: .* from 0 to 42"),
+    "Unnamed: 0": (pa.array(np.arange(N) * 7 % N + 1), "row numbers: .* from 1 to 30"),
     "caseId": (pa.array(np.arange(N) ** 2), "identifier by its name"),
     "row numbers as text": (pa.array([str(row) for row in range(N)]), "row numbers"),
     "null type": (pa.nulls(N), "no values"),

@@ -15,7 +15,7 @@ from orthoselect import select
 from orthoselect.errors import InputError
 from orthoselect.methods import METHODS
 from orthoselect.plots import PALETTE
-from orthoselect.show.page import MOST_FEATURES, SECTIONS, VERDICTS, render
+from orthoselect.show.page import MOST_FEATURES, SECTIONS, VERDICTS, _number, render
 from orthoselect.show.summary import summarize
 from outlines import Outline
 
@@ -144,6 +144,30 @@ def test_the_answer_comes_first_and_all_numbers_of_the_path_are_there(made):
         assert f"{100 * step['total'] / 2:.1f}%" in words
     for correlation in summary["set"]["canonical_correlations"]:
         assert f"{correlation:.4f}" in words
+
+
+def test_what_noise_would_gain_stands_beside_the_gains():
+    summary = summaries.mixed()
+    for step in summary["steps"]:
+        step["chance"] = 0.0625
+    page = render(summary)
+    assert "By chance</th>" in page
+    assert page.count(">0.0625</td>") == len(summary["steps"])
+    assert "By chance</th>" not in render(summaries.selection_of("iris", 3))
+
+
+def test_numbers_are_written_in_one_way():
+    less = "\N{MINUS SIGN}"
+    told = [_number(x) for x in (None, 0, 4.7e-5, -4.7e-5, 0.25, -0.25, 2e5)]
+    assert told == [
+        "\N{EN DASH}",
+        "0",
+        "<0.0001",
+        f">{less}0.0001",
+        "0.2500",
+        f"{less}0.2500",
+        "2.00e+05",
+    ]
 
 
 def test_every_feature_has_its_row_and_every_verdict_its_meaning(made):

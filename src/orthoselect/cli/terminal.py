@@ -66,7 +66,6 @@ _PHRASES = {
     "give `read_table` another `delimiter`": "give another with `--delimiter`",
     "tell `read_table` what": "say what",
     "`header=False`": "`--no-header`",
-    "y column `": "the target `",
     "'drop_rows', 'drop_columns'": "'drop-rows', 'drop-columns'",
     "`n_features_to_select='cv'`": "`-k cv`",
     "Drop those rows": "Use `--missing drop-rows`",

@@ -22,7 +22,6 @@ from orthoselect.encode.labels import Labels, LevelsSeen
 from orthoselect.encode.response import (
     ENCODINGS,
     TASKS,
-    NumbersSeen,
     Response,
     TargetColumn,
     as_quantity,
@@ -33,6 +32,7 @@ from orthoselect.encode.response import (
     constant_target,
 )
 from orthoselect.encode.weights import WeightFacts, read_weights
+from orthoselect.encode.whole_numbers import NumbersSeen
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from orthoselect.encode.response import DROP, EXACT
+from orthoselect.encode.response import DROP
+from orthoselect.encode.whole_numbers import EXACT
 from orthoselect.errors import InputError, MissingValueError, ShapeError
 from orthoselect.matrix.base import Floats
 

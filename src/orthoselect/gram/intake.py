@@ -19,8 +19,9 @@ from orthoselect.column_spec import check_one_role, find_asked, find_columns
 from orthoselect.encode import Labels, Table, TargetColumn
 from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gaps_in
 from orthoselect.encode.labels import GAP, LevelsSeen
-from orthoselect.encode.response import check_finite, have_fractions
+from orthoselect.encode.response import check_finite
 from orthoselect.encode.weights import read_weights
+from orthoselect.encode.whole_numbers import have_fractions
 from orthoselect.errors import (
     InputError,
     NonFiniteError,

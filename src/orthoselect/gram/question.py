@@ -18,13 +18,13 @@ from orthoselect.encode.gaps import gap_count
 from orthoselect.encode.response import (
     ENCODINGS,
     TASKS,
-    NumbersSeen,
     centered_columns,
     check_choice,
     check_classes,
     constant_target,
     encode_labels,
 )
+from orthoselect.encode.whole_numbers import NumbersSeen
 from orthoselect.errors import InputError, ShapeError, listing
 from orthoselect.gram.intake import ReducedRows
 from orthoselect.gram.layout import StatisticsLayout, Term

@@ -170,7 +170,8 @@ def _check_included(name: str, found: Finding, has_parts: bool) -> None:
 
 def _warn_of(gone: Mapping[str, str], found: Mapping[str, Finding]) -> None:
     """Say which columns are left out, and which are not what they seem to be."""
-    like = {n: f.like for n, f in found.items() if f.like and not f.decimal and n not in gone}
+    # A word among numbers makes text of them, which then looks like an identifier.
+    like = {n: f.like for n, f in found.items() if f.like and not f.decimal}
     if like:
         warn(LooksNumericWarning(like))
     read = {n: f.example for n, f in found.items() if f.decimal and n not in gone}

@@ -44,7 +44,8 @@ _ALONE = 1 / 3
 _MOST_COMPARED = 10_000_000  # levels of a column that are held; more are an identifier
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 # "id", "ID", "patient_id", "Ketchup.id", "customerId", and what pandas calls an unnamed index.
-_IDENTIFIER_NAME = re.compile(r"(?i:(.*[\W_])?ids?|id[\W_].*)|.*[a-z]I[dD]|Unnamed: 0")
+UNNAMED_INDEX = "Unnamed: 0"
+_IDENTIFIER_NAME = re.compile(rf"(?i:(.*[\W_])?ids?|id[\W_].*)|.*[a-z]I[dD]|{UNNAMED_INDEX}")
 NumberLike = tuple[int, int, str]  # values that look like numbers, all values, an example
 PARTS = ("year", "month", "weekday", "hour", "days")
 
@@ -418,7 +419,9 @@ class ColumnLook:
         if _PANDAS_INDEX.fullmatch(self.name):
             return Finding(PANDAS_INDEX)
         if len(self._kinds) > 1:  # blocks of unlike kinds, of which others complain
-            return Finding()
+            is_mixed = self._kinds == {"text", "others"} and not self._text.are_numbers
+            # Objects of pandas: a word in some rows, and numbers alone in others.
+            return Finding(self._text.name_rows, like=self._text.like) if is_mixed else Finding()
         kind = next(iter(self._kinds))
         if kind in (RECORDS, BYTES):
             return Finding(kind)

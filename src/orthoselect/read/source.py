@@ -182,9 +182,7 @@ class Source:
 
 def names_in_errors(taken: Sequence[int], names: Sequence[str]) -> dict[int, str]:
     """Return what to call each column of the response in errors."""
-    if len(taken) == 1:
-        return {taken[0]: "y"}
-    return {c: f"y column `{names[c]}`" for c in taken}
+    return {c: f"the target `{names[c]}`" for c in taken}
 
 
 class BlockSource(Source):

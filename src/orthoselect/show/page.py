@@ -171,6 +171,7 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
         "shown_kind": kinds[0],
         "path_chart": charts.path_chart(summary) if len(summary["steps"]) > 1 else None,
         "path_rows": _rows_of_path(summary),
+        "by_chance": any(step.get("chance") is not None for step in summary["steps"]),
         "features": _most_relevant(features),
         "n_features": len(features),
         "verdict_counts": [
@@ -331,13 +332,15 @@ def _environment(package: str) -> Environment:
 
 
 def _number(value: float | None) -> str:
-    """Return four decimals, or powers of ten where these say little."""
+    """Return four decimals, or powers of ten for what is large."""
     if value is None:
         return "\N{EN DASH}"
     size = abs(value)
     if size < 1e-12:
         return "0"
-    shown = f"{value:.4f}" if 1e-4 <= size < 1e5 else f"{value:.2e}"
+    if size < 1e-4:
+        return "<0.0001" if value > 0 else ">\N{MINUS SIGN}0.0001"
+    shown = f"{value:.4f}" if size < 1e5 else f"{value:.2e}"
     return f"\N{MINUS SIGN}{shown[1:]}" if shown.startswith("-") else shown
 
 
