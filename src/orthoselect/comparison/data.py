@@ -68,16 +68,7 @@ class ComparedData:
     @property
     def features(self) -> tuple[Feature, ...]:
         """What there is to choose from, in the table's order; a group stands where it begins."""
-        names, skip = self.roles.source.names, self.roles.skip
-        found = [
-            Feature(name, members)
-            for name, group in self.roles.groups.items()
-            if (members := tuple(c for c in group if c not in skip))
-        ]
-        grouped = {column for feature in found for column in feature.columns}
-        alone = set(range(len(names))) - skip - grouped
-        found += [Feature(str(names[column]), (column,)) for column in alone]
-        return tuple(sorted(found, key=lambda feature: min(feature.columns)))
+        return self.roles.features
 
     @property
     def kinds(self) -> dict[str, int]:
@@ -104,14 +95,14 @@ def open_data(data: Any, target: Any, *, missing: str = "error", **asked: Any) -
             "`compare` should have a table in memory, whose rows it cuts into folds; got one in "
             "blocks, or one too large for memory. Pass an array, a dataframe or a smaller file."
         )
-    roles = find_roles(_by_rows(data), target, missing=missing, **asked)
+    roles = find_roles(by_rows(data), target, missing=missing, **asked)
     columns = (*roles.candidates, roles.apart, roles.beside)
     unfit = gaps_error(roles.source, *columns, allowed=missing != "error")
     if unfit is not None:
         raise unfit
     numeric = roles.candidates[0]
     gappy = survey_gaps(roles.source, numeric, ()).counts if missing == "indicator" else ()
-    table, names = _by_rows(roles.data), roles.source.names
+    table, names = by_rows(roles.data), roles.source.names
     response, _ = roles.source.response(
         roles.target, roles.target_columns, roles.task, "dummy", None
     )
@@ -123,10 +114,10 @@ def open_data(data: Any, target: Any, *, missing: str = "error", **asked: Any) -
     return opened
 
 
-def _by_rows(data: Any) -> Any:
+def by_rows(data: Any) -> Any:
     """Return the same table in a form whose rows can be taken."""
     if isinstance(data, Dataset):
-        return replace(data, data=_by_rows(data.data))
+        return replace(data, data=by_rows(data.data))
     if sp.issparse(data):
         return data.tocsr()
     known = nw.dependencies

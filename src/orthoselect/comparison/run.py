@@ -37,7 +37,7 @@ from orthoselect.encode.gaps import FILLS, check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, warn, with_text
 from orthoselect.result import Comparison, Setting
 from orthoselect.result.text import plain
-from orthoselect.roles import ColumnSpec, Roles, is_whole, target_in_code
+from orthoselect.roles import ColumnSpec, is_whole, target_in_code
 from orthoselect.show.facts import class_counts, spread
 from orthoselect.versions import versions
 
@@ -176,7 +176,7 @@ def compare(
     check_sizes(sizes)
     check_whole(folds, 2, "folds")
     check_whole(repeats, 1, "repeats")
-    _check_n_jobs(n_jobs)
+    check_n_jobs(n_jobs)
     missing = check_missing(missing)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -203,8 +203,8 @@ def compare(
         "repeats": int(repeats),
         "random_state": seed,
         "task": opened.task,
-        "categorical_features": _as_option(categorical_features, opened.roles.categorical),
-        "groups": _groups(opened.roles) or None,
+        "categorical_features": opened.roles.categorical_option(categorical_features),
+        "groups": opened.roles.given_groups or None,
         "exclude": opened.roles.exclude or None,
         "missing": missing,
         "dates": dates,
@@ -232,18 +232,8 @@ def compare(
     return collector.finish()
 
 
-def _groups(roles: Roles) -> dict[str, list[int]]:
-    """Return the groups that were given, by the columns of the table."""
-    readings = roles.readings
-    dates = {readings.names[c] for c in readings.dates}
-    return {
-        name: list(dict.fromkeys(readings.origin(c) for c in columns))
-        for name, columns in roles.groups.items()
-        if name not in dates
-    }
-
-
-def _check_n_jobs(n_jobs: Any) -> None:
+def check_n_jobs(n_jobs: Any) -> None:
+    """Raise unless it is a number of processes, as joblib counts them."""
     if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
         raise InputError(
             f"`n_jobs` should be a number of processes, or negative (-1: as many as there are "
@@ -257,12 +247,6 @@ def _pass_on(caught: list[warnings.WarningMessage]) -> list[str]:
     for warning, text in zip(caught, texts):
         warn(with_text(warning.category, text))
     return texts
-
-
-def _as_option(spec: ColumnSpec, categorical: set[int]) -> Any:
-    """Return `categorical_features` for `select`: words as they are, columns as a list."""
-    said_in_words = spec is None or (isinstance(spec, str) and spec in ("from_dtype", "all"))
-    return spec if said_in_words else sorted(categorical)
 
 
 def _run_all(
@@ -410,7 +394,7 @@ def _how_to_reproduce(data: ComparedData, options: Mapping[str, Any]) -> dict[st
     roles, names = data.roles, data.roles.source.names
     options = {
         **options,
-        "groups": {k: [names[c] for c in g] for k, g in _groups(roles).items()} or None,
+        "groups": {k: [names[c] for c in g] for k, g in roles.given_groups.items()} or None,
         "exclude": [names[column] for column in roles.exclude] or None,
     }
     if isinstance(options["categorical_features"], list):
