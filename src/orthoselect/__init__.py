@@ -9,7 +9,7 @@ from orthoselect import starting  # noqa: F401
 # isort: split
 from orthoselect import encode, methods, statistics
 from orthoselect.read import RowBlocks
-from orthoselect.result import Comparison, SelectionPath, SelectionStep
+from orthoselect.result import Comparison, SelectionPath, SelectionStep, Stability
 from orthoselect.selection import select
 from orthoselect.versions import __version__
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer
     from orthoselect.gram import GramStatistics
+    from orthoselect.halves import stability
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
 
@@ -29,12 +30,14 @@ __all__ = [
     "RowBlocks",
     "SelectionPath",
     "SelectionStep",
+    "Stability",
     "__version__",
     "compare",
     "encode",
     "methods",
     "report",
     "select",
+    "stability",
     "statistics",
 ]
 
@@ -47,6 +50,7 @@ _LAZY = {
     "RandomBinarizer": "discretizers",  # which says where it went
     "compare": "comparison",
     "report": "show",
+    "stability": "halves",
 }
 
 

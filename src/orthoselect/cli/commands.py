@@ -34,7 +34,7 @@ from orthoselect.read import (
     write_blocks,
     write_columns,
 )
-from orthoselect.result import Comparison, SelectionPath
+from orthoselect.result import Comparison, SelectionPath, Stability
 from orthoselect.roles import clean
 from orthoselect.selection import check_blocks, select
 
@@ -78,11 +78,11 @@ def select_command(
     terminal = Terminal(quiet)
     workers = connected(scheduler) if scheduler is not None else nullcontext()
     with ending_well(terminal), workers:
-        wanted = None if count is None else _count(count)
-        own = _own_options(option)
+        wanted = None if count is None else read_count(count)
+        own = read_own_options(option)
         files = source[0] if len(source) == 1 else source
-        _check_are_files(source[1:])
-        _check_files(files, {"--output": output, "--report": report}, overwrite_source)
+        check_are_files(source[1:])
+        check_files(files, {"--output": output, "--report": report}, overwrite_source)
         written_as = {
             "format": input_format,
             "delimiter": delimiter,
@@ -172,7 +172,7 @@ def compare_command(
     """
     terminal = Terminal(quiet)
     with ending_well(terminal):
-        _check_files(source, {"--report": report}, overwrite_source)
+        check_files(source, {"--report": report}, overwrite_source)
         with terminal.working(f"reading {source}"):
             table = read_table(
                 source,
@@ -189,8 +189,6 @@ def compare_command(
                 )
             roles = {"target": target, "categorical": categorical, "exclude": exclude}
             loaded = load(table, missing, group=group, dates=dates, **roles)
-        if jobs is None:  # all processors, unless processes would take longer to start than to work
-            jobs = -1 if loaded.dataset.n_rows * len(loaded.dataset.names) > _SMALL else 1
         methods = [name.strip() for item in method for name in item.split(",") if name.strip()]
         settings = {
             "methods": methods or None,
@@ -200,9 +198,9 @@ def compare_command(
             "folds": folds,
             "repeats": repeats,
             "random_state": seed,
-            "n_jobs": jobs,
+            "n_jobs": find_jobs(jobs, loaded),
             "task": task,
-            "options": _own_options(option),
+            "options": read_own_options(option),
         }
         comparison, interrupted = _compare(loaded, settings, terminal)
         answer = Answer(comparison, loaded, terminal)
@@ -214,12 +212,21 @@ def compare_command(
         raise typer.Exit(INTERRUPTED)
 
 
-def _count(text: str) -> int | float:
+def find_jobs(jobs: int | None, loaded: Loaded) -> int:
+    """Return how many processes work: all, unless they would take longer to start than to work."""
+    if jobs is not None:
+        return jobs
+    dataset = loaded.dataset
+    is_small = not dataset.in_blocks and dataset.n_rows * len(dataset.names) <= _SMALL
+    return 1 if is_small else -1
+
+
+def read_count(text: str) -> int | float:
     """Read a count or a fraction.
 
     Examples
     --------
-    >>> _count("12"), _count("0.25")
+    >>> read_count("12"), read_count("0.25")
     (12, 0.25)
     """
     for kind in (int, float):
@@ -232,12 +239,12 @@ def _count(text: str) -> int | float:
     )
 
 
-def _own_options(given: Sequence[str]) -> dict[str, Any]:
+def read_own_options(given: Sequence[str]) -> dict[str, Any]:
     """Read ``name=value``; a value that is no number, truth value or None is text.
 
     Examples
     --------
-    >>> _own_options(["bins=5", "cut=auto", "capped=False"])
+    >>> read_own_options(["bins=5", "cut=auto", "capped=False"])
     {'bins': 5, 'cut': 'auto', 'capped': False}
     """
     options = {}
@@ -252,7 +259,7 @@ def _own_options(given: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-def _check_are_files(words: Sequence[str]) -> None:
+def check_are_files(words: Sequence[str]) -> None:
     """Raise for a word after the first source that is no file, and may be the target."""
     for word in words:
         is_source = Path(word).exists() or Path(word).suffix or word in BUILT_IN
@@ -263,7 +270,7 @@ def _check_are_files(words: Sequence[str]) -> None:
             )
 
 
-def _check_files(
+def check_files(
     source: str | list[str], written: Mapping[str, str | None], overwrite: bool
 ) -> None:
     """Raise before the work if its result could not be written, or would replace the table.
@@ -480,7 +487,7 @@ def _compare(
 
 
 class Answer:
-    """A path or a comparison on its way to standard output, and to files.
+    """A path, a comparison or a stability on its way to standard output, and to files.
 
     `escape_formulas` says what to do about names and text like formulas in CSV and TSV, `reading`
     how the table was read, as `orthoselect.show.Reading` has it.
@@ -488,7 +495,7 @@ class Answer:
 
     def __init__(
         self,
-        result: SelectionPath | Comparison,
+        result: SelectionPath | Comparison | Stability,
         loaded: Loaded,
         terminal: Terminal,
         escape_formulas: bool | None = None,
@@ -505,7 +512,7 @@ class Answer:
             print(self._result.to_csv(escape_formulas=self._escape_formulas), end="")
             if isinstance(self._result, SelectionPath) and self._result.gaps:
                 self._terminal.note(str(self._result.gaps))
-        elif isinstance(self._result, SelectionPath):
+        elif isinstance(self._result, (SelectionPath, Stability)):
             print(self._result.to_text(bars=sys.stdout.isatty()))
         else:
             print(self._result.to_text())
@@ -541,7 +548,7 @@ class Answer:
 
         loaded, dataset, result = self._loaded, self._loaded.dataset, self._result
         typed = shlex.join(["orthoselect", *sys.argv[1:]])
-        if isinstance(result, Comparison):
+        if isinstance(result, (Comparison, Stability)):
             summary = result.to_dict()
         elif dataset.in_blocks:
             summary = outline(result)

@@ -108,7 +108,7 @@ def open_data(data: Any, target: Any, *, missing: str = "error", **asked: Any) -
     )
     y, classes = _plain_response(response)
     title = table.name if isinstance(table, Dataset) else "table"
-    called = _name_of(target, table, [names[c] for c in roles.target_columns])
+    called = name_of_target(target, table, [names[c] for c in roles.target_columns])
     opened = ComparedData(roles, table, y, classes, file, title, called, sorted(gappy))
     check_some_left(sum(opened.kinds.values()))
     return opened
@@ -150,7 +150,8 @@ def _plain_response(response: Response) -> tuple[NDArray, Labels | None]:
     return labels[0].codes, labels[0]
 
 
-def _name_of(target: Any, table: Any, taken: list[str]) -> str:
+def name_of_target(target: Any, table: Any, taken: list[str]) -> str:
+    """Return what to call a response: its columns' names, its own name, or y."""
     if taken:
         return ", ".join(taken)
     name = getattr(target, "name", None)

@@ -1,8 +1,8 @@
 """How many false features are to be expected at most among those that many halves agree on.
 
-Notation: p candidates, q taken from each half at most, theta = q/p the share that a blind pick would
-have of each, B complementary pairs of halves, tau the threshold: a feature is chosen that at least
-tau of the 2B halves take. What is bounded is E[V], where V counts the chosen features that a half
+Notation: p candidates, q taken from each half at most, theta = q/p how likely a blind pick
+takes each, B complementary pairs of halves, tau the threshold: a feature is chosen that at least tau
+of the 2B halves take. What is bounded is E[V], where V counts the chosen features that a half
 takes with probability theta at most, no more often than a blind pick would. If noise is taken
 exchangeably and the method does no worse than a blind pick, all noise is of this kind.
 
@@ -65,9 +65,7 @@ class Agreement:
         """Return the same with the bound that fewer pairs give."""
         threshold = _on_grid(self.threshold, n_pairs)
         bound = false_features(self.n_candidates, self.q, threshold, n_pairs, self.assumption)
-        return Agreement(
-            self.q, threshold, bound, self.n_candidates, n_pairs, self.assumption
-        )
+        return Agreement(self.q, threshold, bound, self.n_candidates, n_pairs, self.assumption)
 
 
 def false_features(

@@ -1,4 +1,4 @@
-"""Which rows, or which random blocks of rows, make each of two halves that complement each other."""
+"""Which rows, or random blocks of rows, make two halves that complement each other."""
 
 from __future__ import annotations
 
