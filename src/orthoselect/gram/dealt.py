@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from orthoselect.errors import InputError
 from orthoselect.gram.intake import ReducedRows
-from orthoselect.gram.layout import StatisticsLayout
+from orthoselect.gram.layout import StatisticsLayout, by_appearance
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.memory import say_bytes
 from orthoselect.matrix.sums import Merging
@@ -214,6 +214,17 @@ class DealtRows(ReducedRows):
                 )
             self._triangles.fold()
 
+    def fold_to_rows(self) -> None:
+        """Have fewer blocks if rows are few, so that blocks have two rows each, on average."""
+        while self.n_rows < 2 * self.n_random:
+            if self.n_random == FEWEST_BLOCKS:
+                raise InputError(
+                    f"a table in blocks should have at least {2 * FEWEST_BLOCKS} rows, two for "
+                    f"each of {FEWEST_BLOCKS} random blocks; it has {self.n_rows}. Put the blocks "
+                    f"together, and pass them in memory."
+                )
+            self._triangles.fold()
+
     def _keep(self, A: Floats, weights: Floats | None) -> None:
         assert self.layout is not None
         self._triangles.deal(A, weights, _strata(A, self.layout))
@@ -235,9 +246,13 @@ class DealtRows(ReducedRows):
 
 
 def _strata(A: Floats, layout: StatisticsLayout) -> NDArray:
-    """Return the class of each coded row, of the first response that has any."""
-    owner = next((r for r, y in enumerate(layout.responses) if y.classes is not None), None)
-    at = [k for k, term in enumerate(layout.terms) if term[:2] == ("class", owner)]
-    if not at:
-        return np.zeros(len(A), dtype=np.intp)
-    return np.asarray(A[:, at].argmax(axis=1))
+    """Return a number for the class of each coded row, of the first response that has any.
+
+    It is made of the label: which class was seen first depends on how the table is cut.
+    """
+    for r, response in enumerate(layout.responses):
+        if response.classes is not None:
+            numbers = [crc32(str(level).encode()) for level in by_appearance(response.classes)]
+            at = layout.places([("class", r, k) for k in range(len(numbers))])
+            return np.array(numbers, dtype=np.int64)[A[:, at].argmax(axis=1)]
+    return np.zeros(len(A), dtype=np.int64)

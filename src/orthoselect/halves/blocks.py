@@ -95,12 +95,8 @@ def open_blocks(
     start = partial(DealtRows, seed=seed, is_spread=is_spread(data))
     dealt = reduce_table(data, target, sample_weight, settings, None, start)
     assert isinstance(dealt, DealtRows)
+    dealt.fold_to_rows()
     whole = _whole(dealt)
-    if whole.n_rows < 2 * dealt.n_random:
-        raise InputError(
-            f"a table in blocks should have two rows at least for each of {dealt.n_random} random "
-            f"blocks; it has {whole.n_rows}. Put the blocks together, and pass them in memory."
-        )
     columns: dict[str, Any] = {"groups": groups, "include": include, "task": "auto"}
     statistics = GramStatistics.holding(whole)
     problem = statistics.open_problem(None, exclude=None, **columns)

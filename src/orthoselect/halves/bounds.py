@@ -1,8 +1,8 @@
 """How many false features are to be expected at most among those that many halves agree on.
 
-Notation: p candidates, q taken from each half at most, theta = q/p how likely a blind pick
-takes each, B complementary pairs of halves, tau the threshold: a feature is chosen that at least tau
-of the 2B halves take. What is bounded is E[V], where V counts the chosen features that a half
+Notation: p candidates, q taken from each half at most, theta = q/p how likely a blind pick takes
+each, B complementary pairs of halves, tau the threshold: a feature is chosen that at least tau of
+the 2B halves take. What is bounded is E[V], where V counts the chosen features that a half
 takes with probability theta at most, no more often than a blind pick would. If noise is taken
 exchangeably and the method does no worse than a blind pick, all noise is of this kind.
 

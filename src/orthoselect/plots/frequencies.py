@@ -37,7 +37,7 @@ def draw_frequencies(
     >>> from orthoselect.plots import draw_frequencies, new_figure
     >>> age = {"name": "age", "frequency": 0.9, "chosen": True, "set_frequency": None}
     >>> draw_frequencies([age], 0.75, new_figure(400, 100).subplots()).get_xlabel()
-    'share of halves that take it'
+    'share of halves'
     """
     rows = range(len(features))
     colors = [PALETTE["accent" if one["chosen"] else "faint"] for one in features]
@@ -53,7 +53,7 @@ def draw_frequencies(
     axes.set_xlim(0, 1.02)
     axes.set_ylim(max(len(features), 1) - 0.4, -0.6)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0%", "25%", "50%", "75%", "100%"])
-    axes.set_xlabel("share of halves that take it" + (", or any of its set (ring)" * bool(rings)))
+    axes.set_xlabel("share of halves" + ("; ring: any of its set" * bool(rings)))
     plain(axes, grid="x")
     name_rows(axes, rows, [shorten(one["name"], name_width) for one in features])
     above = axes.get_xaxis_transform()
