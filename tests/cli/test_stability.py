@@ -80,6 +80,7 @@ def test_refusals_are_one_line(refused):
     assert "--pairs" in refused("stability", "iris", "--pairs", 1)
     assert "-k" in refused("stability", "iris", "-k", "many")
     assert "'nosuch'" in refused("stability", "iris", "-m", "nosuch")
+    assert "for CSV" in refused("stability", "iris", "--escape-formulas")
     assert "--report" in refused("stability", "iris", "--report", "page.pdf")
 
 

@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 
 import naive
-from orthoselect import GramStatistics, Stability, select, stability
+from orthoselect import GramStatistics, RowBlocks, Stability, select, stability
 from orthoselect.errors import InputError, SelectionWarning, StabilityInterrupted
 from orthoselect.halves import base, run
 from orthoselect.halves.bounds import false_features
@@ -131,6 +131,16 @@ def test_substitutes_do_not_depend_on_the_target():
         made = {frozenset(one.names) for one in stability(X, target, 2, n_pairs=3).sets}
         assert frozenset({"x7", "x8"}) in made
         assert len(made) == 8
+
+
+@pytest.mark.parametrize("in_blocks", [False, True])
+def test_columns_with_the_same_gaps_are_not_alike_for_that(in_blocks):
+    made = pd.DataFrame(np.random.default_rng(0).normal(size=(80, 4)), columns=list("abcd"))
+    made["y"] = np.random.default_rng(1).integers(2, size=80)
+    made.loc[::5, ["a", "b"]] = np.nan
+    data = RowBlocks([made[:40], made[40:]]) if in_blocks else made
+    found = stability(data, "y", 1, n_pairs=3, missing="indicator")
+    assert len(found.sets) == 4
 
 
 def test_of_very_many_features_only_those_taken_are_compared(monkeypatch):
@@ -339,7 +349,7 @@ def test_an_error_of_a_half_names_the_half(monkeypatch):
         raise InputError("column `a` is odd.")
 
     monkeypatch.setattr(base, "select", refuse)
-    with pytest.raises(InputError, match="is odd. This is about half 1 of pair 1"):
+    with pytest.raises(InputError, match=r"is odd\. This is about half 1 of pair 1"):
         stability(*problem(0), 2, n_pairs=2)
 
 

@@ -47,7 +47,7 @@ def test_the_sentence_says_how_many_and_how_sure():
     said = made().sentence
     assert said.startswith("1 of 3 features is stable, taken by at least 75 of 100 halves")
     assert "at most 0.34 are expected to be false" in said
-    assert "stable none of which is so by itself: =b, c (80%)" in said
+    assert "stable none of which is so by itself: =b, c (80%); of sets chosen so at most" in said
     assert made(chosen=False).sentence.startswith("No feature of 3 is stable")
     assert "Only 20 of 50 pairs of halves were done." in made(n_pairs=20).sentence
 
@@ -63,7 +63,7 @@ def test_what_is_supposed_is_said_wherever_it_is_shown():
 def test_text_shows_what_is_taken_and_counts_the_rest():
     text = made().to_text(bars=True)
     assert "80.0% (c)" in text
-    assert "1 are never taken." in text
+    assert "1 is never taken." in text
     assert "█" in text
 
 

@@ -20,7 +20,7 @@ from orthoselect.cli.commands import (
     read_own_options,
 )
 from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
-from orthoselect.errors import StabilityInterrupted
+from orthoselect.errors import InputError, StabilityInterrupted
 from orthoselect.read import on_dask, read_table
 from orthoselect.result import Stability
 
@@ -67,6 +67,11 @@ def stability_command(
     workers = connected(scheduler) if scheduler is not None else nullcontext()
     said = "interrupted before the first pair of halves was done."
     with ending_well(terminal, interrupted=said), workers:
+        if escape_formulas is not None and format != "csv":
+            raise InputError(
+                "`--escape-formulas` and `--no-escape-formulas` are for CSV; `--format csv` is not "
+                "given. Omit them."
+            )
         wanted = None if count is None else read_count(count)
         own = read_own_options(option)
         files = source[0] if len(source) == 1 else source

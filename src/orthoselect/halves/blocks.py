@@ -57,6 +57,9 @@ class BlockHalves(Halves):
     def bases(self, places: Sequence[int]) -> tuple[dict[int, Floats], int]:
         """Return an orthonormal basis of each of these features, and how many rows it is of."""
         whole = _whole(self.shared.value)
+        if whole.settings["missing"] == "indicator":
+            # Values that are missing together are not alike for that.
+            whole.settings = {**whole.settings, "missing": "mean"}
         with catch_warnings():
             simplefilter("ignore")
             problem = GramStatistics.holding(whole).open_problem(None, exclude=None, **self.columns)

@@ -73,6 +73,8 @@ class RowHalves(Halves):
         table, target, weights = shared.some(rows)
         wanted = [self.features[at] for at in places]
         columns = dict(self.columns)
+        if columns["missing"] == "indicator":
+            columns["missing"] = "mean"  # values that are missing together are not alike for that
         if len(wanted) < len(self.features):
             asked = {c for feature in wanted for c in feature.columns}
             others = (c for f in self.features for c in f.columns if c not in asked)

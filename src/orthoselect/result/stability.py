@@ -192,7 +192,10 @@ class Stability:
         missed = [one for one in self._chosen_sets() if not self._has_chosen(one)]
         if missed:
             told = "; ".join(f"{_listed(one.names)} ({one.frequency:.0%})" for one in missed[:3])
-            said += f" Sets of substitutes are stable none of which is so by itself: {told}."
+            said += f" Sets of substitutes are stable none of which is so by itself: {told}"
+            if self.set_bound is not None:
+                said += f"; of sets chosen so at most {_digits(self.set_bound)} are expected false"
+            said += "."
         if not self.complete:
             said += f" Only {taken.n_pairs} of {taken.n_pairs_wanted} pairs of halves were done."
         return said
@@ -338,8 +341,8 @@ class Stability:
     def _notes(self) -> list[str]:
         more = sum(one.frequency > 0 for one in self.features) - len(self._shown())
         never = sum(one.frequency == 0 for one in self.features)
-        rest = [f"{more} more are taken less often"] * bool(more)
-        rest += [f"{never} are never taken"] * bool(never)
+        rest = [f"{more} more {_are(more)} taken less often"] * bool(more)
+        rest += [f"{never} {_are(never)} never taken"] * bool(never)
         given = f"Given to each half: {_listed(self.taken.included)}."
         notes = [f"{', '.join(rest).capitalize()}."] * bool(rest)
         notes += [given] * bool(self.taken.included)
@@ -455,6 +458,10 @@ def _listed(names: Sequence[str], most: int = _NAMES_TOLD) -> str:
     clean = [" ".join(name.split()) for name in names]
     more = len(clean) - most
     return ", ".join(clean[:most]) + (f" and {more} more" if more > 0 else "")
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _digits(value: float) -> str:
