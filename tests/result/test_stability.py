@@ -5,6 +5,7 @@ import io
 
 import pytest
 
+import orthoselect
 from orthoselect import stability
 from orthoselect.errors import FormulaWarning
 from orthoselect.result import FeatureFrequency, HalvesTaken, Stability, SubstituteSet
@@ -88,8 +89,10 @@ def test_the_call_that_does_it_again():
     found = stability("iris", None, 1, n_pairs=3, missing="mean", threshold=0.8)
     code = found.taken.reproduce["python"]
     assert code.startswith("orthoselect.stability('iris', ")
-    import orthoselect
 
+    weighed = stability("iris", None, 1, n_pairs=2, sample_weight=[1] * 150).taken.reproduce
+    assert weighed["python"].endswith("sample_weight=sample_weight)")
+    assert weighed["options"]["sample_weight"] == "given"
     again = eval(code, {"orthoselect": orthoselect, "target": None})
     assert again.frequencies == found.frequencies
     assert again.threshold == found.threshold

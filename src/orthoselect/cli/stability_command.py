@@ -124,6 +124,8 @@ def _stability(
 
     try:
         with terminal.working("cutting in halves") as bar:
+            if loaded.dataset.in_blocks:
+                loaded.dataset.data.progress = bar.read
             found = stability(
                 loaded.dataset,
                 loaded.target,

@@ -394,16 +394,17 @@ class Collector:
     def _reproduce(self) -> dict[str, Any]:
         """Return what is needed to do it again, plain."""
         facts, given = self.halves.facts, dict(self.given)
-        if given["sample_weight"] is not None and not isinstance(given["sample_weight"], str):
-            given["sample_weight"] = "given"
-        usual = _DEFAULTS
-        told = [
-            f"{name}={_code(value)}"
+        told = {
+            name: _code(value)
             for name, value in given.items()
-            if name not in usual or not _same(value, usual[name])
-        ]
+            if name not in _DEFAULTS or not _same(value, _DEFAULTS[name])
+        }
+        if "sample_weight" in told and not isinstance(given["sample_weight"], str):
+            # Weights that were given as values go by their argument's name.
+            given["sample_weight"], told["sample_weight"] = "given", "sample_weight"
         target = target_in_code(facts.target_columns)
-        call = ", ".join([facts.file or "data", target, *told])
+        settings = (f"{name}={code}" for name, code in told.items())
+        call = ", ".join([facts.file or "data", target, *settings])
         return {
             "command": None,
             "python": f"orthoselect.stability({call})",
