@@ -27,6 +27,7 @@ from orthoselect.errors import (
     SelectionInterrupted,
     SelectionWarning,
     ShapeError,
+    StabilityInterrupted,
     TooManyRequestedWarning,
     UncutNumbersWarning,
     UnknownColumnError,
@@ -63,6 +64,7 @@ EXAMPLES = [
     RowsDroppedWarning(3, 40, ""),
     SelectionInterrupted(path()),
     ComparisonInterrupted(["what was done"], 2, 10),
+    StabilityInterrupted(["what was done"], 2, 10),
 ]
 
 
@@ -76,6 +78,8 @@ def test_errors_survive_a_pickle(error):
         assert pickle.loads(pickle.dumps(error)).path == error.path
     if isinstance(error, ComparisonInterrupted):
         assert pickle.loads(pickle.dumps(error)).comparison == error.comparison
+    if isinstance(error, StabilityInterrupted):
+        assert pickle.loads(pickle.dumps(error)).stability == error.stability
 
 
 def test_every_class_has_an_example():

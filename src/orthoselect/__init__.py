@@ -9,7 +9,13 @@ from orthoselect import starting  # noqa: F401
 # isort: split
 from orthoselect import encode, methods, statistics
 from orthoselect.read import RowBlocks
-from orthoselect.result import Comparison, SelectionPath, SelectionStep, SizeScores
+from orthoselect.result import (
+    Comparison,
+    SelectionPath,
+    SelectionStep,
+    SizeScores,
+    Stability,
+)
 from orthoselect.selection import select
 from orthoselect.versions import __version__
 
@@ -17,6 +23,7 @@ if TYPE_CHECKING:
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer
     from orthoselect.gram import GramStatistics
+    from orthoselect.halves import stability
     from orthoselect.selector_cv import SelectorCV
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
@@ -32,12 +39,14 @@ __all__ = [
     "SelectionStep",
     "SelectorCV",
     "SizeScores",
+    "Stability",
     "__version__",
     "compare",
     "encode",
     "methods",
     "report",
     "select",
+    "stability",
     "statistics",
 ]
 
@@ -51,6 +60,7 @@ _LAZY = {
     "SelectorCV": "selector_cv",
     "compare": "comparison",
     "report": "show",
+    "stability": "halves",
 }
 
 

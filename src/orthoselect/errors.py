@@ -357,3 +357,12 @@ class ComparisonInterrupted(_Worded, KeyboardInterrupt):
         kept = "see the attribute `comparison`." if done else "nothing was compared yet."
         super().__init__(f"interrupted after {done} of {total} runs; {kept}")
         self.comparison = comparison
+
+
+class StabilityInterrupted(_Worded, KeyboardInterrupt):
+    """Ctrl-C among the halves; `stability` holds what those done until then say, None if none."""
+
+    def __init__(self, stability: Any, done: int, total: int) -> None:
+        kept = "see the attribute `stability`." if done else "no pair was done yet."
+        super().__init__(f"interrupted after {done} of {total} pairs of halves; {kept}")
+        self.stability = stability

@@ -22,7 +22,7 @@ from orthoselect.column_spec import (
     find_groups,
     is_whole,
 )
-from orthoselect.encode import NumberedNames, Response, Table
+from orthoselect.encode import Feature, NumberedNames, Response, Table
 from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gap_count
 from orthoselect.encode.response import check_choice
 from orthoselect.errors import (
@@ -112,6 +112,36 @@ class Roles:
         rest = [c for c in range(len(self.source.names)) if c not in self.skip]
         labeled = sorted(self.categorical)
         return [c for c in rest if c not in self.categorical], labeled
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """What there is to choose from, in the table's order; a group stands where it begins."""
+        names = self.source.names
+        found = [
+            Feature(name, members)
+            for name, group in self.groups.items()
+            if (members := tuple(c for c in group if c not in self.skip))
+        ]
+        grouped = {column for feature in found for column in feature.columns}
+        alone = set(range(len(names))) - self.skip - grouped
+        found += [Feature(str(names[column]), (column,)) for column in alone]
+        return tuple(sorted(found, key=lambda feature: min(feature.columns)))
+
+    @property
+    def given_groups(self) -> dict[str, list[int]]:
+        """The groups that were given, by the columns of the table."""
+        readings = self.readings
+        dates = {readings.names[c] for c in readings.dates}
+        return {
+            name: list(dict.fromkeys(readings.origin(c) for c in columns))
+            for name, columns in self.groups.items()
+            if name not in dates
+        }
+
+    def categorical_option(self, spec: ColumnSpec) -> Any:
+        """Return `categorical_features` for `select`: words as they are, columns as a list."""
+        said_in_words = spec is None or (isinstance(spec, str) and spec in _WORDS)
+        return spec if said_in_words else sorted(self.categorical)
 
     @property
     def apart(self) -> dict[int, str]:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import typer
 
 from orthoselect.cli import options as o
-from orthoselect.cli.sizes import jobs_that_pay, read_count, size_options
+from orthoselect.cli.sizes import find_jobs, read_count, size_options
 from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
 from orthoselect.encode.gaps import check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted, listing
@@ -34,7 +34,7 @@ from orthoselect.read import (
     write_blocks,
     write_columns,
 )
-from orthoselect.result import Comparison, SelectionPath
+from orthoselect.result import Comparison, SelectionPath, Stability
 from orthoselect.roles import clean
 from orthoselect.selection import check_blocks, select
 
@@ -86,10 +86,10 @@ def select_command(
     with ending_well(terminal), workers:
         wanted = None if count is None else read_count(count)
         of_size = size_options(wanted, rule, largest, estimator, scoring, folds, seed, jobs)
-        own = {**_own_options(option), **of_size}
+        own = {**read_own_options(option), **of_size}
         files = source[0] if len(source) == 1 else source
-        _check_are_files(source[1:])
-        _check_files(files, {"--output": output, "--report": report}, overwrite_source)
+        check_are_files(source[1:])
+        check_files(files, {"--output": output, "--report": report}, overwrite_source)
         written_as = {
             "format": input_format,
             "delimiter": delimiter,
@@ -123,7 +123,7 @@ def select_command(
             if scheduler is not None:
                 loaded = loaded._replace(dataset=on_dask(loaded.dataset))
         if wanted == "cv" and jobs is None:
-            own["n_jobs"] = jobs_that_pay(loaded.dataset)
+            own["n_jobs"] = find_jobs(None, loaded.dataset)
         path, interrupted = _select(loaded, wanted, method, task, own, terminal)
         if not len(path):
             raise InputError(f"nothing could be selected: {path.stopped}")
@@ -181,7 +181,7 @@ def compare_command(
     """
     terminal = Terminal(quiet)
     with ending_well(terminal):
-        _check_files(source, {"--report": report}, overwrite_source)
+        check_files(source, {"--report": report}, overwrite_source)
         with terminal.working(f"reading {source}"):
             table = read_table(
                 source,
@@ -198,8 +198,6 @@ def compare_command(
                 )
             roles = {"target": target, "categorical": categorical, "exclude": exclude}
             loaded = load(table, missing, group=group, dates=dates, **roles)
-        if jobs is None:
-            jobs = jobs_that_pay(loaded.dataset)
         methods = [name.strip() for item in method for name in item.split(",") if name.strip()]
         settings = {
             "methods": methods or None,
@@ -209,9 +207,9 @@ def compare_command(
             "folds": folds,
             "repeats": repeats,
             "random_state": seed,
-            "n_jobs": jobs,
+            "n_jobs": find_jobs(jobs, loaded.dataset),
             "task": task,
-            "options": _own_options(option),
+            "options": read_own_options(option),
         }
         comparison, interrupted = _compare(loaded, settings, terminal)
         answer = Answer(comparison, loaded, terminal)
@@ -223,12 +221,12 @@ def compare_command(
         raise typer.Exit(INTERRUPTED)
 
 
-def _own_options(given: Sequence[str]) -> dict[str, Any]:
+def read_own_options(given: Sequence[str]) -> dict[str, Any]:
     """Read ``name=value``; a value that is no number, truth value or None is text.
 
     Examples
     --------
-    >>> _own_options(["bins=5", "cut=auto", "capped=False"])
+    >>> read_own_options(["bins=5", "cut=auto", "capped=False"])
     {'bins': 5, 'cut': 'auto', 'capped': False}
     """
     options = {}
@@ -243,7 +241,7 @@ def _own_options(given: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-def _check_are_files(words: Sequence[str]) -> None:
+def check_are_files(words: Sequence[str]) -> None:
     """Raise for a word after the first source that is no file, and may be the target."""
     for word in words:
         is_source = Path(word).exists() or Path(word).suffix or word in BUILT_IN
@@ -254,7 +252,7 @@ def _check_are_files(words: Sequence[str]) -> None:
             )
 
 
-def _check_files(
+def check_files(
     source: str | list[str], written: Mapping[str, str | None], overwrite: bool
 ) -> None:
     """Raise before the work if its result could not be written, or would replace the table.
@@ -475,7 +473,7 @@ def _compare(
 
 
 class Answer:
-    """A path or a comparison on its way to standard output, and to files.
+    """A path, a comparison or a stability on its way to standard output, and to files.
 
     `escape_formulas` says what to do about names and text like formulas in CSV and TSV, `reading`
     how the table was read, as `orthoselect.show.Reading` has it.
@@ -483,7 +481,7 @@ class Answer:
 
     def __init__(
         self,
-        result: SelectionPath | Comparison,
+        result: SelectionPath | Comparison | Stability,
         loaded: Loaded,
         terminal: Terminal,
         escape_formulas: bool | None = None,
@@ -502,7 +500,7 @@ class Answer:
                 self._terminal.note(str(self._result.gaps))
             if isinstance(self._result, SelectionPath) and self._result.size_scores is not None:
                 self._terminal.note(self._result.size_scores.sentence)
-        elif isinstance(self._result, SelectionPath):
+        elif isinstance(self._result, (SelectionPath, Stability)):
             print(self._result.to_text(bars=sys.stdout.isatty()))
         else:
             print(self._result.to_text())
@@ -538,7 +536,7 @@ class Answer:
 
         loaded, dataset, result = self._loaded, self._loaded.dataset, self._result
         typed = shlex.join(["orthoselect", *sys.argv[1:]])
-        if isinstance(result, Comparison):
+        if isinstance(result, (Comparison, Stability)):
             summary = result.to_dict()
         elif dataset.in_blocks:
             summary = outline(result)

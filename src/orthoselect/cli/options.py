@@ -143,6 +143,25 @@ SizeSeed = Annotated[
     int | None, _cross_validation("--seed", help="Seed of the folds; 0 if not given.")
 ]
 SizeJobs = Annotated[int | None, _cross_validation("--jobs", "-j", help=_JOBS)]
+_PER_HALF = (
+    "How many features each half takes: a count, or a fraction between 0 and 1. By default as many "
+    "as --threshold and --pfer allow."
+)
+_THRESHOLD = (
+    "The share of halves, above 0.5, that have to take a feature. By default 0.75, or with -k the "
+    "lowest that keeps --pfer."
+)
+_PFER = (
+    "Expected number of false features among those chosen, at most. By default 1, unless -k and "
+    "--threshold are both given."
+)
+_ASSUMPTION = "What the bound on false features supposes of these; none is the most careful."
+PerHalf = Annotated[str | None, _choice("--count", "-k", help=_PER_HALF, metavar="COUNT")]
+Threshold = Annotated[float | None, _choice(help=_THRESHOLD)]
+Pfer = Annotated[float | None, _choice(help=_PFER)]
+Pairs = Annotated[int, _choice(help="How often the rows are cut into two halves.")]
+Assumption = Annotated[Literal["unimodal", "r_concave", "none"], _choice(help=_ASSUMPTION)]
+SeedOfHalves = Annotated[int, _choice("--seed", help="Seed of the halves.")]
 
 _REPORT = "Write a page that tells what was found and why; to FILE.json its figures alone."
 _OUTPUT = (

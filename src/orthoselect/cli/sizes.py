@@ -10,9 +10,12 @@ from orthoselect.read import Dataset
 _SMALL = 1_000_000  # numbers in a table that one process cross-validates in seconds
 
 
-def jobs_that_pay(dataset: Dataset) -> int:
-    """Return all processors (-1), unless processes would take longer to start than to work."""
-    return -1 if dataset.n_rows * len(dataset.names) > _SMALL else 1
+def find_jobs(jobs: int | None, dataset: Dataset) -> int:
+    """Return how many processes work: all, unless they would take longer to start than to work."""
+    if jobs is not None:
+        return jobs
+    is_small = not dataset.in_blocks and dataset.n_rows * len(dataset.names) <= _SMALL
+    return 1 if is_small else -1
 
 
 def size_options(

@@ -204,8 +204,8 @@ def compare(
         "repeats": int(repeats),
         "random_state": seed,
         "task": opened.task,
-        "categorical_features": _as_option(categorical_features, opened.roles.categorical),
-        "groups": _groups(opened.roles) or None,
+        "categorical_features": opened.roles.categorical_option(categorical_features),
+        "groups": opened.roles.given_groups or None,
         "exclude": opened.roles.exclude or None,
         "missing": missing,
         "dates": dates,
@@ -232,21 +232,10 @@ def compare(
 def column_options(roles: Roles, categorical_features: ColumnSpec, missing: str) -> dict[str, Any]:
     """Return what `select` is to know of the columns, to select from some rows of the table."""
     return {
-        "categorical_features": _as_option(categorical_features, roles.categorical),
-        "groups": _groups(roles) or None,
+        "categorical_features": roles.categorical_option(categorical_features),
+        "groups": roles.given_groups or None,
         "exclude": sorted(roles.skip - set(roles.readings.dates)),
         "missing": missing if missing in FILLS else "error",  # such rows are no more
-    }
-
-
-def _groups(roles: Roles) -> dict[str, list[int]]:
-    """Return the groups that were given, by the columns of the table."""
-    readings = roles.readings
-    dates = {readings.names[c] for c in readings.dates}
-    return {
-        name: list(dict.fromkeys(readings.origin(c) for c in columns))
-        for name, columns in roles.groups.items()
-        if name not in dates
     }
 
 
@@ -265,12 +254,6 @@ def _pass_on(caught: list[warnings.WarningMessage]) -> list[str]:
     for warning, text in zip(caught, texts):
         warn(with_text(warning.category, text))
     return texts
-
-
-def _as_option(spec: ColumnSpec, categorical: set[int]) -> Any:
-    """Return `categorical_features` for `select`: words as they are, columns as a list."""
-    said_in_words = spec is None or (isinstance(spec, str) and spec in ("from_dtype", "all"))
-    return spec if said_in_words else sorted(categorical)
 
 
 def _run_all(
@@ -431,7 +414,7 @@ def _how_to_reproduce(data: ComparedData, options: Mapping[str, Any]) -> dict[st
     roles, names = data.roles, data.roles.source.names
     options = {
         **options,
-        "groups": {k: [names[c] for c in g] for k, g in _groups(roles).items()} or None,
+        "groups": {k: [names[c] for c in g] for k, g in roles.given_groups.items()} or None,
         "exclude": [names[column] for column in roles.exclude] or None,
     }
     if isinstance(options["categorical_features"], list):

@@ -152,7 +152,7 @@ class GramStatistics:
             classes=classes,
             missing=missing,
         )
-        return cls._holding(reduce_table(data, target, sample_weight, new.settings, memory))
+        return cls.holding(reduce_table(data, target, sample_weight, new.settings, memory))
 
     def update(self, X: Any, y: Any, sample_weight: Any = None) -> GramStatistics:
         """Take in more rows.
@@ -269,15 +269,16 @@ class GramStatistics:
 
     def __add__(self, other: object) -> GramStatistics:
         if isinstance(other, int) and other == 0:  # where `sum` starts
-            return self._holding(self._kept)
+            return self.holding(self._kept)
         if not isinstance(other, GramStatistics):
             return NotImplemented
-        return self._holding(self._kept.merge(other._kept))
+        return self.holding(self._kept.merge(other._kept))
 
     __radd__ = __add__
 
     @classmethod
-    def _holding(cls, kept: ReducedRows) -> GramStatistics:
+    def holding(cls, kept: ReducedRows) -> GramStatistics:
+        """Return statistics that were made elsewhere in this package."""
         new = cls.__new__(cls)
         new._kept = kept
         return new
@@ -392,7 +393,7 @@ class GramStatistics:
         """
         kept = files.load(path)
         kept.settings = cls(**kept.settings).settings
-        return cls._holding(kept)
+        return cls.holding(kept)
 
 
 def features_of(statistics: GramStatistics) -> tuple[GramStatistics, Sequence[str]]:
@@ -402,7 +403,7 @@ def features_of(statistics: GramStatistics) -> tuple[GramStatistics, Sequence[st
     """
     kept = statistics._kept.copy()
     kept.layout = statistics._kept.known()[0].features_only()
-    return GramStatistics._holding(kept), kept.layout.names
+    return GramStatistics.holding(kept), kept.layout.names
 
 
 def check_settled(statistics: GramStatistics, settings: Mapping[str, Any], classes: Any) -> None:

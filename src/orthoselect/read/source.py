@@ -486,6 +486,12 @@ def why_not_whole(data: Any) -> tuple[str, str] | None:
     return None
 
 
+def is_spread(data: Any) -> bool:
+    """Whether parts of a table are worked on one apart from the other, as Dask does."""
+    stored = data.data if isinstance(data, Dataset) else data
+    return isinstance(stored, (OnDask, PartitionedTable)) or is_dask(stored)
+
+
 def is_kept_elsewhere(data: Any, target: Any = None, sample_weight: Any = None) -> bool:
     """Whether a table is a file, or comes in blocks or partitions: `fit` may name its columns.
 

@@ -55,6 +55,15 @@ SECTIONS = {
         "data": "The data",
         "reproduce": "How to reproduce",
     },
+    "stability": {
+        "answer": "The answer",
+        "frequencies": "Frequencies",
+        "all": "All features",
+        "substitutes": "Substitutes",
+        "meaning": "What it means",
+        "data": "The data",
+        "reproduce": "How to reproduce",
+    },
 }
 
 # The order in which a reader looks for them, and what each says.
@@ -69,12 +78,12 @@ VERDICTS = {
 
 
 def render(summary: Mapping[str, Any]) -> str:
-    """Return the page of a selection or a comparison.
+    """Return the page of a selection, a comparison or a stability.
 
     Parameters
     ----------
     summary : mapping
-        Plain numbers, strings and lists; its "kind" is "selection" or "comparison".
+        Plain numbers, strings and lists; its "kind" is "selection", "comparison" or "stability".
 
     Returns
     -------
@@ -86,14 +95,16 @@ def render(summary: Mapping[str, Any]) -> str:
     >>> render({"kind": "poem"})
     Traceback (most recent call last):
     ...
-    orthoselect.errors.InputError: the kind of a summary should be 'selection' or 'comparison'; got
-    'poem'.
+    orthoselect.errors.InputError: the kind of a summary should be 'selection', 'comparison' or
+    'stability'; got 'poem'.
     """
     kind = summary["kind"]
-    prepare = {"selection": _selection, "comparison": _comparison}.get(kind)
+    prepares = {"selection": _selection, "comparison": _comparison, "stability": _stability}
+    prepare = prepares.get(kind)
     if prepare is None:
         raise InputError(
-            f"the kind of a summary should be 'selection' or 'comparison'; got {kind!r}."
+            f"the kind of a summary should be 'selection', 'comparison' or 'stability'; got "
+            f"{kind!r}."
         )
     require_matplotlib()
     shown = {"sections": SECTIONS[kind], **summary, **prepare(summary)}
@@ -211,6 +222,25 @@ def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
         "working": [m for m in comparison["methods"] if m["name"] not in failed],
         "slowest": max((m["seconds"] or 0.0 for m in comparison["methods"]), default=0.0),
         "n_folds": comparison["folds"] * comparison["repeats"],
+    }
+
+
+def _stability(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the template of a stability needs besides the result."""
+    features, substitutes = summary["features"], summary["substitutes"]
+    sections = dict(SECTIONS["stability"])
+    if not substitutes:
+        del sections["substitutes"]
+    taken = [one for one in features if one["frequency"] > 0]
+    return {
+        "sections": sections,
+        "frequency_chart": charts.frequency_chart(summary) if taken else None,
+        "drawn": min(len(taken), charts.MOST_FREQUENT),
+        "n_taken": len(taken),
+        "listed": features[:MOST_FEATURES],
+        "listed_sets": substitutes[:MOST_STEPS],
+        "in_set": {name: s for s in substitutes for name in s["names"]},
+        "enough": round(summary["threshold"] * summary["n_halves"]),
     }
 
 

@@ -19,7 +19,7 @@ from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS
 from orthoselect.output import check_keeps_source, check_place, replacing
 from orthoselect.read import Dataset, files_of, find_file, is_path, response_columns
-from orthoselect.result import Comparison, SelectionPath
+from orthoselect.result import Comparison, SelectionPath, Stability
 from orthoselect.result.text import finite
 from orthoselect.roles import Problem, check_has_rows
 from orthoselect.show.cautions import find_cautions
@@ -42,7 +42,7 @@ _SUFFIXES = (".html", ".htm", ".json")
 
 
 def report(
-    path: SelectionPath | Comparison,
+    path: SelectionPath | Comparison | Stability,
     data: Any,
     target: Any,
     file: str | Path,
@@ -60,17 +60,17 @@ def report(
 
     Parameters
     ----------
-    path : SelectionPath or Comparison
-        What `select` returned, or `selector.path_`; or what `compare` returned.
+    path : SelectionPath, Comparison or Stability
+        What `select` returned, or `selector.path_`; or what `compare` or `stability` returned.
     data, target : as in `select`
-        Those that the path was found on. A comparison knows all that its page shows, so that they
-        may be None.
+        Those that the path was found on. A comparison and a stability know all that their pages
+        show, so that they may be None.
     file : str or Path
         Where to write. A name that ends in .html makes a page (which needs matplotlib, the extra
         `report`), one in .json the same as plain data. A file that is there is replaced, once the
         new one is complete.
     sample_weight : array-like of shape (N,), optional
-        The row weights, if the path was found with any. A comparison takes none here.
+        The row weights, if the path was found with any. Other results take none here.
     title : str, optional
         What to call the data.
     overwrite_source : bool, default=False
@@ -105,25 +105,25 @@ def report(
     own = data.files if isinstance(data, Dataset) else ()
     files = files_of(data) if is_path(data) else own
     check_keeps_source(file, files, "file", overwrite=overwrite_source)
-    if not isinstance(path, Comparison):
+    if not isinstance(path, (Comparison, Stability)):
         summary = summarize(path, data, target, sample_weight=sample_weight, source=title)
     elif sample_weight is None:
         summary = path.to_dict() | ({} if title is None else {"title": title})
     else:
         raise InputError(
-            "`sample_weight` should be left out of the report of a comparison, which holds all "
-            "that its page shows and was made without row weights."
+            "`sample_weight` should be left out of the report of a comparison or a stability, "
+            "which holds all that its page shows."
         )
     return write_report(summary, file)
 
 
 def write_report(summary: dict[str, Any], file: str | Path) -> Path:
-    """Write a summary, of a selection or a comparison, as a page or as plain data.
+    """Write a summary, of whatever kind, as a page or as plain data.
 
     Parameters
     ----------
     summary : dict
-        What `summarize` returned, or `Comparison.to_dict()`.
+        What `summarize` returned, `Comparison.to_dict()` or `Stability.to_dict()`.
     file : str or Path
         Where to write; its suffix says what, as in `report`.
 
