@@ -62,15 +62,17 @@ def _scores(made: Any, method: str) -> FoldScores:
 
 
 def share(count: int, total: int) -> str:
-    """Return a share and its standard error, in percent.
+    """Return a share and its standard error, in percent; none of few is not surely none of many.
 
     Examples
     --------
     >>> share(4, 40)
     '4 of 40 (10 ± 5 %)'
+    >>> share(0, 20)
+    '0 of 20 (0 ± 4 %)'
     """
-    part = count / total
-    error = math.sqrt(part * (1 - part) / total)
+    part, drawn_in = count / total, (count + 1) / (total + 2)
+    error = math.sqrt(drawn_in * (1 - drawn_in) / (total + 2))
     return f"{count} of {total} ({100 * part:.0f} ± {100 * error:.0f} %)"
 
 
