@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,7 @@ _LINE = 64  # bytes of a line of the cache
 _THIN = 24
 _FEW = 256  # with more products BLAS is quicker, though it needs the columns copied
 _NUMBERS = 1 << 17  # converted or copied at a time
+_TOTAL_BYTES = 1 << 25  # of products that each bundle of tasks may have to itself
 _rooms = threading.local()  # where each thread converts tiles, one after the other
 
 Tile = tuple[slice, slice]  # rows, columns
@@ -100,6 +101,28 @@ class DenseMatrix(Matrix):
                 add_cross(Z[rows], B, total[0][:, columns])
 
         return self._run(work, (Z.shape[1], self.shape[1]))[0]
+
+    def cross_permuted(self, Z: Any, means: Floats, factors: Floats) -> Floats:
+        n, width = self.shape[1], Z.shape[1]
+        # Threads have totals of their own, unless these are large: then a slab of columns each.
+        n_slabs = 1 if 8 * width * n <= _TOTAL_BYTES else max(2, 8 * width * n // _TOTAL_BYTES)
+        edges = np.linspace(0, n, n_slabs + 1).astype(int).tolist()
+        slabs = [slice(a, b) for a, b in zip(edges, edges[1:])]
+        tiles = Z.tiles(FLOAT32_ROWS)
+        if n_slabs == 1:
+            tasks = [(rows, slabs[0]) for rows in tiles]
+        else:
+            tasks = [(slice(0, len(Z)), slab) for slab in slabs]
+
+        def work(task: Tile, total: Total) -> None:
+            for rows in tiles if n_slabs > 1 else [task[0]]:
+                B = self._present(self._X[rows, task[1]], task[1])
+                B -= means[task[1]]
+                B *= factors[task[1]]
+                total[0][:, task[1]] += Z[rows].T @ B.astype(np.float32)
+
+        cost = float(self._X.size) * width
+        return run_tasks(tasks, work, (width, n), cost=cost, shared=n_slabs > 1)[0]
 
     def gram(
         self, J: Indices, means: Floats, factors: Floats, root: Floats | None
