@@ -54,6 +54,11 @@ class SelectionStep:
     chance : float or None
         What as many columns of noise would gain on average, given those selected before; None where
         every feature is one column of numbers, or nobody knows.
+    p_value : float or None
+        How often the best of all candidates would be as rare by chance, given those selected
+        before; None where nothing was tested.
+    effective_candidates : float or None
+        How many independent candidates all those of this step were worth; None likewise.
     """
 
     feature: int
@@ -62,6 +67,8 @@ class SelectionStep:
     total: float
     columns: tuple[int, ...]
     chance: float | None = None
+    p_value: float | None = None
+    effective_candidates: float | None = None
 
     @property
     def is_no_more_than_chance(self) -> bool:
@@ -143,6 +150,10 @@ class SelectionPath(Sequence[SelectionStep]):
         What was missing in the table, and what was done about it.
     origin : Origin, optional
         What it was found on, for `report`. Copies and pickles have none.
+    chosen : int, optional
+        How many of the steps are chosen; those after them are shown only. All by default.
+    n_permutations : int, optional
+        How many permutations of the response p-values were counted over.
 
     Examples
     --------
@@ -170,6 +181,8 @@ class SelectionPath(Sequence[SelectionStep]):
         options: Mapping[str, Any] | None = None,
         gaps: GapsFilled | None = None,
         origin: Origin | None = None,
+        chosen: int | None = None,
+        n_permutations: int | None = None,
     ) -> None:
         self._steps = tuple(steps)
         self.method = method
@@ -180,12 +193,15 @@ class SelectionPath(Sequence[SelectionStep]):
         self.options = dict(options or {})
         self.gaps = GapsFilled() if gaps is None else gaps
         self._origin = origin
+        self._chosen = chosen
+        self.n_permutations = n_permutations
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_origin": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({"_origin": None, "gaps": GapsFilled(), **state})
+        later = {"_origin": None, "gaps": GapsFilled(), "_chosen": None, "n_permutations": None}
+        self.__dict__.update({**later, **state})
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -229,14 +245,34 @@ class SelectionPath(Sequence[SelectionStep]):
         return any(step.chance is not None for step in self)
 
     @property
+    def p_values(self) -> list[float | None]:
+        """P-value of each step, None where it was not tested."""
+        return [step.p_value for step in self]
+
+    @property
+    def effective_candidates(self) -> list[float | None]:
+        """How many independent candidates there were at each step, None where not tested."""
+        return [step.effective_candidates for step in self]
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether steps have p-values."""
+        return any(step.p_value is not None for step in self)
+
+    @property
+    def chosen(self) -> int:
+        """How many steps are chosen; those after them are not significant, and shown only."""
+        return len(self) if self._chosen is None else self._chosen
+
+    @property
     def columns(self) -> list[int]:
-        """All selected columns of the table, group by group."""
-        return [column for step in self for column in step.columns]
+        """All chosen columns of the table, group by group."""
+        return [column for step in self[: self.chosen] for column in step.columns]
 
     @property
     def total(self) -> float:
-        """What all selected features reach together."""
-        return self[-1].total if len(self) else 0.0
+        """What all chosen features reach together."""
+        return self[self.chosen - 1].total if self.chosen else 0.0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the path as plain numbers, strings and lists, ready for JSON.
@@ -252,6 +288,7 @@ class SelectionPath(Sequence[SelectionStep]):
                 "total": finite(step.total),
                 "columns": list(step.columns),
                 **({"chance": finite(step.chance)} if step.chance is not None else {}),
+                **_tested(step),
             }
             for number, step in enumerate(self, start=1)
         ]
@@ -263,20 +300,30 @@ class SelectionPath(Sequence[SelectionStep]):
             "stats": dict(self.stats),
             "options": plain(self.options),
             "missing": self.gaps.to_dict(),
+            **self._test_facts(),
             "steps": steps,
         }
+
+    def _test_facts(self) -> dict[str, Any]:
+        """Return what is known of tests, nothing if there were none."""
+        if self.n_permutations is None:
+            return {}
+        return {"chosen": self.chosen, "n_permutations": self.n_permutations}
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Return the rows of the table that other programs read."""
         rows = [(n, s.feature, s.name, s.gain, s.total) for n, s in enumerate(self, start=1)]
         if self.knows_chance:
-            return [(*row, step.chance) for row, step in zip(rows, self)]
+            rows = [(*row, step.chance) for row, step in zip(rows, self)]
+        if self.is_tested:
+            rows = [(*row, step.p_value) for row, step in zip(rows, self)]
         return rows
 
     @property
     def _columns(self) -> dict[str, str]:
         """The columns of that table, and what they hold."""
-        return {**_COLUMNS, "chance": "Float64"} if self.knows_chance else _COLUMNS
+        chance = {"chance": "Float64"} if self.knows_chance else {}
+        return {**_COLUMNS, **chance, **({"p": "Float64"} if self.is_tested else {})}
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return the path as a dataframe, one row a step.
@@ -290,7 +337,7 @@ class SelectionPath(Sequence[SelectionStep]):
         Returns
         -------
         frame : dataframe
-            Columns step, feature, name, gain, total; and chance, where that is known.
+            Columns step, feature, name, gain, total; and chance and p, where these are known.
         """
         return as_frame(self._columns, self._rows(), backend)
 
@@ -335,10 +382,36 @@ class SelectionPath(Sequence[SelectionStep]):
             header.append(f"of {self.ceiling:g}")
             for row, step in zip(rows, self):
                 row.append(f"{100 * step.total / self.ceiling:.1f}%" if self.ceiling else "-")
+        if self.is_tested:
+            header.append("p")
+            for row, step in zip(rows, self):
+                row.append("-" if step.p_value is None else format(step.p_value, ".2g"))
+        if self.chosen < len(self):
+            header.append("")
+            for number, row in enumerate(rows):
+                row.append("" if number < self.chosen else "not significant")
         return header, [tuple(row) for row in rows]
 
     def _title(self) -> str:
-        return f"{len(self)} of {self.n_candidates} features by {self.method}"
+        return f"{self.chosen} of {self.n_candidates} features by {self.method}"
+
+    def assumptions(self) -> str | None:
+        """Say how p-values were found and what they assume; None if there are none."""
+        if not self.is_tested:
+            return None
+        within = self.options.get("permute_within")
+        if self.stats.get("strategy") == "statistics":
+            how = f"{self.n_permutations} random directions, as if rows were normal"
+        elif within is None:
+            how = f"{self.n_permutations} permutations; rows are assumed to be exchangeable"
+        else:
+            among = "given labels" if within == "given" else within
+            how = f"{self.n_permutations} permutations; rows are exchanged within {among}"
+        known = [n for n in self.effective_candidates if n is not None]
+        worth = ""
+        if known and known[0] < self.n_candidates:
+            worth = f"; {self.n_candidates} features count as {known[0]:.0f}"
+        return f"p: {how}{worth}"
 
     def to_text(self, *, bars: bool = False) -> str:
         """Return the path as a table for people.
@@ -353,8 +426,10 @@ class SelectionPath(Sequence[SelectionStep]):
             largest = max(filter(math.isfinite, self.gains), default=0.0) or 1.0
             header = [*header, ""]
             rows = [(*row, bar(step.gain / largest)) for row, step in zip(rows, self)]
-        left = {1, len(header) - 1} if bars else {1}
+        left = {1, *(place for place, name in enumerate(header) if not name)}
         lines = [self._title(), as_table(header, rows, left=left, indent="  ")]
+        if said := self.assumptions():
+            lines.append(f"  {said}")
         if self.stopped:
             lines.append(f"  stopped: {self.stopped}")
         if self.gaps:
@@ -487,7 +562,19 @@ class SelectionPath(Sequence[SelectionStep]):
         cells = [[*map(html.escape, row), bar] for row, bar in zip(rows, self._bars())]
         stopped = f"; stopped: {self.stopped}" if self.stopped else ""
         stopped += f"; {self.gaps}" if self.gaps else ""
+        stopped += f"; {said}" if (said := self.assumptions()) else ""
         return as_html(self._title() + stopped, [*header, ""], cells)
+
+
+def _tested(step: SelectionStep) -> dict[str, Any]:
+    """Return what a step says of tests, ready for JSON; nothing where there were none."""
+    if step.p_value is None:
+        return {}
+    worth = step.effective_candidates
+    return {
+        "p_value": step.p_value,
+        "effective_candidates": None if worth is None else finite(worth),
+    }
 
 
 def _bar(share: float, color: str) -> str:
