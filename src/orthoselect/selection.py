@@ -28,6 +28,7 @@ from orthoselect.errors import (
     warn,
 )
 from orthoselect.matrix import NonFiniteColumns
+from orthoselect.matrix.rows import SpreadRows
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method, find_method
 from orthoselect.read import DATES_AS, find_table, why_not_whole
@@ -249,6 +250,11 @@ def select(
 def _plan_test(asked: TestRequest, problem: Problem) -> PermutationPlan | None:
     """Return how features are tested, None if they are not."""
     strata, n_rows = problem.strata, problem.table.n_rows
+    if strata is not None and isinstance(problem.response.V, SpreadRows):
+        raise InputError(
+            "`permute_within` should have all rows in one place; this table is in pieces (Dask). "
+            "Omit it, or select from the files in blocks of rows."
+        )
     codes = None if strata is None else strata_of(strata, n_rows)
     return asked.plan(codes, has_rows=problem.table.has_rows)
 

@@ -88,7 +88,7 @@ class TestRequest:
             raise InputError(
                 f"`alpha` should be at least 1 / (`n_permutations` + 1), or no feature could be "
                 f"significant; got {alpha} with {B} permutations. Pass "
-                f"`n_permutations={math.ceil(1 / alpha - 1e-9) - 1}` or more."
+                f"`n_permutations={math.ceil(1 / float(alpha) - 1e-9) - 1}` or more."
             )
 
     def plan(self, strata: NDArray[np.integer] | None, *, has_rows: bool) -> PermutationPlan | None:

@@ -112,7 +112,7 @@ class SquaredCanonicalCorrelations(Criterion):
         n_rows = total_weight(weights, design.n_rows)
         tests = None
         if test is not None or self._by_p:
-            nulls = None if test is None else test.nulls(response.V, weights, design.n_rows)
+            nulls = None if test is None else test.nulls(response, weights, design.n_rows)
             tests = Tests(test, nulls, n_rows, by_p=self._by_p)
         rows = n_rows if self._adjust else None
         return CanonicalState(kept.candidates, X, VtX, response.V, size, rows, tests)

@@ -81,8 +81,8 @@ class Gains:
 
     No candidate is constant; VtX (m, n) is overwritten if it is contiguous. About `size` rows will
     be taken, 0 if they are not to be kept. If `refinable`, few digits will do to find a clear
-    winner, as all that is taken gets exact gains in the end. What a `test` keeps follows all that is
-    taken.
+    winner, as all that is taken gets exact gains in the end. What a `test` keeps follows all that
+    is taken.
     """
 
     def __init__(

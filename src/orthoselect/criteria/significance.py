@@ -1,13 +1,14 @@
 """Whether what a candidate would add could be chance, given the features taken.
 
-Notation as in cancorr.py. The response may be permuted, Z_b in place of V, b = 1 ... B; of each this
-keeps C_b = Z_b'W and what is left of it to explain, M_b = I - Z_b'QQ'Z_b, and lets both follow the
-directions that are taken: C_b -= (Z_b'q) r', M_b -= (Z_b'q)(Z_b'q)', where Z_b'q is what C_b has
-of the column that q is made of, over its norm. So no permutation costs more than a few products.
+Notation as in cancorr.py. The response may be permuted, Z_b in place of V, b = 1 ... B; of each
+this keeps C_b = Z_b'W and what is left of it to explain, M_b = I - Z_b'QQ'Z_b, and lets both follow
+the directions that are taken: C_b -= (Z_b'q) r', M_b -= (Z_b'q)(Z_b'q)', where Z_b'q is what C_b
+has of the column that q is made of, over its norm. So no permutation costs more than a few
+products.
 
 The statistic of a candidate, for V as for every Z_b, is U = tr(M^+ C D^{-1} C') over its columns
-(c'M^+c / d for one): the sum of squared canonical correlations between what is left of the candidate
-and what is left of the response. It does not depend on the basis V.
+(c'M^+c / d for one): the sum of squared canonical correlations between what is left of the
+candidate and what is left of the response. It does not depend on the basis V.
 """
 
 from __future__ import annotations
@@ -31,11 +32,12 @@ from orthoselect.criteria.tails import (
     rarity,
 )
 from orthoselect.criteria.uncertainty import TIE
-from orthoselect.lazy import lazy
+from orthoselect.encode import Response
+from orthoselect.encode.spread_permuted import spread_permuted
 from orthoselect.matrix import ScaledMatrix
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.permuted import PermutedRows, permuted_rows
-from orthoselect.matrix.rows import Rows
+from orthoselect.matrix.permuted import permuted_rows
+from orthoselect.matrix.rows import Rows, SpreadRows, written_out
 
 if TYPE_CHECKING:
     from orthoselect.criteria.large import Levels
@@ -57,12 +59,8 @@ class NullResponses:
     that are no copies; that is taken out of all products.
     """
 
-    def __init__(self, rows: PermutedRows) -> None:
-        self._rows = rows
-
-    @lazy
-    def _scatter(self) -> Floats | None:
-        return self._rows.scatter()
+    def __init__(self, rows: Any, scatter: Floats | None) -> None:
+        self._rows, self._scatter = rows, scatter
 
     def products(self, X: ScaledMatrix) -> Floats:
         """Return their products with all columns, (B m, n)."""
@@ -86,8 +84,8 @@ class NullResponses:
         S = self._scatter
         if S is None:
             return products
-        flat = products.reshape(len(S), S.shape[1], -1)
-        return np.linalg.solve(np.linalg.cholesky(S), flat).reshape(products.shape)
+        flat: Any = np.linalg.solve(np.linalg.cholesky(S), products.reshape(*S.shape[:2], -1))
+        return flat.reshape(products.shape)
 
 
 class RotatedResponses(NullResponses):
@@ -112,7 +110,8 @@ class RotatedResponses(NullResponses):
             T[np.diag_indices(m)] = np.sqrt(rng.chisquare(np.maximum(hidden - np.arange(m), 1)))
             S[b] += T @ T.T
         products = X.cross(g).reshape(B, m, -1)
-        return np.linalg.solve(np.linalg.cholesky(S), products).reshape(B * m, -1)
+        whitened: Any = np.linalg.solve(np.linalg.cholesky(S), products)
+        return whitened.reshape(B * m, -1)
 
 
 @dataclass(frozen=True)
@@ -136,12 +135,15 @@ class PermutationPlan:
             return self.n_permutations
         return max(_FEWEST, min(self.n_permutations, _MOST_COLUMNS // max(m, 1)))
 
-    def nulls(self, V: Rows, weights: Rows | None, n_rows: int) -> NullResponses:
+    def nulls(self, response: Response, weights: Rows | None, n_rows: int) -> NullResponses:
         """Return the permutations of the response."""
-        B = self.count(V.shape[1])
+        V, B = response.V, self.count(response.m)
         if not self.has_rows:
             return RotatedResponses(n_rows, V.shape[1], B, self.seed)
-        return NullResponses(permuted_rows(V, weights, B, self.seed, self.strata))
+        if isinstance(V, SpreadRows):
+            return NullResponses(*spread_permuted(response, weights, B, self.seed))
+        rows = permuted_rows(V, written_out(weights), B, self.seed, self.strata)
+        return NullResponses(rows, rows.scatter())
 
 
 class Look(NamedTuple):
@@ -200,7 +202,7 @@ class Look(NamedTuple):
             z = int(self.ranks[f])
             least = least_statistic(rarest, z, self.m, self.R)
             least = min(least, (1 - TIE) * float(self.U[f])) if self.log_p(f) >= rarest else least
-            result |= known & (self.ranks == z) & (self.U >= least)
+            result |= known & (self.ranks == z) & np.greater_equal(self.U, least)
         return result
 
     def effective(self) -> float:
@@ -212,8 +214,8 @@ class Significance:
     """The response and its permutations, and what is left of each to explain.
 
     Invariants: `_C` (B, m, n) are the products of the permutations with what is left of all
-    columns, as `Gains` has those of V; `_M` (B, m, m) and `_M0` (m, m) what is left of them and of V
-    itself. B may be zero: then only the candidates' own p-values are known.
+    columns, as `Gains` has those of V; `_M` (B, m, m) and `_M0` (m, m) what is left of them and of
+    V itself. B may be zero: then only the candidates' own p-values are known.
     """
 
     def __init__(self, nulls: NullResponses | None, X: ScaledMatrix, m: int, n_rows: float) -> None:
@@ -221,7 +223,7 @@ class Significance:
         ZtX = np.zeros((0, n)) if nulls is None else nulls.products(X)
         B = len(ZtX) // m if m else 0
         kind = np.float64 if 8 * ZtX.size <= _IN_DOUBLE else np.float32
-        self._C = np.ascontiguousarray(ZtX.reshape(B, m, n), dtype=kind)
+        self._C: Any = np.ascontiguousarray(ZtX.reshape(B, m, n), dtype=kind)
         self._m, self._n_rows = m, n_rows
         self._M, self._M0 = np.tile(np.eye(m), (B, 1, 1)), np.eye(m)
         self._start: NDArray | None = None

@@ -145,4 +145,3 @@ def effective_candidates(null: Floats) -> float:
     p = np.exp(-null)
     total = float(np.log1p(-np.minimum(p, 1 - 1e-12)).sum())
     return -len(null) / total if total < 0 else math.inf
-

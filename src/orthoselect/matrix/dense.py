@@ -106,8 +106,7 @@ class DenseMatrix(Matrix):
         n, width = self.shape[1], Z.shape[1]
         # Threads have totals of their own, unless these are large: then a slab of columns each.
         n_slabs = 1 if 8 * width * n <= _TOTAL_BYTES else max(2, 8 * width * n // _TOTAL_BYTES)
-        edges = np.linspace(0, n, n_slabs + 1).astype(int).tolist()
-        slabs = [slice(a, b) for a, b in zip(edges, edges[1:])]
+        slabs = [slice(a, min(a + -(-n // n_slabs), n)) for a in range(0, n, -(-n // n_slabs))]
         tiles = Z.tiles(FLOAT32_ROWS)
         if n_slabs == 1:
             tasks = [(rows, slabs[0]) for rows in tiles]

@@ -4,9 +4,9 @@ What a permutation test compares with is the response in another order of the ro
 out that would be N x B m numbers; here each of them follows from the number of its row, so that any
 block of rows, wherever it is, has the same ones whoever asks.
 
-Notation: V (N, m) the response basis; Z_b (N, m) one of B permutations of its rows, Z = [Z_1 ... Z_B]
-(N, B m); w row weights. An item is a row that counts, or one of the copies that a whole weight
-stands for.
+Notation: V (N, m) the response basis; Z_b (N, m) one of B permutations of its rows, Z (N, B m) all
+of them side by side; w row weights. An item is a row that counts, or one of the copies that a whole
+weight stands for.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from orthoselect.lazy import lazy
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.rows import CodedRows, MadeRows
+from orthoselect.matrix.rows import CodedRows, MadeRows, cut
 
 _DRAWN = 1 << 22  # places that are drawn one by one; of more each follows from its row's number
 _LOOKED_UP = 1 << 24  # items whose classes are written out
@@ -54,7 +54,7 @@ class Shuffle:
         """Whether permutations are drawn one by one."""
         return self.count * self.n_permutations <= _DRAWN
 
-    def sources(self, items: Indices, these: slice = ALL) -> NDArray[np.integer]:
+    def sources(self, items: NDArray[np.integer], these: slice = ALL) -> NDArray[np.integer]:
         """Return the items that these items get, in some of the permutations, (items, B)."""
         if self.is_drawn:
             return self._drawn[items, these]
@@ -64,7 +64,7 @@ class Shuffle:
             return ((t[:, None] * a[these] + c[these]) % np.uint64(self.count)).astype(np.int64)
         place, order, starts, sizes, keys = self._within
         g = self.strata[items]
-        shifts = _mixed(g.astype(np.uint64)[:, None] + keys[these])
+        shifts = mixed(g.astype(np.uint64)[:, None] + keys[these])
         shifts %= sizes[g].astype(np.uint64)[:, None]
         at = (place[items][:, None] + shifts.astype(np.int64)) % sizes[g][:, None]
         return order[starts[g][:, None] + at]
@@ -128,13 +128,13 @@ def scrambled(
     while len(open_):
         left, right = result[open_] >> half, result[open_] & mask
         for key in keys:
-            left, right = right, left ^ (_mixed(right + key) & mask)
+            left, right = right, left ^ (mixed(right + key) & mask)
         result[open_] = (left << half) | right
         open_ = open_[result[open_] >= count]
     return result
 
 
-def _mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def mixed(x: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Mix the bits of each number (the finalizer of SplitMix64)."""
     with np.errstate(over="ignore"):
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -148,22 +148,26 @@ class Sources:
 
     Of classes alone the numbers of items in each, `sizes` (c,), will do: in a random order of all
     items it does not matter which of a class is which. Within strata it does, and then `codes`
-    (count,) are the classes of the items.
+    (count,) are the classes of the items. A sample of the rows, of which an item gets that of its
+    number modulo `modulus`, may stand for all of them.
     """
 
     table: NDArray[np.float32]
     sizes: NDArray[np.int64] | None = None
     codes: NDArray[np.integer] | None = None
+    modulus: int | None = None
 
     def __getitem__(self, items: NDArray[np.integer]) -> NDArray[np.float32]:
         """Return what these items give, (*items.shape, m)."""
-        if self.codes is not None:
+        if self.modulus is not None:
+            items = items % self.modulus
+        elif self.codes is not None:
             items = self.codes[items]
         elif self.sizes is not None:
-            written = self._classes
-            edges = np.cumsum(self.sizes)
-            found = np.searchsorted(edges, items, side="right") if written is None else None
-            items = written[items] if found is None else found
+            if self._classes is not None:
+                items = self._classes[items]
+            else:
+                items = np.searchsorted(np.cumsum(self.sizes), items, side="right")
         if self.table.shape[1] == 1:
             return self.table[:, 0].take(items)[..., None]
         return self.table.take(items, axis=0)
@@ -209,9 +213,13 @@ class PermutedRows(MadeRows):
 
     def part(self, rows: slice) -> PermutedRows:
         """Return some of the rows."""
-        arrays = {n: getattr(self, n) for n in ("items", "copies", "weights")}
-        cuts = {n: None if a is None else a[rows] for n, a in arrays.items()}
-        return replace(self, rows=self.rows[rows], **cuts)
+        return replace(
+            self,
+            rows=self.rows[rows],
+            items=cut(self.items, rows),
+            copies=cut(self.copies, rows),
+            weights=cut(self.weights, rows),
+        )
 
     def __getitem__(self, rows: slice) -> NDArray[np.float32]:
         """Return the numbers of some rows, (rows, B m)."""

@@ -38,7 +38,7 @@ from orthoselect.matrix.passes import (
     naming,
     rows_of,
 )
-from orthoselect.matrix.rows import Rows, SpreadRows, cut, part, written_out
+from orthoselect.matrix.rows import MadeRows, Rows, SpreadRows, cut, part, written_out
 from orthoselect.read.block import Block, block_of
 from orthoselect.read.looks import LOOK, ColumnLook, Finding, look_on
 from orthoselect.read.readings import Readings
@@ -467,7 +467,7 @@ class DaskPasses(SpreadPasses):
 
 
 def _rows_here(rows: Any) -> Any:
-    return None if rows is None else rows[:]
+    return rows if rows is None or isinstance(rows, MadeRows) else rows[:]
 
 
 def _made(job: _PassJob, handles: Sequence[Any]) -> list[Any]:

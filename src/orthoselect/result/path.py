@@ -312,7 +312,9 @@ class SelectionPath(Sequence[SelectionStep]):
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Return the rows of the table that other programs read."""
-        rows = [(n, s.feature, s.name, s.gain, s.total) for n, s in enumerate(self, start=1)]
+        rows: list[tuple[Any, ...]] = [
+            (n, s.feature, s.name, s.gain, s.total) for n, s in enumerate(self, start=1)
+        ]
         if self.knows_chance:
             rows = [(*row, step.chance) for row, step in zip(rows, self)]
         if self.is_tested:
