@@ -321,7 +321,7 @@ def _sifted(
     readings = sift(
         source,
         targets=[names[c] for c in asked["target"]],
-        keep=[names[c] for c in (*kept, *asked["sample_weight"], *asked["permute_within"])],
+        keep=[names[c] for c in (*kept, *asked["sample_weight"], *asked.get("permute_within", ()))],
         included=[names[c] for c in (*asked["include"], *chain.from_iterable(groups.values()))],
         left_out=data.left_out,
         dates=dates,

@@ -37,6 +37,7 @@ from orthoselect.read import (
 from orthoselect.result import Comparison, SelectionPath
 from orthoselect.roles import clean
 from orthoselect.selection import check_blocks, select
+from orthoselect.stopping import AUTO
 
 _REPORTS = (".html", ".htm", ".json")
 _SMALL = 1_000_000  # numbers in a table that one process compares in seconds
@@ -47,6 +48,11 @@ def select_command(
     *,
     target: o.Target,
     count: o.Count = None,
+    alpha: o.Alpha = 0.05,
+    permutations: o.Permutations = 199,
+    permute_within: o.PermuteWithin = None,
+    p_values: o.PValues = False,
+    seed: o.PermutationSeed = 0,
     method: o.Method = "socc",
     option: o.OwnOption,
     task: o.Task = "auto",
@@ -80,6 +86,8 @@ def select_command(
     with ending_well(terminal), workers:
         wanted = None if count is None else _count(count)
         own = _own_options(option)
+        own |= {"alpha": alpha, "n_permutations": permutations, "random_state": seed}
+        own["p_values"] = p_values
         files = source[0] if len(source) == 1 else source
         _check_are_files(source[1:])
         _check_files(files, {"--output": output, "--report": report}, overwrite_source)
@@ -112,6 +120,7 @@ def select_command(
                 exclude=exclude,
                 weights=[weights] if weights else [],
                 dates=dates,
+                within=[permute_within] if permute_within else [],
             )
             if scheduler is not None:
                 loaded = loaded._replace(dataset=on_dask(loaded.dataset))
@@ -214,21 +223,23 @@ def compare_command(
         raise typer.Exit(INTERRUPTED)
 
 
-def _count(text: str) -> int | float:
-    """Read a count or a fraction.
+def _count(text: str) -> int | float | str:
+    """Read a count, a fraction or a word.
 
     Examples
     --------
     >>> _count("12"), _count("0.25")
     (12, 0.25)
     """
+    if text == AUTO:
+        return text
     for kind in (int, float):
         try:
             return kind(text)
         except ValueError:
             continue
     raise InputError(
-        f"`-k` should be a whole number of at least 1, or a fraction in (0, 1); got {text!r}."
+        f"`-k` should be a whole number of at least 1, a fraction in (0, 1) or auto; got {text!r}."
     )
 
 
@@ -340,11 +351,13 @@ def load(
     include: Sequence[str] = (),
     weights: Sequence[str] = (),
     dates: str = "drop",
+    within: Sequence[str] = (),
 ) -> Loaded:
     """Find the columns that were named, and rid the table of what cannot be selected from."""
     names, missing = dataset.names, check_missing(missing, also=["drop_columns"])
     roles = {"target": target, "categorical": categorical, "include": include}
-    for option, given in {**roles, "exclude": exclude, "weights": weights}.items():
+    roles |= {"exclude": exclude, "weights": weights, "permute-within": within}
+    for option, given in roles.items():
         for name in given:
             if name in dataset.dropped:
                 raise InputError(
@@ -364,7 +377,13 @@ def load(
         "groups": groups or None,
         "exclude": excluded or None,
     }
-    dataset = clean(dataset, explained, missing, sample_weight=weight, dates=dates, **columns)
+    within = find_names(within, names, "--permute-within")
+    apart_too = {"exclude": [*excluded, *within] or None}
+    dataset = clean(
+        dataset, explained, missing, sample_weight=weight, dates=dates, **(columns | apart_too)
+    )
+    if within:
+        columns["permute_within"] = within[0]
     # What is left without these columns has gaps no more but in its target.
     columns["missing"] = "drop_rows" if missing == "drop_columns" else missing
     columns["dates"] = dates
@@ -385,6 +404,7 @@ def load(
             **({own: "the source's own target, not asked for"} if apart else {}),
             **dict.fromkeys(excluded, "excluded on request"),
             **dict.fromkeys(weights, "the row weights"),
+            **dict.fromkeys(within, "rows are permuted within it"),
         },
     )
 
@@ -427,7 +447,7 @@ def _groups(given: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
 
 def _select(
     loaded: Loaded,
-    wanted: int | float | None,
+    wanted: int | float | str | None,
     method: str,
     task: str,
     own: Mapping[str, Any],

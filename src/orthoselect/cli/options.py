@@ -82,8 +82,17 @@ Header = Annotated[bool, _table("--header/--no-header", help=_HEADER)]
 InputFormat = Annotated[str | None, _table(help=_INPUT_FORMAT, metavar="FORMAT")]
 
 _COUNT = (
-    "How many features: a count, or a fraction between 0 and 1. By default ten at most, and fewer "
-    "where features own several columns and no other one gains more than it would by chance."
+    "How many features: a count, a fraction between 0 and 1, or auto: as many as are significant. By "
+    "default ten at most, and fewer where features own several columns and no other one gains more "
+    "than it would by chance."
+)
+_ALPHA = "With `-k auto`, the most that the p-value of a feature may be."
+_PERMUTATIONS = (
+    "Permutations of the target that p-values are counted over; of the usual 199 fewer are made, 99 "
+    "at least, where there are many classes."
+)
+_WITHIN = (
+    "A column of labels: rows are exchanged with those of the same label only. It is no feature."
 )
 _METHOD = "What features are judged by; `orthoselect methods` lists the names."
 _METHODS = "A method to compare; repeat it, or put commas between. A handful if not given."
@@ -106,6 +115,11 @@ _SCORING = (
 _JOBS = "Processes at work, -1 for all processors; as many as pay if not given."
 _method = partial(_choice, "--method", "-m", autocompletion=complete_method)
 Count = Annotated[str | None, _choice("--count", "-k", help=_COUNT, metavar="COUNT")]
+Alpha = Annotated[float, _choice(help=_ALPHA)]
+Permutations = Annotated[int, _choice(help=_PERMUTATIONS)]
+PermuteWithin = Annotated[str | None, _choice(help=_WITHIN, metavar="COLUMN")]
+PValues = Annotated[bool, _choice("--p-values", help="P-values for a count of features, too.")]
+PermutationSeed = Annotated[int, _choice("--seed", help="Seed of the permutations.")]
 Largest = Annotated[int, _choice("--count", "-k", help="The most features that are selected.")]
 Method = Annotated[str, _method(help=_METHOD)]
 Methods = Annotated[list[str], _method(help=_METHODS, **_names | {"metavar": None})]

@@ -39,7 +39,7 @@ _OR_LIMITS = ", or raise its limits (`ulimit -v`, `ulimit -d`)"
 _PATIENCE = 10  # seconds to wait for a scheduler
 _WIDEST_NAME = 40
 _SAME = (
-    "data dates delimiter drop encoding estimator exclude features folds include memory method "
+    "alpha data dates delimiter drop encoding estimator exclude features folds include memory method "
     "missing output repeats scoring target task"
 )
 
@@ -51,6 +51,8 @@ _OPTIONS = {
     "response_encoding": "--option response_encoding",
     "random_state": "--seed",
     "n_jobs": "--jobs",
+    "n_permutations": "--permutations",
+    "permute_within": "--permute-within",
     "groups": "--group",
     "format": "--input-format",
     "methods": "--method",
@@ -63,6 +65,7 @@ _PHRASES = {
     "encoding to `read_table`, for": "encoding, for",
     "give `read_table` another `delimiter`": "give another with `--delimiter`",
     "tell `read_table` what": "say what",
+    "`p_values=True`": "`--p-values`",
     "`header=False`": "`--no-header`",
     "y column `": "the target `",
     "Drop those rows": "Use `--missing drop-rows`",

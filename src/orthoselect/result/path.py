@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import importlib
 import math
@@ -274,6 +275,15 @@ class SelectionPath(Sequence[SelectionStep]):
         """What all chosen features reach together."""
         return self[self.chosen - 1].total if self.chosen else 0.0
 
+    def chosen_part(self) -> SelectionPath:
+        """Return the path of the chosen steps alone; itself where all are, or none is."""
+        if self.chosen in (0, len(self)):
+            return self
+        part = copy.copy(self)
+        part._steps, part._chosen, part.stopped = self._steps[: self.chosen], self.chosen, None
+        part._origin = self._origin
+        return part
+
     def to_dict(self) -> dict[str, Any]:
         """Return the path as plain numbers, strings and lists, ready for JSON.
 
@@ -391,8 +401,13 @@ class SelectionPath(Sequence[SelectionStep]):
         if self.chosen < len(self):
             header.append("")
             for number, row in enumerate(rows):
-                row.append("" if number < self.chosen else "not significant")
+                row.append("" if number < self.chosen else self._why_not(self[number]))
         return header, [tuple(row) for row in rows]
+
+    def _why_not(self, step: SelectionStep) -> str:
+        """Say why a step is not among the chosen ones; the search ends with the first of them."""
+        rare = step.p_value is not None and step.p_value <= self.options.get("alpha", 0.05)
+        return "after the end" if rare else "not significant"
 
     def _title(self) -> str:
         return f"{self.chosen} of {self.n_candidates} features by {self.method}"

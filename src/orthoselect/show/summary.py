@@ -24,7 +24,14 @@ from orthoselect.result.text import finite
 from orthoselect.roles import Problem, check_has_rows
 from orthoselect.show.cautions import find_cautions
 from orthoselect.show.explained import FeatureColumns, SelectedSet
-from orthoselect.show.facts import answer, data_facts, kind_of, python_code, response_names
+from orthoselect.show.facts import (
+    about_tests,
+    answer,
+    data_facts,
+    kind_of,
+    python_code,
+    response_names,
+)
 from orthoselect.show.likeness import find_clusters
 from orthoselect.show.pictures import find_distributions, find_separation
 from orthoselect.show.recipes import Reading, Selected, find_recipes
@@ -254,6 +261,7 @@ def summarize(
     """
     check_has_rows(data, "a report")
     table = find_file(data)
+    whole, path = path, path.chosen_part()
     walked = replay(path, table, target, sample_weight)
     problem, features = walked.problem, walked.design.features
     parts = problem.response.parts
@@ -288,6 +296,7 @@ def summarize(
         ],
         "task": problem.response.task,
         "sentence": answer(path, problem, names, reached),
+        "tested": about_tests(whole),
         "cautions": told,
         "adds_up": path.method in _ADDS_UP,
         "judged_by": _judged_by(walked, path),
