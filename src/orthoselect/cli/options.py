@@ -82,14 +82,14 @@ Header = Annotated[bool, _table("--header/--no-header", help=_HEADER)]
 InputFormat = Annotated[str | None, _table(help=_INPUT_FORMAT, metavar="FORMAT")]
 
 _COUNT = (
-    "How many features: a count, a fraction between 0 and 1, or auto: as many as are significant. By "
-    "default ten at most, and fewer where features own several columns and no other one gains more "
-    "than it would by chance."
+    "How many features: a count, a fraction between 0 and 1, or auto: as many as are significant. "
+    "By default ten at most, and fewer where features own several columns and no other one gains "
+    "more than it would by chance."
 )
 _ALPHA = "With `-k auto`, the most that the p-value of a feature may be."
 _PERMUTATIONS = (
-    "Permutations of the target that p-values are counted over; of the usual 199 fewer are made, 99 "
-    "at least, where there are many classes."
+    "Permutations of the target that p-values are counted over; of the usual 199 fewer are made, "
+    "99 at least, where there are many classes."
 )
 _WITHIN = (
     "A column of labels: rows are exchanged with those of the same label only. It is no feature."

@@ -39,8 +39,8 @@ _OR_LIMITS = ", or raise its limits (`ulimit -v`, `ulimit -d`)"
 _PATIENCE = 10  # seconds to wait for a scheduler
 _WIDEST_NAME = 40
 _SAME = (
-    "alpha data dates delimiter drop encoding estimator exclude features folds include memory method "
-    "missing output repeats scoring target task"
+    "alpha data dates delimiter drop encoding estimator exclude features folds include memory "
+    "method missing output repeats scoring target task"
 )
 
 # What a message of the library calls an argument, and what the command calls it.

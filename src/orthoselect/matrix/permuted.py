@@ -86,14 +86,14 @@ class Shuffle:
     def _factors(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
         """Return a and c of each permutation, and the keys of t."""
         rng = np.random.default_rng(self.seed)
-        a: dict[int, None] = {}
+        a: list[int] = []
         while len(a) < self.n_permutations:
-            draw = int(rng.integers(1, self.count))
+            draw = int(rng.integers(1, max(self.count, 2)))
             if math.gcd(draw, self.count) == 1:
-                a[draw] = None
+                a.append(draw)
         c = rng.integers(0, self.count, self.n_permutations)
         keys = rng.integers(0, 1 << 62, _ROUNDS).astype(np.uint64)
-        return np.array(list(a), dtype=np.uint64), c.astype(np.uint64), keys
+        return np.array(a, dtype=np.uint64), c.astype(np.uint64), keys
 
     @lazy
     def _within(self) -> tuple[Indices, Indices, Indices, Indices, NDArray[np.uint64]]:

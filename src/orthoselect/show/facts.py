@@ -78,9 +78,7 @@ def about_tests(path: SelectionPath) -> str | None:
     )
     if path.chosen < len(path) and path.chosen:
         step = path[path.chosen]
-        words += (
-            f" The next would be {step.name}, which is not significant (p = {step.p_value:.2g})."
-        )
+        words += f" The next would be {step.name}, not significant (p = {step.p_value:.2g})."
     return f"{words} {assumed[0].upper()}{assumed[1:]}."
 
 
