@@ -296,7 +296,7 @@ def summarize(
         ],
         "task": problem.response.task,
         "sentence": answer(path, problem, names, reached),
-        "tested": about_tests(whole),
+        **({"tested": about_tests(whole)} if whole.is_tested else {}),
         "cautions": told,
         "adds_up": path.method in _ADDS_UP,
         "judged_by": _judged_by(walked, path),
