@@ -586,7 +586,7 @@ def own_log_p(block, Y, taken, n_taken):
 
     U, z, m = pillai(block, Y, taken)
     small, large, R = min(z, m), max(z, m), len(Y) - 1 - n_taken
-    if small == 0 or R <= large:
+    if small == 0 or large >= R:
         return 0.0
     return -beta.logsf(min(U / small, 1.0), small * large / 2, small * (R - large) / 2)
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from matrices import row_blocks
 from scipy.stats import beta, binom
 
 import naive
+from matrices import row_blocks
 from orthoselect import OrthogonalSelector, select
 from orthoselect.criteria import gains, significance
 from orthoselect.criteria.tails import adjusted, effective_candidates, least_statistic, rarity

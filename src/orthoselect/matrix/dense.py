@@ -45,6 +45,7 @@ _THIN = 24
 _FEW = 256  # with more products BLAS is quicker, though it needs the columns copied
 _NUMBERS = 1 << 17  # converted or copied at a time
 _TOTAL_BYTES = 1 << 25  # of products that each bundle of tasks may have to itself
+_IN_RANGE = 15  # orders of magnitude that float32, and its squares, have room for
 _rooms = threading.local()  # where each thread converts tiles, one after the other
 
 Tile = tuple[slice, slice]  # rows, columns
@@ -113,15 +114,26 @@ class DenseMatrix(Matrix):
         else:
             tasks = [(slice(0, len(Z)), slab) for slab in slabs]
 
+        # Numbers that float32 has room for are scaled at the end: one step less for each tile.
+        later = self._scale is None and self._X.dtype.kind in "fiu"
+        later = later and bool(((factors == 0) | (np.abs(np.log10(factors)) < _IN_RANGE)).all())
+        offset = means if self._shift is None else means + self._shift
+
         def work(task: Tile, total: Total) -> None:
             for rows in tiles if n_slabs > 1 else [task[0]]:
-                B = self._present(self._X[rows, task[1]], task[1])
-                B -= means[task[1]]
-                B *= factors[task[1]]
-                total[0][:, task[1]] += Z[rows].T @ B.astype(np.float32)
+                A, columns = self._X[rows, task[1]], task[1]
+                B = np.empty(A.shape, dtype=np.float32)
+                if later:
+                    np.subtract(A, offset[columns], out=B, casting="unsafe")
+                else:
+                    B[:] = (self._present(A, columns) - means[columns]) * factors[columns]
+                total[0][:, columns] += Z[rows].T @ B
 
         cost = float(self._X.size) * width
-        return run_tasks(tasks, work, (width, n), cost=cost, shared=n_slabs > 1)[0]
+        (found,) = run_tasks(tasks, work, (width, n), cost=cost, shared=n_slabs > 1)
+        if later:
+            found *= factors
+        return found
 
     def gram(
         self, J: Indices, means: Floats, factors: Floats, root: Floats | None
