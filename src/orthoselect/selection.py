@@ -22,6 +22,7 @@ from orthoselect.errors import (
     NoMoreThanChanceWarning,
     NonFiniteError,
     NothingSignificantWarning,
+    RareColumnsWarning,
     SearchStoppedWarning,
     SelectionInterrupted,
     listing,
@@ -255,6 +256,8 @@ def _plan_test(asked: TestRequest, problem: Problem) -> PermutationPlan | None:
             "`permute_within` should have all rows in one place; this table is in pieces (Dask). "
             "Omit it, or select from the files in blocks of rows."
         )
+    if asked.is_asked and (rare := problem.table.rare_parts()):
+        warn(RareColumnsWarning(rare))
     codes = None if strata is None else strata_of(strata, n_rows)
     return asked.plan(codes, has_rows=problem.table.has_rows)
 

@@ -7,10 +7,10 @@ from scipy.stats import beta, binom
 
 import naive
 from matrices import row_blocks
-from orthoselect import OrthogonalSelector, select
+from orthoselect import GramStatistics, OrthogonalSelector, select
 from orthoselect.criteria import gains, significance
 from orthoselect.criteria.tails import adjusted, effective_candidates, least_statistic, rarity
-from orthoselect.errors import InputError, NothingSignificantWarning
+from orthoselect.errors import InputError, NothingSignificantWarning, RareColumnsWarning
 from orthoselect.matrix import permuted
 from orthoselect.matrix.permuted import Shuffle, scrambled
 
@@ -286,6 +286,17 @@ def test_p_value_ranks_by_rarity():
         for block in (naive.one_hot(wide), x[:, None])
     ]
     assert path.names[0] == f"x{int(np.argmax(logs))}"
+
+
+def test_statistics_are_tested_by_random_directions_and_warn_where_columns_are_rare():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 6))
+    X[:, 5] = rng.random(400) < 0.02
+    y = X[:, 1] + rng.normal(size=400)
+    with pytest.warns(RareColumnsWarning, match="`x5` hardly varies"):
+        path = GramStatistics().update(X, y).select("auto")
+    assert path.names[: path.chosen] == ["x1"]
+    assert "as if rows were normal" in path.to_text()
 
 
 # Errors
