@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    auto,
+    calibration,
     environment,
     footprint,
     importtime,
@@ -170,7 +172,39 @@ def _real_tables(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _calibration(options: argparse.Namespace, settings: table.Settings) -> int:
+    try:
+        chosen = calibration.choose(options.rows)
+    except ValueError as error:
+        _parser().error(str(error))
+    result = _start(options)
+    result["lines"] = []
+    about = report.environment_lines(result["environment"])
+    for line in calibration.run(chosen, 20 if options.quick else options.draws):
+        result["lines"].append(line)
+        report.write(options.output, "calibration", result, calibration.markdown(result, about))
+    print(calibration.markdown(result, about))
+    return 0
+
+
+def _auto(options: argparse.Namespace, settings: table.Settings) -> int:
+    try:
+        chosen = auto.choose(options.rows)
+    except ValueError as error:
+        _parser().error(str(error))
+    result = _start(options)
+    result["lines"] = []
+    about = report.environment_lines(result["environment"])
+    for line in auto.run(chosen, settings.repeats, quick=options.quick):
+        result["lines"].append(line)
+        report.write(options.output, "auto", result, auto.markdown(result, about))
+    print(auto.markdown(result, about))
+    return 0
+
+
 PAGES = {
+    "auto": _auto,
+    "calibration": _calibration,
     "table": _table,
     "scaling": _scaling,
     "information": _information,
@@ -203,6 +237,7 @@ def _parser() -> argparse.ArgumentParser:
         help="where results go; for real_tables also a FILE.md")  # fmt: skip
     add("--folder", type=Path, metavar="DIR", default=RESULTS / "tables",
         help="where the large page keeps its tables, 12 GB")  # fmt: skip
+    add("--draws", type=int, default=1000, help="tables of each line of the calibration page")
     add("--quick", action="store_true", help="a smoke run on shrunken shapes")
     return parser
 

@@ -622,3 +622,48 @@ def random_r_concave(rng, n, r):
     f = np.zeros(n + 1)
     f[: last + 1] = g ** (1 / r)
     return f / f.sum()
+
+
+def left_beside(A, taken, tolerance=1e-4):
+    """Orthonormal basis of what is left of centered columns A beside those taken, at norm one.
+
+    What is left of a direction has to be more than a share of the columns, the root of 1e-8.
+    """
+    A, Q = drop_constants(A), span(drop_constants(taken))
+    A = A[:, independent(A)]
+    W = A - Q @ (Q.T @ A)
+    U, s, _ = np.linalg.svd(W, full_matrices=False)
+    return U[:, s > tolerance]
+
+
+def independent(A, tolerance=1e-6):
+    """Places of columns that add to those before them."""
+    kept = []
+    for j in range(A.shape[1]):
+        rest = residual(A[:, j], A[:, kept])
+        if (rest**2).sum() > tolerance**2 * (A[:, j] ** 2).sum():
+            kept.append(j)
+    return kept
+
+
+def pillai(block, Y, taken):
+    """Sum of squared canonical correlations of what is left of both, and the ranks of both."""
+    W, E = left_beside(block, taken), left_beside(Y, taken, 1e-5)
+    return ((W.T @ E) ** 2).sum(), W.shape[1], E.shape[1]
+
+
+def own_log_p(block, Y, taken, n_taken):
+    """-log p of one candidate: Pillai's trace by its Beta approximation."""
+    from scipy.stats import beta
+
+    U, z, m = pillai(block, Y, taken)
+    small, large, R = min(z, m), max(z, m), len(Y) - 1 - n_taken
+    if small == 0 or large >= R:
+        return 0.0
+    return -beta.logsf(min(U / small, 1.0), small * large / 2, small * (R - large) / 2)
+
+
+def rarest(blocks, Y, taken):
+    """The largest -log p of any candidate block, given columns taken."""
+    n_taken = span(drop_constants(taken)).shape[1]
+    return max((own_log_p(block, Y, taken, n_taken) for block in blocks), default=0.0)

@@ -218,6 +218,28 @@ class NoMoreThanChanceWarning(SelectionWarning):
         )
 
 
+class NothingSignificantWarning(SelectionWarning):
+    """No feature is significant, so that none is chosen."""
+
+    def __init__(self, alpha: float, p_value: float | None, name: str | None) -> None:
+        best = "" if p_value is None else f" The best is `{name}`, p = {p_value:.2g}."
+        super().__init__(
+            f"no feature is significant at {alpha:g}: the best gains no more than the best would "
+            f"by chance.{best} None is chosen; pass a number to take features anyway."
+        )
+
+
+class RareColumnsWarning(SelectionWarning):
+    """A test without rows whose assumption is doubtful for some columns or classes."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        super().__init__(
+            f"p-values of statistics assume that columns and classes are not rare; "
+            f"{listing(list(names))} hardly varies, and so p-values may be far too small. Select "
+            f"from the rows."
+        )
+
+
 class TooManyRequestedWarning(SelectionWarning):
     """More features were asked for than there are to choose from."""
 

@@ -46,6 +46,7 @@ from orthoselect.read import (
     open_named,
     open_source,
     read_given,
+    read_target,
     response_columns,
     sift,
     split_frame,
@@ -74,6 +75,7 @@ class Problem:
     # Options that were settled before anything was asked; a path reports them as its own.
     settled: Mapping[str, Any] = field(default_factory=dict)
     readings: Readings = field(default_factory=lambda: Readings(()))  # how columns were read
+    strata: Any = None  # labels of rows, within which a test permutes them
 
     @property
     def dates(self) -> set[str]:
@@ -105,6 +107,7 @@ class Roles:
     categorical: set[int]  # columns that hold labels
     readings: Readings  # how columns are read
     n_dropped: int = 0  # rows that were dropped because something was missing
+    within_column: int | None = None  # that of labels within which rows are permuted, if any
 
     @property
     def candidates(self) -> tuple[list[int], list[int]]:
@@ -183,6 +186,7 @@ def find_roles(
     sample_weight: Any = None,
     missing: str = "error",
     dates: str = "drop",
+    permute_within: Any = None,
     fewest_rows: int = 2,
 ) -> Roles:
     """Look at a table of any kind, and settle what each column is for; arguments as of `select`.
@@ -202,6 +206,8 @@ def find_roles(
     if is_whole(target):
         target = _name_at(target, names)
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
+    within = permute_within if isinstance(permute_within, str) else None
+    asked["permute_within"] = find_columns(within, names, "permute_within")
     labeled = _named_categorical(categorical_features, names)
     check_choice(dates, DATES_AS, "dates")
     if not asked["target"]:
@@ -223,7 +229,7 @@ def find_roles(
     unfit: list[int] = []
     if isinstance(data, Dataset):
         unfit = find_columns(list(data.left_out), names, "exclude")
-    apart = {*asked["target"], *asked["sample_weight"]}
+    apart = {*asked["target"], *asked["sample_weight"], *asked["permute_within"]}
     left_out = list(dict.fromkeys([*asked["exclude"], *unfit]))
     # Unlike in a command, the response may be named in `exclude`: a rule for several may do so.
     asked["exclude"] = [column for column in left_out if column not in apart]
@@ -247,6 +253,7 @@ def find_roles(
         categorical=_categorical(source, categorical_features, skip, asked["target"]),
         n_dropped=n_dropped,
         readings=readings,
+        within_column=asked["permute_within"][0] if asked["permute_within"] else None,
     )
     return _without_gaps(roles) if missing == "drop_rows" else roles
 
@@ -333,7 +340,7 @@ def _sifted(
     readings = sift(
         source,
         targets=[names[c] for c in asked["target"]],
-        keep=[names[c] for c in (*kept, *asked["sample_weight"])],
+        keep=[names[c] for c in (*kept, *asked["sample_weight"], *asked.get("permute_within", ()))],
         included=[names[c] for c in (*asked["include"], *chain.from_iterable(groups.values()))],
         left_out=data.left_out,
         dates=dates,
@@ -423,6 +430,8 @@ def open_problem(
     kept = names_in_errors(roles.target_columns, source.names)
     if column is not None:
         kept[column] = "`sample_weight`"
+    if roles.within_column is not None:
+        kept[roles.within_column] = "`permute_within`"
     table = source.read(roles.categorical, roles.skip, kept)
     given = None if column is not None else roles.sample_weight
     weights = source.weights(given, column, keep_whole=keep_whole_weights)
@@ -444,7 +453,19 @@ def open_problem(
         {c: count for c, count in gaps.items() if count},
         n_dropped=roles.n_dropped,
         readings=roles.readings,
+        strata=_strata(source, roles.within_column, asked.get("permute_within")),
     )
+
+
+def _strata(source: Source, column: int | None, labels: Any) -> Any:
+    """Return the labels within which rows are permuted, one for each row; None if there are none.
+
+    They have to be here, all of them.
+    """
+    if column is None:
+        return labels
+    found = source.column(column)
+    return read_target(found, source.n_rows, "`permute_within`")[0].labels().codes
 
 
 def fill_gaps(problem: Problem) -> Problem | None:
@@ -465,7 +486,7 @@ def find_all_gaps(data: Any, target: Any, asked: Mapping[str, Any]) -> NonFinite
     The arguments are those of `select`, which has met a value that is missing or infinite.
     """
     known = {"task", "categorical_features", "groups", "include", "exclude", "sample_weight"}
-    known = (known | {"dates"}) & set(asked)
+    known = (known | {"dates", "permute_within"}) & set(asked)
     with catch_warnings():
         simplefilter("ignore")  # they have been heard
         roles = find_roles(data, target, **{name: asked[name] for name in known})
@@ -570,10 +591,11 @@ def check_count(wanted: Any) -> None:
     """Raise for what is no count, no fraction and not None."""
     is_fraction = isinstance(wanted, numbers.Real) and 0.0 < float(wanted) < 1.0
     is_count = is_whole(wanted) and wanted >= 1
-    if wanted is not None and not is_fraction and not is_count:
+    is_word = isinstance(wanted, str) and wanted == "auto"
+    if wanted is not None and not is_fraction and not is_count and not is_word:
         raise InputError(
-            f"`n_features_to_select` should be a whole number of at least 1 or a fraction in "
-            f"(0, 1), or 'cv' where a table in memory is selected from; got {wanted!r}."
+            f"`n_features_to_select` should be a whole number of at least 1, a fraction in (0, 1), "
+            f"'auto', or 'cv' where a table in memory is selected from; got {wanted!r}."
         )
 
 
@@ -583,6 +605,9 @@ def count_to_select(wanted: Any, available: int, n_included: int) -> int:
     if wanted is None:
         check_some_left(available)
         return min(max(_USUAL_COUNT, n_included), available)
+    if isinstance(wanted, str):  # as many as turn out to be significant
+        check_some_left(available)
+        return available
     share = max(1, int(float(wanted) * available + 1e-9))  # 0.29 * 100 is a bit below 29
     size = int(wanted) if is_whole(wanted) else share
     if n_included > size:

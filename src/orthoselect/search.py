@@ -23,6 +23,8 @@ class Taken(NamedTuple):
     gain: float
     value: float
     chance: float | None = None  # what it would add by chance alone, if that is known
+    p_value: float | None = None  # how often the best would be as rare by chance, if tested
+    effective_candidates: float | None = None  # independent candidates that all were worth
 
 
 class Search(ABC):
@@ -68,11 +70,17 @@ class ForwardSearch(Search):
         open_[list(include)] = False
         for feature in include:
             gain = state.add(feature)
-            yield Taken(feature, gain, state.value, state.chance)
+            yield _taken(state, feature, gain)
         for _ in range(size - len(include)):
             best = state.best(open_)
             if best is None:
                 return
             open_[best] = False
             gain = state.add(best)
-            yield Taken(best, gain, state.value, state.chance)
+            yield _taken(state, best, gain)
+
+
+def _taken(state: State, feature: int, gain: float) -> Taken:
+    """Return the step that has just been made."""
+    tested = state.p_value, state.effective_candidates
+    return Taken(feature, gain, state.value, state.chance, *tested)

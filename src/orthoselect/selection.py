@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import accumulate
@@ -13,6 +13,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from orthoselect.criteria import Criterion, State
+from orthoselect.criteria.significance import PermutationPlan
 from orthoselect.encode import Design, Features, Table
 from orthoselect.encode.gaps import check_missing
 from orthoselect.encode.response import check_choice
@@ -21,12 +22,15 @@ from orthoselect.errors import (
     ManyLevelsWarning,
     NoMoreThanChanceWarning,
     NonFiniteError,
+    NothingSignificantWarning,
+    RareColumnsWarning,
     SearchStoppedWarning,
     SelectionInterrupted,
     listing,
     warn,
 )
 from orthoselect.matrix import NonFiniteColumns
+from orthoselect.matrix.rows import SpreadRows
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method, find_method
 from orthoselect.read import DATES_AS, find_table, why_not_whole
@@ -42,6 +46,7 @@ from orthoselect.roles import (
     open_problem,
 )
 from orthoselect.search import ForwardSearch, Search
+from orthoselect.stopping import TestRequest, strata_of
 
 Progress = Callable[[SelectionStep, int, int], None]
 SEARCHES: Mapping[str, Search] = {s.name: s for s in (ForwardSearch(),)}
@@ -67,6 +72,11 @@ def select(
     dates: str = "drop",
     memory: int | str | None = None,
     progress: Progress | None = None,
+    alpha: float = 0.05,
+    n_permutations: int = 199,
+    permute_within: Any = None,
+    random_state: int = 0,
+    p_values: bool = False,
     **options: Any,
 ) -> SelectionPath:
     """Select the features that together explain a response best.
@@ -84,12 +94,13 @@ def select(
         The response: the name of a column of `data`, a list of such names, or the values themselves
         (classes, numbers, or several of either side by side). None for a file or data set that
         knows its target.
-    n_features_to_select : int, float, "cv" or None, default=10
-        A count, or a fraction in (0, 1) of the features. A group counts as one feature. "cv": as
-        many as a cross-validation chooses, for a table in memory; `chosen` of the path says how
-        many, and `size_scores` why. None: ten at most, and fewer where features own several columns
-        and no other one gains more than it would by chance. For a number the search goes on, with a
-        warning.
+    n_features_to_select : int, float, "auto", "cv" or None, default=10
+        A count, or a fraction in (0, 1) of the features. A group counts as one feature. "auto": as
+        many as are significant, each given those before it (`alpha`); the path shows three more,
+        and its `chosen` is the number that counts. "cv": as many as a cross-validation chooses, for
+        a table in memory; `chosen` says how many, and `size_scores` why. None: ten at most, and
+        fewer where features own several columns and no other one gains more than it would by
+        chance. For a number the search goes on, with a warning.
     method : str, default="socc"
         What features are judged by; `orthoselect.methods.METHODS` lists the names.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -134,6 +145,20 @@ def select(
     progress : callable, optional
         Called after each step with the step, its number from 1 on, and the number of steps
         planned; to show a bar, for example.
+    alpha : float, default=0.05
+        With "auto", the most that the p-value of a feature may be: the chance that the best of all
+        candidates gains as much where the response has nothing to do with any of them.
+    n_permutations : int, default=199
+        Permutations of the response that candidates are compared with. Of the usual 199 fewer are
+        made, 99 at least, where the response has many columns or classes.
+    permute_within : str or array-like of shape (N,), optional
+        Rows are exchanged with those of the same label only, where they come in clusters or blocks:
+        the name of a column, which is no feature then, or labels. Tests assume that rows may be
+        exchanged at will otherwise; those of time series may not.
+    random_state : int, default=0
+        Seed of the permutations.
+    p_values : bool, default=False
+        Whether to test the features of a path of given size, too.
     **options
         Options of the method's own; ``METHODS[method]`` shows them. Not every method takes
         `task`, `response_encoding`, `categorical_features`, `groups` and `sample_weight`; one that
@@ -157,6 +182,11 @@ def select(
     """
     chosen = find_method(method)
     if isinstance(n_features_to_select, str) and n_features_to_select == "cv":
+        if p_values or permute_within is not None:
+            raise InputError(
+                "`p_values` and `permute_within` are for tests of features; a size chosen by "
+                "cross-validation has none. Omit them, or pass `n_features_to_select='auto'`."
+            )
         given = {
             "task": task,
             "response_encoding": response_encoding,
@@ -173,6 +203,7 @@ def select(
         }
         # By its name: cross-validation is made of selections, and selections do not know it.
         sizes = importlib.import_module("orthoselect.comparison.sizes")
+        options = {**options, "random_state": random_state}
         return sizes.choose_size(data, target, method, given, options)
     general = {
         "task": task,
@@ -184,7 +215,10 @@ def select(
     criterion = chosen.make(general, **options)
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
     check_count(n_features_to_select)
-    assert not isinstance(n_features_to_select, str)  # it has just been checked
+    asked = TestRequest(
+        n_features_to_select, alpha, n_permutations, permute_within, random_state, p_values
+    )
+    asked.check(criterion, search)
     check_choice(dates, DATES_AS, "dates")
     _check_order(data, target)
     origin = Origin(data, target, sample_weight)
@@ -193,14 +227,17 @@ def select(
     if not criterion.takes_blocks:
         check_blocks(data, chosen)
     given = {**general, "include": include, "exclude": exclude, "missing": missing}
+    if permute_within is not None:
+        given["permute_within"] = permute_within
     whole = criterion.keeps_whole_weights
     with single_threaded_blas(), _naming_gaps(data, target, {**given, "dates": dates}):
         if holds_no_rows(data):  # statistics of a table pose the problem by themselves
             problem = data.open_problem(target, keep_whole_weights=whole, **given)
         else:
             problem = open_problem(data, target, keep_whole_weights=whole, dates=dates, **given)
+        test = _plan_test(asked, problem)
         problem, design, included, size, state = begin(
-            chosen, criterion, problem, n_features_to_select
+            chosen, criterion, problem, n_features_to_select, test
         )
         # Where all features are of one width chance gives to all of them alike.
         judged = isinstance(design, Design) and not design.has_one_width
@@ -218,20 +255,45 @@ def select(
             options={
                 "n_features_to_select": n_features_to_select,
                 **_reported(general, problem, search, dates),
+                **asked.reported(test),
                 **options,
             },
             origin=origin,
             gaps=_gaps_filled(problem, is_cut="bins" in chosen.options),
+            chosen=state.chosen,
+            n_permutations=None if test is None else test.count(problem.response.m),
         )
     if stopped == _INTERRUPTED:
         raise SelectionInterrupted(path)
-    if stopped is not None and stopped != _BY_CHANCE:
+    if asked.is_auto:
+        if path.chosen == len(included):
+            warn(NothingSignificantWarning(alpha, *_best_of(path[path.chosen :])))
+    elif stopped is not None and stopped != _BY_CHANCE:
         warn(SearchStoppedWarning(len(steps), size, stopped))
     elif judged and (
         first := next((s for s in path[len(included) :] if s.is_no_more_than_chance), None)
     ):
         warn(NoMoreThanChanceWarning(path.names.index(first.name) + 1, first.name))
     return path
+
+
+def _plan_test(asked: TestRequest, problem: Problem) -> PermutationPlan | None:
+    """Return how features are tested, None if they are not."""
+    strata, n_rows = problem.strata, problem.table.n_rows
+    if strata is not None and isinstance(problem.response.V, SpreadRows):
+        raise InputError(
+            "`permute_within` should have all rows in one place; this table is in pieces (Dask). "
+            "Omit it, or select from the files in blocks of rows."
+        )
+    if asked.is_asked and (rare := problem.table.rare_parts()):
+        warn(RareColumnsWarning(rare))
+    codes = None if strata is None else strata_of(strata, n_rows)
+    return asked.plan(codes, has_rows=problem.table.has_rows)
+
+
+def _best_of(steps: Sequence[SelectionStep]) -> tuple[float | None, str | None]:
+    """Return the p-value of the first of some steps, and its name; None if there is none."""
+    return (steps[0].p_value, steps[0].name) if steps else (None, None)
 
 
 def _check_order(data: Any, target: Any) -> None:
@@ -305,7 +367,11 @@ def _naming_gaps(data: Any, target: Any, given: Mapping[str, Any]) -> Iterator[N
 
 
 def begin(
-    method: Method, criterion: Criterion, problem: Problem, wanted: int | float | None
+    method: Method,
+    criterion: Criterion,
+    problem: Problem,
+    wanted: int | float | str | None,
+    test: PermutationPlan | None = None,
 ) -> tuple[Problem, Any, list[int], int, State]:
     """Start to select, as far as gaps among numbers allow; fill them where they do not.
 
@@ -324,7 +390,8 @@ def begin(
             included = design.features.places(problem.include)
             if size is None:
                 size = count_to_select(wanted, len(design.features), len(included))
-            return problem, design, included, size, start(criterion, design, problem, size)
+            state = start(criterion, design, problem, size, test)
+            return problem, design, included, size, state
         except NonFiniteError:
             filled = fill_gaps(problem)
             if filled is None:
@@ -333,10 +400,17 @@ def begin(
     raise AssertionError("gaps that were filled are found again")
 
 
-def start(criterion: Criterion, design: Any, problem: Problem, size: int) -> State:
+def start(
+    criterion: Criterion,
+    design: Any,
+    problem: Problem,
+    size: int,
+    test: PermutationPlan | None = None,
+) -> State:
     """Return the state in which nothing is selected; numbers that are not finite raise."""
+    tested = {} if test is None else {"test": test}
     try:
-        return criterion.start(design, problem.response, problem.weights, size)
+        return criterion.start(design, problem.response, problem.weights, size, **tested)
     except NonFiniteColumns as found:
         counts = {design.name_of_column(j): c for j, c in sorted(found.counts.items())}
         place = found.places.get(min(found.counts))
@@ -365,7 +439,8 @@ def _walk(
             feature = features[taken.feature]
             columns = problem.origins(feature.columns)
             gain, total = taken.gain, taken.value
-            step = SelectionStep(min(columns), feature.name, gain, total, columns, taken.chance)
+            tested = taken.chance, taken.p_value, taken.effective_candidates
+            step = SelectionStep(min(columns), feature.name, gain, total, columns, *tested)
             if to_chance and len(steps) >= len(include) and step.is_no_more_than_chance:
                 return steps, _BY_CHANCE
             steps.append(step)

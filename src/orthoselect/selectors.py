@@ -90,8 +90,7 @@ class _PathSelector(SelectorMixin, BaseEstimator):
             sample_weight=sample_weight,
             missing=asked.missing,
             **columns,
-            **asked._options(),
-            **by_size,
+            **{**asked._options(), **by_size},
         )
         if names is None and (type(X) is np.ndarray or sp.issparse(X)):
             names = NumberedNames(X.shape[1])  # as scikit-learn does, which takes long
@@ -180,11 +179,11 @@ class OrthogonalSelector(_PathSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float, "cv" or None, default=10
-        A count, or a fraction in (0, 1) of the features. A group counts as one feature. "cv": as
-        many as a cross-validation chooses; `SelectorCV` has its settings. None: ten at most, and
-        fewer where features own several columns and no other one gains more than it would by
-        chance.
+    n_features_to_select : int, float, "auto", "cv" or None, default=10
+        A count, or a fraction in (0, 1) of the features. A group counts as one feature. "auto": as
+        many as are significant, each given those before it; `path_` shows three more. "cv": as many
+        as a cross-validation chooses; `SelectorCV` has its settings. None: ten at most, and fewer
+        where features own several columns and no other one gains more than it would by chance.
     criterion : {"socc", "obcc", "err", "mser"}, default="socc"
         "socc": as above. "err": the error reduction ratio, "mser": the reduction of the mean
         squared error, "obcc": the squared correlation with what is left of a candidate. These
@@ -217,11 +216,24 @@ class OrthogonalSelector(_PathSelector):
     dates : {"drop", "parts"}, default="drop"
         Whether columns of dates are left out, or each is year, month, weekday, hour and the number
         of days, selected together.
-    adjust : {"chance", None}, default="chance"
+    adjust : {"chance", "p_value", None}, default="chance"
         What features of several columns are ranked by. A feature of rank z gains
         z (m - total)/(N - 1 - s) by chance alone, where m - total is left to explain and s is the
-        rank of those selected. "chance": what it gains beyond that. None: the plain gain, as in the
-        paper. It is the same where all features are single columns.
+        rank of those selected. "chance": what it gains beyond that. "p_value": how rare its gain
+        would be by chance. None: the plain gain, as in the paper. It is the same where all features
+        are single columns, and the response too.
+    alpha : float, default=0.05
+        With "auto", the most that the p-value of a feature may be.
+    n_permutations : int, default=199
+        Permutations of the response that candidates are compared with; of the usual 199 fewer are
+        made, 99 at least, where the response has many columns or classes.
+    permute_within : str or array-like of shape (N,), default=None
+        The name of a column, which is no feature then, or labels: rows are exchanged with those of
+        the same label only.
+    random_state : int, default=0
+        Seed of the permutations.
+    p_values : bool, default=False
+        Whether to test the features of a path of given size, too.
 
     Attributes
     ----------
@@ -273,7 +285,17 @@ class OrthogonalSelector(_PathSelector):
         missing: str = "error",
         dates: str = "drop",
         adjust: str | None = "chance",
+        alpha: float = 0.05,
+        n_permutations: int = 199,
+        permute_within: Any = None,
+        random_state: int = 0,
+        p_values: bool = False,
     ) -> None:
+        self.alpha = alpha
+        self.n_permutations = n_permutations
+        self.permute_within = permute_within
+        self.random_state = random_state
+        self.p_values = p_values
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
         self.task = task
@@ -344,6 +366,7 @@ class OrthogonalSelector(_PathSelector):
                 include=self.include,
                 search=self.search,
                 **self._adjusted(),
+                **self._tests(),
             )
         for attribute in ("path_", "selected_", "support_"):
             self.__dict__.pop(attribute, None)
@@ -363,7 +386,18 @@ class OrthogonalSelector(_PathSelector):
     def _options(self) -> dict[str, Any]:
         method = check_choice(self.criterion, _ORTHOGONAL, "criterion")
         options = {"method": method, **self._adjusted()}
-        return {**options, "task": self.task, "response_encoding": self.response_encoding}
+        tests = self._tests()
+        return {
+            **options,
+            **tests,
+            "task": self.task,
+            "response_encoding": self.response_encoding,
+        }
+
+    def _tests(self) -> dict[str, Any]:
+        """Return what is asked about tests."""
+        names = ("alpha", "n_permutations", "permute_within", "random_state", "p_values")
+        return {name: getattr(self, name) for name in names}
 
     def _adjusted(self) -> dict[str, Any]:
         """Return `adjust` where it is not the default: a method that does not take it says so."""

@@ -115,7 +115,7 @@ def test_chance_stands_beside_the_gains_everywhere(noisy):
 
 
 def test_an_unknown_adjustment_is_refused(noisy):
-    with pytest.raises(InputError, match="`adjust` should be one of 'chance', None; got 'luck'"):
+    with pytest.raises(InputError, match="one of 'chance', 'p_value', None; got 'luck'"):
         select(*noisy, 1, adjust="luck")
     with pytest.raises(InputError, match="has no option `adjust`"):
         OrthogonalSelector(1, criterion="err", adjust=None).fit(noisy[0][["x"]], noisy[1])

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import typer
 
 from orthoselect.cli import options as o
-from orthoselect.cli.sizes import find_jobs, read_count, size_options
+from orthoselect.cli.sizes import find_jobs, read_count, size_options, test_options
 from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
 from orthoselect.encode.gaps import check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted, listing
@@ -46,6 +46,11 @@ def select_command(
     *,
     target: o.Target,
     count: o.Count = None,
+    p_values: o.PValues = False,
+    alpha: o.Alpha = None,
+    permutations: o.Permutations = None,
+    permute_within: o.PermuteWithin = None,
+    seed: o.SelectSeed = None,
     method: o.Method = "socc",
     option: o.OwnOption,
     rule: o.Rule = None,
@@ -53,7 +58,6 @@ def select_command(
     estimator: o.SizeEstimator = None,
     scoring: o.SizeScoring = None,
     folds: o.SizeFolds = None,
-    seed: o.SizeSeed = None,
     jobs: o.SizeJobs = None,
     task: o.Task = "auto",
     include: o.Include,
@@ -85,8 +89,9 @@ def select_command(
     workers = connected(scheduler) if scheduler is not None else nullcontext()
     with ending_well(terminal), workers:
         wanted = None if count is None else read_count(count)
-        of_size = size_options(wanted, rule, largest, estimator, scoring, folds, seed, jobs)
-        own = {**read_own_options(option), **of_size}
+        of_tests = test_options(wanted, p_values, alpha, permutations, permute_within, seed)
+        of_size = size_options(wanted, rule, largest, estimator, scoring, folds, jobs)
+        own = {**read_own_options(option), **of_tests, **of_size}
         files = source[0] if len(source) == 1 else source
         check_are_files(source[1:])
         check_files(files, {"--output": output, "--report": report}, overwrite_source)
@@ -119,6 +124,7 @@ def select_command(
                 exclude=exclude,
                 weights=[weights] if weights else [],
                 dates=dates,
+                within=[permute_within] if permute_within else [],
             )
             if scheduler is not None:
                 loaded = loaded._replace(dataset=on_dask(loaded.dataset))
@@ -334,11 +340,13 @@ def load(
     include: Sequence[str] = (),
     weights: Sequence[str] = (),
     dates: str = "drop",
+    within: Sequence[str] = (),
 ) -> Loaded:
     """Find the columns that were named, and rid the table of what cannot be selected from."""
     names, missing = dataset.names, check_missing(missing, also=["drop_columns"])
     roles = {"target": target, "categorical": categorical, "include": include}
-    for option, given in {**roles, "exclude": exclude, "weights": weights}.items():
+    roles |= {"exclude": exclude, "weights": weights, "permute-within": within}
+    for option, given in roles.items():
         for name in given:
             if name in dataset.dropped:
                 raise InputError(
@@ -358,7 +366,13 @@ def load(
         "groups": groups or None,
         "exclude": excluded or None,
     }
-    dataset = clean(dataset, explained, missing, sample_weight=weight, dates=dates, **columns)
+    within = find_names(within, names, "--permute-within")
+    apart_too = {"exclude": [*excluded, *within] or None}
+    dataset = clean(
+        dataset, explained, missing, sample_weight=weight, dates=dates, **(columns | apart_too)
+    )
+    if within:
+        columns["permute_within"] = within[0]
     # What is left without these columns has gaps no more but in its target.
     columns["missing"] = "drop_rows" if missing == "drop_columns" else missing
     columns["dates"] = dates
@@ -378,6 +392,7 @@ def load(
             **({own: "the source's own target, not asked for"} if apart else {}),
             **dict.fromkeys(excluded, "excluded on request"),
             **dict.fromkeys(weights, "the row weights"),
+            **dict.fromkeys(within, "rows are permuted within it"),
         },
     )
 

@@ -82,9 +82,17 @@ Header = Annotated[bool, _table("--header/--no-header", help=_HEADER)]
 InputFormat = Annotated[str | None, _table(help=_INPUT_FORMAT, metavar="FORMAT")]
 
 _COUNT = (
-    "How many features: a count, a fraction between 0 and 1, or cv for as many as cross-validation "
-    "chooses. By default ten at most, and fewer where features own several columns and no other "
-    "one gains more than it would by chance."
+    "How many features: a count, a fraction between 0 and 1, auto for as many as are significant, "
+    "or cv for as many as cross-validation chooses. By default ten at most, and fewer where "
+    "features own several columns and no other one gains more than it would by chance."
+)
+_ALPHA = "The most that the p-value of a feature may be; 0.05 if not given."
+_PERMUTATIONS = (
+    "Permutations of the target that p-values are counted over; 199 if not given, and fewer, 99 at "
+    "least, where there are many classes."
+)
+_WITHIN = (
+    "A column of labels: rows are exchanged with those of the same label only. It is no feature."
 )
 _METHOD = "What features are judged by; `orthoselect methods` lists the names."
 _METHODS = "A method to compare; repeat it, or put commas between. A handful if not given."
@@ -107,6 +115,15 @@ _SCORING = (
 _JOBS = "Processes at work, -1 for all processors; as many as pay if not given."
 _method = partial(_choice, "--method", "-m", autocompletion=complete_method)
 Count = Annotated[str | None, _choice("--count", "-k", help=_COUNT, metavar="COUNT")]
+_tests = partial(typer.Option, rich_help_panel="With -k auto or --p-values")
+Alpha = Annotated[float | None, _tests(help=_ALPHA)]
+Permutations = Annotated[int | None, _tests(help=_PERMUTATIONS)]
+PermuteWithin = Annotated[str | None, _tests(help=_WITHIN, metavar="COLUMN")]
+PValues = Annotated[bool, _choice("--p-values", help="P-values for a count of features, too.")]
+SelectSeed = Annotated[
+    int | None,
+    _choice("--seed", help="Seed of the permutations, or of the folds; 0 if not given."),
+]
 Largest = Annotated[int, _choice("--count", "-k", help="The most features that are selected.")]
 Method = Annotated[str, _method(help=_METHOD)]
 Methods = Annotated[list[str], _method(help=_METHODS, **_names | {"metavar": None})]
@@ -138,9 +155,6 @@ SizeScoring = Annotated[str | None, _cross_validation("--scoring", help=_SCORING
 SizeFolds = Annotated[
     int | None,
     _cross_validation("--folds", help="Folds of the cross-validation; five if not given."),
-]
-SizeSeed = Annotated[
-    int | None, _cross_validation("--seed", help="Seed of the folds; 0 if not given.")
 ]
 SizeJobs = Annotated[int | None, _cross_validation("--jobs", "-j", help=_JOBS)]
 _PER_HALF = (

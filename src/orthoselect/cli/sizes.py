@@ -1,4 +1,4 @@
-"""How many features, as the command is told: a number, or by cross-validation and how."""
+"""How many features, as the command is told: a number, by tests or by cross-validation, and how."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 from orthoselect.errors import InputError
 from orthoselect.read import Dataset
+from orthoselect.stopping import AUTO
 
 _SMALL = 1_000_000  # numbers in a table that one process cross-validates in seconds
 
@@ -25,14 +26,13 @@ def size_options(
     estimator: str | None,
     scoring: str | None,
     folds: int | None,
-    seed: int | None,
     jobs: int | None,
 ) -> dict[str, Any]:
     """Return what was given of a cross-validation, as `select` has it; without one it is an error.
 
     Examples
     --------
-    >>> size_options("cv", "one-se", None, "svm", None, 3, None, None)
+    >>> size_options("cv", "one-se", None, "svm", None, 3, None)
     {'rule': 'one_se', 'estimator': 'svm', 'cv': 3}
     """
     given = {
@@ -41,7 +41,6 @@ def size_options(
         "--estimator": ("estimator", estimator),
         "--scoring": ("scoring", scoring),
         "--folds": ("cv", folds),
-        "--seed": ("random_state", seed),
         "--jobs": ("n_jobs", jobs),
     }
     flags = [flag for flag, (_, value) in given.items() if value is not None]
@@ -53,23 +52,53 @@ def size_options(
     return dict(given[flag] for flag in flags)
 
 
+def test_options(
+    wanted: Any,
+    p_values: bool,
+    alpha: float | None,
+    permutations: int | None,
+    permute_within: str | None,
+    seed: int | None,
+) -> dict[str, Any]:
+    """Return what was given of tests, as `select` has it; without tests it is an error.
+
+    A seed may be that of the folds, too. The column to permute within is a role of its own.
+
+    Examples
+    --------
+    >>> test_options("auto", False, 0.01, None, None, 7)
+    {'alpha': 0.01, 'random_state': 7}
+    """
+    given = {"--alpha": alpha, "--permutations": permutations, "--permute-within": permute_within}
+    seeded = {} if wanted == "cv" else {"--seed": seed}
+    flags = [flag for flag, value in (given | seeded).items() if value is not None]
+    if flags and not p_values and wanted != AUTO:
+        raise InputError(
+            f"`{flags[0]}` is for tests of features, `-k auto` or `--p-values`; got it without. "
+            f"Add one of these, or omit it."
+        )
+    options = {"alpha": alpha, "n_permutations": permutations, "random_state": seed}
+    options["p_values"] = p_values or None
+    return {name: value for name, value in options.items() if value is not None}
+
+
 def read_count(text: str, option: str = "-k") -> int | float | str:
-    """Read a count, a fraction, or "cv".
+    """Read a count, a fraction, "auto" or "cv".
 
     Examples
     --------
     >>> read_count("12"), read_count("0.25"), read_count("cv")
     (12, 0.25, 'cv')
     """
-    if text == "cv" and option == "-k":
+    if text in (AUTO, "cv") and option == "-k":
         return text
     for kind in (int, float):
         try:
             return kind(text)
         except ValueError:
             continue
-    or_cv = ", or cv" if option == "-k" else ""
+    words = ", or auto or cv" if option == "-k" else ""
     raise InputError(
-        f"`{option}` should be a whole number of at least 1, or a fraction in (0, 1){or_cv}; got "
+        f"`{option}` should be a whole number of at least 1, or a fraction in (0, 1){words}; got "
         f"{text!r}."
     )

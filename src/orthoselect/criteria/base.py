@@ -51,6 +51,12 @@ class State(ABC):
     # What chance alone gives to a feature like the one added last; None if nobody knows.
     chance: float | None = None
 
+    # How often the best of all candidates would be as rare as that feature by chance, and how many
+    # independent candidates they were worth; None if nobody has tested it.
+    p_value: float | None = None
+    effective_candidates: float | None = None
+    chosen: int | None = None  # features added before none was significant, if that is known
+
     def known_gains(self) -> list[float] | None:
         """Return the gains of all features added, in order, if more is known of them by now."""
         return None
@@ -78,12 +84,15 @@ class Criterion(ABC):
         Whether the rows of the table may come in blocks.
     needs_rows : bool
         Whether it needs more of the rows than means and inner products of the columns.
+    can_test : bool
+        Whether `start` takes a `PermutationPlan`, and its state tells p-values.
     """
 
     name: str
     keeps_whole_weights: bool = False
     takes_blocks: bool = False
     needs_rows: bool = True
+    can_test: bool = False
 
     def prepare(
         self,

@@ -27,7 +27,7 @@ classification", Pattern Recognition 123, 2022. https://doi.org/10.1016/j.patcog
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,12 @@ from orthoselect.criteria.base import Criterion, State
 from orthoselect.criteria.candidates import HEALTHY, Candidates, without_constants, without_empty
 from orthoselect.criteria.gains import Gains
 from orthoselect.criteria.large import check_room, has_large
+from orthoselect.criteria.significance import (
+    Look,
+    NullResponses,
+    PermutationPlan,
+    Significance,
+)
 from orthoselect.encode import Design, Response, Table, build_level_design
 from orthoselect.encode.rules import check_bins
 from orthoselect.errors import InputError
@@ -48,7 +54,11 @@ from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 
 # With less left of a float32 column, a row from Gram columns has too few digits.
 _HEALTHY_FLOAT32 = 3e-2
-ADJUSTMENTS = ("chance", None)
+ADJUSTMENTS = ("chance", "p_value", None)
+NOT_SIGNIFICANT = "no other feature is significant at {}."
+_MORE = 3  # steps shown after the last significant one
+_PLANNED_AHEAD = 12  # steps that a search without a size is planned for
+_LOOKS = 16  # at most, until the rarest candidate is certain
 
 
 class SquaredCanonicalCorrelations(Criterion):
@@ -56,16 +66,18 @@ class SquaredCanonicalCorrelations(Criterion):
 
     Parameters
     ----------
-    adjust : {"chance", None}
+    adjust : {"chance", "p_value", None}
         A feature of rank z gains z (m - total)/(N - 1 - s) by chance alone, where s is the rank of
         those selected. "chance" ranks features by what they gain beyond that; None by the plain
-        gain, as in the paper. Where all features have the same rank it is all the same.
+        gain, as in the paper. "p_value" ranks them by how rare such a gain of one feature would be
+        by chance. Where all features have the same rank, and the response too, it is all the same.
     """
 
     name = "socc"
     keeps_whole_weights = True
     takes_blocks = True
     needs_rows = False
+    can_test = True
 
     def __init__(self, *, adjust: str | None = "chance") -> None:
         if adjust not in ADJUSTMENTS:
@@ -73,11 +85,19 @@ class SquaredCanonicalCorrelations(Criterion):
                 f"`adjust` should be one of {', '.join(map(repr, ADJUSTMENTS))}; got {adjust!r}."
             )
         self._adjust = adjust is not None
+        self._by_p = adjust == "p_value"
 
     def start(
-        self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
+        self,
+        design: Design,
+        response: Response,
+        weights: Floats | None = None,
+        size: int = 1,
+        test: PermutationPlan | None = None,
     ) -> CanonicalState:
-        """Return the state in which nothing is selected."""
+        """Return the state in which nothing is selected; features are tested as is planned."""
+        if test is not None and test.stops:
+            size = min(size, _PLANNED_AHEAD)
         check_room(design, size)
         kept = without_empty(design)
         matrix = kept.matrix
@@ -89,8 +109,13 @@ class SquaredCanonicalCorrelations(Criterion):
         except NonFiniteColumns as found:
             raise kept.in_design(found) from None
         # Whole weights are copies of rows; others have mean one.
-        n_rows = total_weight(weights, design.n_rows) if self._adjust else None
-        return CanonicalState(kept.candidates, X, VtX, response.V, size, n_rows)
+        n_rows = total_weight(weights, design.n_rows)
+        tests = None
+        if test is not None or self._by_p:
+            nulls = None if test is None else test.nulls(response, weights, design.n_rows)
+            tests = Tests(test, nulls, n_rows, by_p=self._by_p)
+        rows = n_rows if self._adjust else None
+        return CanonicalState(kept.candidates, X, VtX, response.V, size, rows, tests)
 
     def ceiling(self, response: Response) -> float:
         """Return the rank of the response."""
@@ -131,6 +156,15 @@ class DiscretizedCanonicalCorrelations(SquaredCanonicalCorrelations):
         return build_level_design(table, groups, exclude, self._bins, weights)
 
 
+class Tests(NamedTuple):
+    """What a state is to know of chance."""
+
+    plan: PermutationPlan | None
+    nulls: NullResponses | None
+    n_rows: float  # copies counted
+    by_p: bool  # whether features are ranked by their own p-values
+
+
 class CanonicalState(State):
     """Selected features and what each other one would add to the canonical correlations.
 
@@ -147,6 +181,7 @@ class CanonicalState(State):
         V: Rows,
         size: int = 1,
         n_rows: float | None = None,
+        tests: Tests | None = None,
     ) -> None:
         # From here on a feature is its place among those that are not constant.
         candidates, X, VtX = without_constants(candidates, X, VtX)
@@ -157,7 +192,14 @@ class CanonicalState(State):
         self._geometry = X.geometry(V)
         self._by_rows = plan.rows_pay(X.matrix, size) and not has_large(candidates)
         rows_kept = 0 if self._by_rows else max(size, 1)
-        self._gains = Gains(candidates, X, VtX, self._geometry, rows_kept, self._refinable)
+        self._plan, self._by_p = (None, False) if tests is None else (tests.plan, tests.by_p)
+        self._has_tests = tests is not None and self._m > 0
+        test = None
+        if tests is not None and self._has_tests:
+            test = Significance(tests.nulls, X, self._m, tests.n_rows)
+        self._look: Look | None = None  # what the test says of this step, if it was asked
+        self._n_more = 0  # steps since the last significant one
+        self._gains = Gains(candidates, X, VtX, self._geometry, rows_kept, self._refinable, test)
         self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._errors: dict[int, float] = {}  # what each of these may be off by
@@ -174,11 +216,62 @@ class CanonicalState(State):
         """Return the candidate that adds most, once every gain that matters is certain."""
         self._settle()
         ids = self._candidates.ids_among(candidates, self._added)
-        top = self._gains.best(ids, candidates, self._chance())
+        if self._has_tests:
+            top = self._best_by_test(ids, candidates)
+        else:
+            top = self._gains.best(ids, candidates, self._chance())
         if top is None:
             return None
         self._found = int(ids[top]), top
         return self._found[0]
+
+    def _best_by_test(self, ids: Indices, candidates: NDArray[np.bool_]) -> int | None:
+        """Return the best significant candidate, if that is asked for; the best after the last."""
+        look = self._look = self._gains.look(ids, candidates)
+        if self._plan is not None and self._plan.stops:
+            if self.chosen is None:
+                top = self._best_significant(ids, candidates, look, self._plan.alpha)
+                if top is not None:
+                    return top
+                self.chosen = len(self._added)
+            if self._n_more == _MORE:
+                return None
+            self._n_more += 1
+        return self._pick(ids, candidates, look)
+
+    def _best_significant(
+        self, ids: Indices, candidates: NDArray[np.bool_], look: Look, alpha: float
+    ) -> int | None:
+        maybe = look.maybe_significant(alpha)
+        while maybe.any():
+            allowed = np.zeros_like(candidates)
+            allowed[ids[maybe]] = True
+            top = self._pick(ids, allowed & candidates, look)
+            if top is None:
+                return None
+            self._gains.look_closer(look, top)
+            if look.is_significant(top, alpha):
+                return top
+            maybe[top] = False
+        return None
+
+    def _pick(self, ids: Indices, candidates: NDArray[np.bool_], look: Look) -> int | None:
+        """Return the best of some candidates, by gain beyond chance or by their own p-values."""
+        if not self._by_p:
+            return self._gains.best(ids, candidates, self._chance())
+        open_, top = candidates[ids], None
+        for _ in range(_LOOKS):
+            rarest = look.rarest(open_)
+            allowed = np.zeros_like(candidates)
+            allowed[ids[rarest]] = True
+            top = self._gains.best(ids, allowed & candidates, self._chance())
+            if top is None:
+                open_ = open_ & ~rarest
+                if not open_.any():
+                    return None
+            elif self._gains.of(top) is not None and not self._gains.look_closer(look, top):
+                return top
+        return top
 
     def add(self, f: int) -> float:
         """Take feature f; a feature that depends on the selected ones adds nothing."""
@@ -187,12 +280,17 @@ class CanonicalState(State):
         self._order.append(-1)
         f = self._found[1] if f == self._found[0] else self._candidates.place(f)
         known = self._gains.of(f) if f >= 0 else None
-        self.chance = None
+        self.chance = self.p_value = self.effective_candidates = None
+        look, self._look = self._look, None
         if known is None:
             return 0.0
         gain = min(max(known, 0.0), self._m - self.value)
         if self._candidates.wide and self._n_rows is not None:
             self.chance = self._gains.rank_of(f) * self._chance()
+        if look is not None and self._plan is not None:
+            self._gains.look_closer(look, f)
+            self.p_value = look.p_value(f, self._plan.alpha)
+            self.effective_candidates = look.effective()
         self.value += gain
         self._pending = f
         self._order[-1] = int(self._candidates.single[f])
@@ -256,6 +354,8 @@ class CanonicalState(State):
         else:
             self._gains.take_by_columns(J)
         self._taken += 1
+        if self._plan is not None and self._plan.stops:
+            self._size = max(self._size, self._taken + _PLANNED_AHEAD)
         self._gains.score([f])
 
     def stats(self) -> dict[str, Any]:
@@ -267,6 +367,8 @@ class CanonicalState(State):
 
     def exhausted(self) -> str:
         """Say why no candidate is left."""
+        if self._plan is not None and self._n_more == _MORE:
+            return NOT_SIGNIFICANT.format(f"{self._plan.alpha:g}")
         if self._m == 0:
             return "the response is constant, so there is nothing to explain."
         if self.value >= self._m - 1e-9:

@@ -30,6 +30,7 @@ from orthoselect.criteria.large import (
     find_large,
     lead,
 )
+from orthoselect.criteria.significance import Look, Significance
 from orthoselect.criteria.steps import (
     RoughGram,
     leader,
@@ -80,7 +81,8 @@ class Gains:
 
     No candidate is constant; VtX (m, n) is overwritten if it is contiguous. About `size` rows will
     be taken, 0 if they are not to be kept. If `refinable`, few digits will do to find a clear
-    winner, as all that is taken gets exact gains in the end.
+    winner, as all that is taken gets exact gains in the end. What a `test` keeps follows all that
+    is taken.
     """
 
     def __init__(
@@ -91,8 +93,10 @@ class Gains:
         geometry: Geometry,
         size: int,
         refinable: bool,
+        test: Significance | None = None,
     ) -> None:
         n, n_features = X.shape[1], len(candidates.ids)
+        self._test = test
         self.selected: list[int] = []  # columns removed from all others, one for each row taken
         self.n_measured = 0  # gains that were measured on real columns so far
         self._geometry, self._refinable = geometry, refinable
@@ -130,6 +134,8 @@ class Gains:
         if any(large.levels is not None for large in self._large.values()):
             grams = [block.D.copy() for block in self._wide]
             self._start = self._C.copy(), self._d.copy(), grams
+            if test is not None:
+                test.remember_start()
         self._counts_only = X.root is None  # inner products of columns of 0 and 1 are counts
         self._is_coded = np.zeros(n, dtype=bool)
         for f in range(n_features) if self._large else ():
@@ -186,6 +192,28 @@ class Gains:
             else:
                 equal = rivals[merits[rivals] >= merits[top] - TIE * self._gains[top]]
                 return int(equal[ids[equal].argmin()])
+
+    def look(self, ids: Indices, candidates: NDArray[np.bool_]) -> Look:
+        """Return what the test says of all features now, and of chance; arguments as of `best`."""
+        assert self._test is not None
+        self._remove_due()
+        open_ = candidates[ids] & ~self._spent
+        large = {f: feature for f, feature in self._large.items() if not self._spent[f]}
+        blocks = self._wide
+        return self._test.look(
+            self._C, self._d, self._single, blocks, large, open_, self.rank_taken()
+        )
+
+    def look_closer(self, look: Look, f: int) -> bool:
+        """Put in what is certain of a feature whose gain is; say whether that changes anything."""
+        assert self._test is not None
+        j, before = int(self._single[f]), float(look.U[f])
+        if j >= 0:
+            look.U[f] = self._test.statistic(self._C[:, j], max(float(self._d[j]), EPS**3))
+        elif math.isnan(before):
+            look.U[f] = self._test.statistic_of_gain(float(self._gains[f]))
+            look.ranks[f] = self._ranks[f]
+        return not abs(look.U[f] - before) <= TIE * before
 
     def rank_taken(self) -> int:
         """Return how many directions are taken, those of a feature that leads included."""
@@ -393,6 +421,10 @@ class Gains:
                 S = self._led[:, at]
                 block.D[place] = D[place] - S.T @ S
         self._set_roundings()
+        if self._test is not None:
+            parts: list[tuple[Indices, Any]] = [(self._thin, self._led)]
+            parts += [(g.columns, g.S) for g in self._large.values() if g.S is not None]
+            self._test.start_anew(along, levels, parts)
         if before:
             self.take_by_columns(np.array(before))
 
@@ -472,6 +504,9 @@ class Gains:
         open_ = [-1, *(f for f, g in self._large.items() if not self._spent[f] and g is not done)]
         run_tasks(open_, make, cost=float(b * (k + b) * len(self._d)), shared=True)
         made[-1][:, np.isin(self._thin, self.selected)] = 0.0  # rows to come are made from these
+        if self._test is not None:
+            parts = [(self._thin if f < 0 else self._large[f].columns, r) for f, r in made.items()]
+            self._test.remove_block(J, R, c, parts)
         for f, rows in made.items():
             columns = self._thin if f < 0 else self._large[f].columns
             self._C[:, columns] -= c.T @ rows
@@ -549,6 +584,8 @@ class Gains:
         self.selected.append(j)
         self._remove_due()
         self._due = r, c
+        if self._test is not None:
+            self._test.remove(r, c, j)
         self._add_reach(reach)
         self._set_roundings()
         for block in self._wide:

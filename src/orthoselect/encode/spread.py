@@ -51,7 +51,7 @@ Part = TypeVar("Part")
 _MOST_CLASSES = 20_000  # of which the codes still fit two bytes, and V one machine
 
 
-def _reduce(
+def reduce_along(
     passes: SpreadPasses,
     work: Callable[..., Part],
     merge: Callable[[Part, Part], Part],
@@ -70,7 +70,7 @@ def check_spread_weights(w: SpreadRows, *, keep_whole: bool = False) -> SpreadWe
     """Return row weights where they are, as `check_weights` does; a piece is an array of them."""
     passes: SpreadPasses = w.passes
     w = passes.kept(w.then(_read_piece, width=1))
-    facts = _reduce(passes, WeightFacts.of, WeightFacts.merge, w)
+    facts = reduce_along(passes, WeightFacts.of, WeightFacts.merge, w)
     facts.check()
     if facts.are_equal:
         return None
@@ -99,7 +99,7 @@ def _over(largest: float, mean: float, w: Floats) -> Floats:
 
 
 def _sum(w: SpreadRows) -> float:
-    return math.fsum(_reduce(w.passes, _sum_of_piece, operator.add, w))
+    return math.fsum(reduce_along(w.passes, _sum_of_piece, operator.add, w))
 
 
 def _sum_of_piece(w: Floats) -> list[float]:
@@ -118,7 +118,7 @@ def build_spread_response(
     check_choice(encoding, ENCODINGS, "response_encoding")
     passes: SpreadPasses = columns.passes
     numbers = SpreadRows((range(len(columns.handles[0])),), _as_it_is, columns.shape, passes)
-    facts = _reduce(passes, _ResponseFacts.of, _ResponseFacts.merge, columns, w, numbers)
+    facts = reduce_along(passes, _ResponseFacts.of, _ResponseFacts.merge, columns, w, numbers)
     columns = facts.watched(columns)
     may_be_quantities = task == "auto" and all(facts.is_number)
     if task == "regression" or (may_be_quantities and facts.numbers.are_quantities()):
@@ -197,14 +197,14 @@ def _unchanged(columns: Sequence[TargetColumn], before: list[int] | None) -> Seq
 def _classes(columns: SpreadRows, name: str, encoding: str, w: SpreadRows | None) -> Response:
     """Find the classes and their sizes in a pass each; code the rows where they are."""
     passes: SpreadPasses = columns.passes
-    seen = _reduce(passes, _see, _merge_seen, columns, w)
+    seen = reduce_along(passes, _see, _merge_seen, columns, w)
     levels, n_rows = seen.levels(), seen.n_rows
     check_classes(name, len(levels), n_rows, len(levels))
     if len(levels) == 1:
         raise constant_target([name], levels[0])
     places = {level: at for at, level in enumerate(levels)}
     codes = passes.kept(columns.then(partial(_code, places), width=1))
-    V = class_rows(encoding, _reduce(passes, partial(_sizes, len(levels)), np.add, codes, w))
+    V = class_rows(encoding, reduce_along(passes, partial(_sizes, len(levels)), np.add, codes, w))
     spread = codes.then(partial(_take, V), *([] if w is None else [w]), width=V.shape[1])
     return Response(spread, "classification", [levels], [Labels(codes, levels)])  # type: ignore[arg-type]
 
@@ -257,12 +257,12 @@ def _numbers(columns: SpreadRows, names: Sequence[str], w: SpreadWeights | None)
     """Center and orthonormalize by means and a triangular factor, in a pass each."""
     passes: SpreadPasses = columns.passes
     Y = passes.kept(columns.then(_side_by_side, width=len(names)))
-    exponents = np.frexp(_reduce(passes, _peaks, np.maximum, Y))[1]
+    exponents = np.frexp(reduce_along(passes, _peaks, np.maximum, Y))[1]
     total = total_weight(w, len(Y))
-    sums, squares = _reduce(passes, partial(_moments, exponents), np.add, Y, w)
+    sums, squares = reduce_along(passes, partial(_moments, exponents), np.add, Y, w)
     means = sums / total
     reduced = partial(_reduced, exponents, means, total**-0.5)
-    R = _reduce(passes, reduced, Factor.merge, Y, w).R
+    R = reduce_along(passes, reduced, Factor.merge, Y, w).R
     rest = R[0, 1:] / R[0, 0] * total**-0.5
     T = _orthonormal(R[1:, 1:], np.sqrt(squares))
     if not T.shape[1]:

@@ -81,6 +81,10 @@ class Table:
     labels: Mapping[int, Labels]
     precision: NDArray[np.float64] | None = None
 
+    def rare_parts(self) -> list[str]:
+        """Return columns, levels and classes of which few rows differ, where rows are not here."""
+        return []
+
     @property
     def indicated(self) -> list[int]:
         """The input columns of numbers that have an indicator of their gaps, rising."""

@@ -287,7 +287,7 @@ class GramStatistics:
 
     def select(
         self,
-        n_features_to_select: int | float | None = 10,
+        n_features_to_select: int | float | str | None = 10,
         method: str = "socc",
         *,
         response: Any = None,
@@ -305,9 +305,10 @@ class GramStatistics:
 
         Parameters
         ----------
-        n_features_to_select : int, float or None, default=10
-            A count, or a fraction in (0, 1) of the features. A group counts as one feature. None as
-            in `select`.
+        n_features_to_select : int, float, "auto" or None, default=10
+            A count, or a fraction in (0, 1) of the features. A group counts as one feature. "auto"
+            and None as in `select`; tests compare with random directions in place of permutations,
+            as if rows were normal.
         method : {"socc", "obcc", "err", "mser"}, default="socc"
             What features are judged by. Others need the rows.
         response : name or position, or several, optional
@@ -320,7 +321,8 @@ class GramStatistics:
         task : {"auto", "classification", "regression"}, default="auto"
             "regression" reads classes that are numbers as numbers.
         **options
-            Options of the method's own, `adjust` of "socc" for one.
+            Options of the method's own, `adjust` of "socc" for one; and `alpha`, `n_permutations`,
+            `random_state` and `p_values`.
 
         Returns
         -------

@@ -34,6 +34,8 @@ from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.triangle import Triangle
 from orthoselect.roles import Problem
 
+_RARE = 30  # rows that differ from all others, too few for tests as if rows were normal
+
 
 class StatisticsMatrix(DenseMatrix):
     """The small table; what is asked of it is no pass over anything."""
@@ -65,6 +67,21 @@ class StatisticsTable(Table):
         precision = np.where(is_second, EPS, precision)
         matrix.precision = np.append(precision, np.full(len(terms) - len(at), EPS))
         return matrix
+
+    def rare_parts(self) -> list[str]:
+        layout, triangle = self.layout, self.triangle
+        terms: list[Term] = [("x", int(c)) for c in dict.fromkeys(self.numeric_at.tolist())]
+        for c in self.labels:
+            terms += layout.label_terms("level", c)
+        for r, response in enumerate(layout.responses):
+            terms += layout.label_terms("class", r) if response.classes is not None else []
+        J = layout.places(terms)
+        Z, middle = triangle.table(J)
+        x = np.ldexp(Z + middle, triangle.exponents[J])
+        shares, squares = x.mean(axis=0), (x * x).mean(axis=0)
+        are_shares = np.abs(squares - shares) <= 1e-9  # so it is for columns of 0 and 1
+        few = np.minimum(shares, 1 - shares) * self.n_rows < _RARE
+        return [layout.describe(terms[k]) for k in np.flatnonzero(are_shares & few & (shares > 0))]
 
 
 def _filled_by_means(triangle: Triangle, layout: StatisticsLayout) -> Triangle:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ _LINE = 64  # bytes of a line of the cache
 _THIN = 24
 _FEW = 256  # with more products BLAS is quicker, though it needs the columns copied
 _NUMBERS = 1 << 17  # converted or copied at a time
+_TOTAL_BYTES = 1 << 25  # of products that each bundle of tasks may have to itself
+_IN_RANGE = 15  # orders of magnitude that float32, and its squares, have room for
 _rooms = threading.local()  # where each thread converts tiles, one after the other
 
 Tile = tuple[slice, slice]  # rows, columns
@@ -100,6 +102,38 @@ class DenseMatrix(Matrix):
                 add_cross(Z[rows], B, total[0][:, columns])
 
         return self._run(work, (Z.shape[1], self.shape[1]))[0]
+
+    def cross_permuted(self, Z: Any, means: Floats, factors: Floats) -> Floats:
+        n, width = self.shape[1], Z.shape[1]
+        # Threads have totals of their own, unless these are large: then a slab of columns each.
+        n_slabs = 1 if 8 * width * n <= _TOTAL_BYTES else max(2, 8 * width * n // _TOTAL_BYTES)
+        slabs = [slice(a, min(a + -(-n // n_slabs), n)) for a in range(0, n, -(-n // n_slabs))]
+        tiles = Z.tiles(FLOAT32_ROWS)
+        if n_slabs == 1:
+            tasks = [(rows, slabs[0]) for rows in tiles]
+        else:
+            tasks = [(slice(0, len(Z)), slab) for slab in slabs]
+
+        # Numbers that float32 has room for are scaled at the end: one step less for each tile.
+        later = self._scale is None and self._X.dtype.kind in "fiu"
+        later = later and bool(((factors == 0) | (np.abs(np.log10(factors)) < _IN_RANGE)).all())
+        offset = means if self._shift is None else means + self._shift
+
+        def work(task: Tile, total: Total) -> None:
+            for rows in tiles if n_slabs > 1 else [task[0]]:
+                A, columns = self._X[rows, task[1]], task[1]
+                B = np.empty(A.shape, dtype=np.float32)
+                if later:
+                    np.subtract(A, offset[columns], out=B, casting="unsafe")
+                else:
+                    B[:] = (self._present(A, columns) - means[columns]) * factors[columns]
+                total[0][:, columns] += Z[rows].T @ B
+
+        cost = float(self._X.size) * width
+        (found,) = run_tasks(tasks, work, (width, n), cost=cost, shared=n_slabs > 1)
+        if later:
+            found *= factors
+        return found
 
     def gram(
         self, J: Indices, means: Floats, factors: Floats, root: Floats | None

@@ -56,6 +56,14 @@ class CodedRows:
         return np.bincount(self.codes, weights, minlength=len(self.table)) @ self.table
 
 
+class MadeRows:
+    """Rows that are made when they are asked for, and stay so when they are cut."""
+
+    def part(self, rows: slice) -> Any:
+        """Return some rows, not written out."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True)
 class SpreadRows:
     """An array of N rows in pieces, each of which is made where the rows are.
@@ -115,14 +123,16 @@ class SpreadWeights(SpreadRows):
 Rows = Any
 
 
-def cut(along: Rows | None, rows: slice) -> Floats | None:
+def cut(along: Rows | None, rows: slice) -> Any:
     """Return the part of something of N rows that belongs to some rows; None stays None."""
+    if isinstance(along, MadeRows):
+        return along.part(rows)
     return None if along is None else along[rows]
 
 
 def part(along: Rows, rows: slice) -> Rows:
     """Return some rows of something of N rows, not written out; ``[:]`` does."""
-    return along.part(rows) if isinstance(along, CodedRows) else along[rows]
+    return along.part(rows) if isinstance(along, (CodedRows, MadeRows)) else along[rows]
 
 
 def total_weight(w: Rows | None, n_rows: int) -> float:

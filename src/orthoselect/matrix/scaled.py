@@ -86,6 +86,15 @@ class ScaledMatrix:
         with np.errstate(all="ignore"):  # columns nobody asks for may hold anything
             return self._reduce(self.matrix.cross(Z), Z.sum(axis=0))
 
+    def cross_permuted(self, Z: Rows) -> Floats:
+        """Return the products of `PermutedRows`, weighted, with all columns, (B m, n)."""
+        self._count(Z.shape[1])
+        with np.errstate(all="ignore"):
+            ZtX = self.matrix.cross_permuted(Z, self.means, self.factors)
+        if not self.alive.all():
+            ZtX[:, ~self.alive] = 0.0
+        return ZtX
+
     def reduce_columns(
         self,
         J: Indices,

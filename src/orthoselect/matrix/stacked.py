@@ -73,6 +73,11 @@ class StackedMatrix(Matrix):
     def cross(self, Z: Floats) -> Floats:
         return np.concatenate([part.cross(Z) for part in self._parts], axis=1)
 
+    def cross_permuted(self, Z: Any, means: Floats, factors: Floats) -> Floats:
+        edges = zip(self._parts, self._edges[:-1], self._edges[1:])
+        products = [part.cross_permuted(Z, means[a:b], factors[a:b]) for part, a, b in edges]
+        return np.concatenate(products, axis=1)
+
     def levels_of(self, J: Indices) -> NDArray[np.int32]:
         owners = np.searchsorted(self._edges, J, side="right") - 1
         if (owners != owners[0]).any():
@@ -183,6 +188,9 @@ class BlockMatrix(Matrix):
 
     def cross(self, Z: Rows) -> Floats:
         return self.total(_cross, None, [Z])[0]
+
+    def cross_permuted(self, Z: Rows, means: Floats, factors: Floats) -> Floats:
+        return self.total(partial(_cross_permuted, means, factors), None, [Z])[0]
 
     def scan(self, V: Rows, root: Rows | None, *, gram: bool = False) -> Scan:
         sums, squares, VtX, fixed, *whole = self.total(partial(_scan, gram), None, [V, root])
@@ -307,6 +315,10 @@ class ProjectedMatrix(Matrix):
 
 def _cross(block: Matrix, Z: Floats) -> list[Floats]:
     return [block.cross(Z)]
+
+
+def _cross_permuted(means: Floats, factors: Floats, block: Matrix, Z: Any) -> list[Floats]:
+    return [block.cross_permuted(Z, means, factors)]
 
 
 def _scan(gram: bool, block: Matrix, V: Floats, root: Floats | None) -> list[Floats]:

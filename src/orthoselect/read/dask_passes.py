@@ -32,7 +32,7 @@ from orthoselect.matrix.passes import (
     changed,
     naming,
 )
-from orthoselect.matrix.rows import Rows, SpreadRows, cut, part
+from orthoselect.matrix.rows import MadeRows, Rows, SpreadRows, cut, part
 from orthoselect.read.block import Block
 from orthoselect.read.frame_block import block_of
 from orthoselect.read.partitions import PartitionedTable
@@ -257,7 +257,7 @@ class DaskPasses(SpreadPasses):
 
 
 def _rows_here(rows: Any) -> Any:
-    return None if rows is None else rows[:]
+    return rows if rows is None or isinstance(rows, MadeRows) else rows[:]
 
 
 def _made(job: _PassJob, handles: Sequence[Any]) -> list[Any]:

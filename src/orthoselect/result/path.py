@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import html
 import importlib
 import math
@@ -58,6 +59,11 @@ class SelectionStep:
     chance : float or None
         What as many columns of noise would gain on average, given those selected before; None where
         every feature is one column of numbers, or nobody knows.
+    p_value : float or None
+        How often the best of all candidates would be as rare by chance, given those selected
+        before; None where nothing was tested.
+    effective_candidates : float or None
+        How many independent candidates all those of this step were worth; None likewise.
     """
 
     feature: int
@@ -66,6 +72,8 @@ class SelectionStep:
     total: float
     columns: tuple[int, ...]
     chance: float | None = None
+    p_value: float | None = None
+    effective_candidates: float | None = None
 
     @property
     def is_no_more_than_chance(self) -> bool:
@@ -150,10 +158,11 @@ class SelectionPath(Sequence[SelectionStep]):
     size_scores : SizeScores, optional
         Cross-validated scores of its sizes, if these say how many steps count.
 
-    Attributes
-    ----------
-    chosen : int
-        How many of the steps count: all, unless the size was chosen and the path goes further.
+    chosen : int, optional
+        How many of the steps count; those after them are shown only. By default as many as
+        `size_scores` say, or all.
+    n_permutations : int, optional
+        How many permutations of the response p-values were counted over.
 
     Examples
     --------
@@ -182,6 +191,8 @@ class SelectionPath(Sequence[SelectionStep]):
         gaps: GapsFilled | None = None,
         origin: Origin | None = None,
         size_scores: SizeScores | None = None,
+        chosen: int | None = None,
+        n_permutations: int | None = None,
     ) -> None:
         self._steps = tuple(steps)
         self.method = method
@@ -193,14 +204,18 @@ class SelectionPath(Sequence[SelectionStep]):
         self.gaps = GapsFilled() if gaps is None else gaps
         self._origin = origin
         self.size_scores = size_scores
-        self.chosen = len(self._steps) if size_scores is None else size_scores.chosen
+        if chosen is None and size_scores is not None:
+            chosen = size_scores.chosen
+        self._chosen = chosen
+        self.n_permutations = n_permutations
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_origin": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        added = {"size_scores": None, "chosen": len(state["_steps"])}
-        self.__dict__.update({"_origin": None, "gaps": GapsFilled(), **added, **state})
+        later = {"_origin": None, "gaps": GapsFilled(), "size_scores": None}
+        later |= {"_chosen": None, "n_permutations": None}
+        self.__dict__.update({**later, **state})
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -244,6 +259,26 @@ class SelectionPath(Sequence[SelectionStep]):
         return any(step.chance is not None for step in self)
 
     @property
+    def p_values(self) -> list[float | None]:
+        """P-value of each step, None where it was not tested."""
+        return [step.p_value for step in self]
+
+    @property
+    def effective_candidates(self) -> list[float | None]:
+        """How many independent candidates there were at each step, None where not tested."""
+        return [step.effective_candidates for step in self]
+
+    @property
+    def is_tested(self) -> bool:
+        """Whether steps have p-values."""
+        return any(step.p_value is not None for step in self)
+
+    @property
+    def chosen(self) -> int:
+        """How many of the steps count; the others are shown only."""
+        return len(self) if self._chosen is None else self._chosen
+
+    @property
     def columns(self) -> list[int]:
         """All columns of its steps, group by group."""
         return [column for step in self for column in step.columns]
@@ -253,26 +288,26 @@ class SelectionPath(Sequence[SelectionStep]):
         """The columns of the steps that count."""
         return [column for step in self[: self.chosen] for column in step.columns]
 
-    def up_to_chosen(self) -> SelectionPath:
-        """Return the path of the steps that count, as if so many had been asked for."""
-        if self.size_scores is None:
-            return self
-        options = {k: v for k, v in self.options.items() if k not in SIZE_OPTIONS}
-        return SelectionPath(
-            self[: self.chosen],
-            method=self.method,
-            ceiling=self.ceiling,
-            n_candidates=self.n_candidates,
-            stats=self.stats,
-            options={**options, "n_features_to_select": self.chosen},
-            gaps=self.gaps,
-            origin=self._origin,
-        )
-
     @property
     def total(self) -> float:
-        """What all selected features reach together."""
-        return self[-1].total if len(self) else 0.0
+        """What all chosen features reach together."""
+        return self[self.chosen - 1].total if self.chosen else 0.0
+
+    def up_to_chosen(self) -> SelectionPath:
+        """Return the path of the steps that count; itself where tests say that none does.
+
+        Where the size was cross-validated, it is as if so many had been asked for.
+        """
+        if self.size_scores is None and self.chosen in (0, len(self)):
+            return self
+        part = copy.copy(self)
+        part._steps, part._chosen, part.stopped = self._steps[: self.chosen], self.chosen, None
+        part._origin = self._origin
+        if self.size_scores is not None:
+            options = {k: v for k, v in self.options.items() if k not in SIZE_OPTIONS}
+            part.options = {**options, "n_features_to_select": self.chosen}
+            part.size_scores = None
+        return part
 
     def to_dict(self) -> dict[str, Any]:
         """Return the path as plain numbers, strings and lists, ready for JSON.
@@ -288,6 +323,7 @@ class SelectionPath(Sequence[SelectionStep]):
                 "total": finite(step.total),
                 "columns": list(step.columns),
                 **({"chance": finite(step.chance)} if step.chance is not None else {}),
+                **_tested(step),
             }
             for number, step in enumerate(self, start=1)
         ]
@@ -299,10 +335,17 @@ class SelectionPath(Sequence[SelectionStep]):
             "stats": dict(self.stats),
             "options": plain(self.options),
             "missing": self.gaps.to_dict(),
+            **self._test_facts(),
             "steps": steps,
             "chosen": self.chosen,
             **({} if self.size_scores is None else {"size_scores": self.size_scores.to_dict()}),
         }
+
+    def _test_facts(self) -> dict[str, Any]:
+        """Return what is known of tests, nothing if there were none."""
+        if self.n_permutations is None:
+            return {}
+        return {"n_permutations": self.n_permutations}
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Return the rows of the table that other programs read."""
@@ -311,6 +354,8 @@ class SelectionPath(Sequence[SelectionStep]):
         ]
         if self.knows_chance:
             rows = [(*row, step.chance) for row, step in zip(rows, self)]
+        if self.is_tested:
+            rows = [(*row, step.p_value) for row, step in zip(rows, self)]
         if self.size_scores is not None:
             points = [
                 self.size_scores.by_size.get(number, {}) for number in range(1, len(self) + 1)
@@ -322,6 +367,7 @@ class SelectionPath(Sequence[SelectionStep]):
     def _columns(self) -> dict[str, str]:
         """The columns of that table, and what they hold."""
         columns = {**_COLUMNS, **({"chance": "Float64"} if self.knows_chance else {})}
+        columns |= {"p": "Float64"} if self.is_tested else {}
         scored = {} if self.size_scores is None else dict.fromkeys(_SCORE_COLUMNS, "Float64")
         return columns | scored
 
@@ -337,7 +383,7 @@ class SelectionPath(Sequence[SelectionStep]):
         Returns
         -------
         frame : dataframe
-            Columns step, feature, name, gain, total; chance, where that is known; score and
+            Columns step, feature, name, gain, total; chance and p, where these are known; score and
             score_se, the mean score of so many features, where the size was cross-validated.
         """
         return as_frame(self._columns, self._rows(), backend)
@@ -383,6 +429,14 @@ class SelectionPath(Sequence[SelectionStep]):
             header.append(f"of {self.ceiling:g}")
             for row, step in zip(rows, self):
                 row.append(f"{100 * step.total / self.ceiling:.1f}%" if self.ceiling else "-")
+        if self.is_tested:
+            header.append("p")
+            for row, step in zip(rows, self):
+                row.append("-" if step.p_value is None else format(step.p_value, ".2g"))
+        if self.is_tested and self.chosen < len(self):
+            header.append("")
+            for number, row in enumerate(rows):
+                row.append("" if number < self.chosen else self._why_not(self[number]))
         if self.size_scores is not None:
             header += [f"{self.size_scores.score_name} ± SE", ""]
             for number, row in enumerate(rows, start=1):
@@ -391,8 +445,31 @@ class SelectionPath(Sequence[SelectionStep]):
                 row += [se or "-", self.size_scores.mark(number)]
         return header, [tuple(row) for row in rows]
 
+    def _why_not(self, step: SelectionStep) -> str:
+        """Say why a step is not among the chosen ones; the search ends with the first of them."""
+        rare = step.p_value is not None and step.p_value <= self.options.get("alpha", 0.05)
+        return "after the end" if rare else "not significant"
+
     def _title(self) -> str:
         return f"{self.chosen} of {self.n_candidates} features by {self.method}"
+
+    def assumptions(self) -> str | None:
+        """Say how p-values were found and what they assume; None if there are none."""
+        if not self.is_tested:
+            return None
+        within = self.options.get("permute_within")
+        if self.stats.get("strategy") == "statistics":
+            how = f"{self.n_permutations} random directions, as if rows were normal"
+        elif within is None:
+            how = f"{self.n_permutations} permutations; rows are assumed to be exchangeable"
+        else:
+            among = "given labels" if within == "given" else within
+            how = f"{self.n_permutations} permutations; rows are exchanged within {among}"
+        known = [n for n in self.effective_candidates if n is not None]
+        worth = ""
+        if known and known[0] < self.n_candidates:
+            worth = f"; {self.n_candidates} features count as {known[0]:.0f}"
+        return f"p: {how}{worth}"
 
     def to_text(self, *, bars: bool = False) -> str:
         """Return the path as a table for people.
@@ -409,6 +486,8 @@ class SelectionPath(Sequence[SelectionStep]):
             rows = [(*row, bar(step.gain / largest)) for row, step in zip(rows, self)]
         left = {1, *(at for at, name in enumerate(header) if not name)}
         lines = [self._title(), as_table(header, rows, left=left, indent="  ")]
+        if said := self.assumptions():
+            lines.append(f"  {said}")
         if self.stopped:
             lines.append(f"  stopped: {self.stopped}")
         if self.gaps:
@@ -544,7 +623,19 @@ class SelectionPath(Sequence[SelectionStep]):
         stopped = f"; stopped: {self.stopped}" if self.stopped else ""
         stopped += f"; {self.gaps}" if self.gaps else ""
         stopped += "" if self.size_scores is None else f"; {self.size_scores.sentence}"
+        stopped += f"; {said}" if (said := self.assumptions()) else ""
         return as_html(self._title() + stopped, [*header, ""], cells)
+
+
+def _tested(step: SelectionStep) -> dict[str, Any]:
+    """Return what a step says of tests, ready for JSON; nothing where there were none."""
+    if step.p_value is None:
+        return {}
+    worth = step.effective_candidates
+    return {
+        "p_value": step.p_value,
+        "effective_candidates": None if worth is None else finite(worth),
+    }
 
 
 def _bar(share: float, color: str) -> str:

@@ -35,6 +35,7 @@ def answer(
         return f"None of {features} was selected: {path.stopped or 'there was nothing to choose.'}"
     response, of = problem.response, f"{len(path)} of {features}"
     by = "" if path.method == "socc" else f", selected by {path.method},"
+    by = _how_sure(path, by)
     first, all_ = _shares(path, problem, reached)
     what = _whole(path, response, names)
     if len(path) == 1:
@@ -46,6 +47,34 @@ def answer(
     if path.stopped == "interrupted.":
         return f"{said} The search was interrupted before it had as many features as asked for."
     return f"{said} The search stopped there: {path.stopped}" if path.stopped else said
+
+
+def _how_sure(path: SelectionPath, by: str) -> str:
+    """Say how sure features are, where they were chosen by tests; behind how they were selected."""
+    known = [p for p in path.p_values if p is not None]
+    if path.options.get("n_features_to_select") != "auto" or not known:
+        return by
+    alpha = f"{path.options['alpha']:g}"
+    if path.chosen == 0:
+        return f"{by or ','} none of them significant at {alpha},"
+    which = "significant" if len(path) == 1 else "each significant"
+    at_most = "" if len(path) == 1 else "at most "
+    return f"{by or ','} {which} at {alpha} (p {at_most}{max(known):.2g}),"
+
+
+def about_tests(path: SelectionPath) -> str | None:
+    """Say what was tested, what comes next and what is assumed; None where nothing was tested."""
+    assumed = path.assumptions()
+    if assumed is None:
+        return None
+    words = (
+        "p is how often the best of all candidates would be as rare by chance, given the features "
+        "before it."
+    )
+    if path.chosen < len(path) and path.chosen:
+        step = path[path.chosen]
+        words += f" The next would be {step.name}, not significant (p = {step.p_value:.2g})."
+    return f"{words} {assumed[0].upper()}{assumed[1:]}."
 
 
 def _shares(path: SelectionPath, problem: Problem, reached: tuple[float, float]) -> tuple[str, str]:

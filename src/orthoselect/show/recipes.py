@@ -26,9 +26,19 @@ _DEFAULTS = {
     **GENERAL,
     **{"include": None, "exclude": None, "search": "forward", "missing": "error"},
     "dates": "drop",
+    **{"alpha": 0.05, "n_permutations": 199, "permute_within": None, "random_state": 0},
+    "p_values": False,
 }
 # Said by the columns of the table that the pipeline gets, not by options of its selector.
 _BY_COLUMNS = {"n_features_to_select", "categorical_features", "exclude", "sample_weight"}
+# Options of tests, as the command has them.
+_TESTS = {
+    "alpha": "--alpha",
+    "n_permutations": "--permutations",
+    "permute_within": "--permute-within",
+    "random_state": "--seed",
+    "p_values": "--p-values",
+}
 _WIDTH = 88
 
 
@@ -359,6 +369,9 @@ def command_line(selected: Selected) -> str | None:
         words += ["--missing", options["missing"].replace("_", "-")]
     if options.get("dates", "drop") != "drop":
         words += ["--dates", options["dates"]]
+    for name, flag in _TESTS.items():
+        if not _same(options.get(name, _DEFAULTS[name]), _DEFAULTS[name]):
+            words += [flag] if options[name] is True else [flag, str(options[name])]
     said = {*GENERAL, *_DEFAULTS, "n_features_to_select"} - {"response_encoding"}
     for setting in settings_of(path, without=said):
         words += ["--option", setting.replace("'", "")]

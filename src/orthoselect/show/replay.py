@@ -27,7 +27,8 @@ from orthoselect.selection import begin
 
 # What every method is asked; the other options of a path are the method's own.
 ASKED = frozenset(
-    {*GENERAL, "n_features_to_select", "include", "exclude", "search"} | {"missing", "dates"}
+    {*GENERAL, "n_features_to_select", "include", "exclude", "search"}
+    | {"missing", "dates", "alpha", "n_permutations", "permute_within", "random_state", "p_values"}
 )
 _ROLES = (
     *("task", "response_encoding", "categorical_features", "groups"),
@@ -104,6 +105,8 @@ def replay(path: SelectionPath, data: Any, target: Any, sample_weight: Any = Non
         )
     own = {name: value for name, value in path.options.items() if name not in ASKED}
     roles = {name: path.options[name] for name in _ROLES if name in path.options}
+    if (within := path.options.get("permute_within")) not in (None, "given"):
+        roles["permute_within"] = within  # no feature
     with warnings.catch_warnings(record=True) as heard, single_threaded_blas():
         warnings.simplefilter("always")  # the caller of `select` has seen them; a reader has not
         criterion = find_method(path.method).make(**own)
@@ -144,6 +147,7 @@ def _places(path: SelectionPath, features: Any, problem: Problem) -> list[int]:
 def _walk(path: SelectionPath, criterion: Criterion, problem: Problem) -> Replay:
     # As many as the search went for: some methods plan for that many.
     wanted = path.options.get("n_features_to_select", max(len(path), 1))
+    wanted = max(len(path), 1) if wanted == "auto" else wanted
     problem, design, included, _, state = begin(
         find_method(path.method), criterion, problem, wanted
     )

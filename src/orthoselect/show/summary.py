@@ -24,7 +24,14 @@ from orthoselect.result.text import finite
 from orthoselect.roles import Problem, check_has_rows
 from orthoselect.show.cautions import find_cautions
 from orthoselect.show.explained import FeatureColumns, SelectedSet
-from orthoselect.show.facts import answer, data_facts, kind_of, python_code, response_names
+from orthoselect.show.facts import (
+    about_tests,
+    answer,
+    data_facts,
+    kind_of,
+    python_code,
+    response_names,
+)
 from orthoselect.show.likeness import find_clusters
 from orthoselect.show.pictures import find_distributions, find_separation
 from orthoselect.show.recipes import Reading, Selected, find_recipes
@@ -292,6 +299,7 @@ def summarize(
         ],
         "task": problem.response.task,
         "sentence": _sentence(whole, answer(path, problem, names, reached)),
+        **({"tested": about_tests(whole)} if whole.is_tested else {}),
         "cautions": told,
         "adds_up": path.method in _ADDS_UP,
         "judged_by": _judged_by(walked, path),
