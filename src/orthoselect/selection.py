@@ -40,10 +40,10 @@ from orthoselect.roles import (
     holds_no_rows,
     open_problem,
 )
-from orthoselect.search import ForwardSearch, Search
+from orthoselect.search import SEARCHES, Search
 
 Progress = Callable[[SelectionStep, int, int], None]
-SEARCHES: Mapping[str, Search] = {s.name: s for s in (ForwardSearch(),)}
+TIME_LIMIT = 60.0  # seconds that a search may take, if nobody says
 _INTERRUPTED = "interrupted."
 _BY_CHANCE = "no other feature gains more than it would by chance."
 
@@ -61,6 +61,7 @@ def select(
     include: ColumnSpec = None,
     exclude: ColumnSpec = None,
     search: str = "forward",
+    time_limit: float = TIME_LIMIT,
     sample_weight: Any = None,
     missing: str = "error",
     dates: str = "drop",
@@ -157,8 +158,9 @@ def select(
         "groups": groups,
         "sample_weight": sample_weight,
     }
+    searcher, options = make_search(search, time_limit, options)
     criterion = chosen.make(general, **options)
-    searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
+    check_search(searcher, chosen)
     check_count(n_features_to_select)
     check_choice(dates, DATES_AS, "dates")
     _check_order(data, target)
@@ -175,7 +177,7 @@ def select(
         else:
             problem = open_problem(data, target, keep_whole_weights=whole, dates=dates, **given)
         problem, design, included, size, state = begin(
-            chosen, criterion, problem, n_features_to_select
+            chosen, criterion, problem, n_features_to_select, for_sets=searcher.compares_sets
         )
         # Where all features are of one width chance gives to all of them alike.
         judged = isinstance(design, Design) and not design.has_one_width
@@ -216,6 +218,48 @@ def _check_order(data: Any, target: Any) -> None:
             f"the table comes first, `select(data, target)`; got {data!r} and then a "
             f"{type(target).__name__}. Swap them."
         )
+
+
+def make_search(
+    name: str, time_limit: Any, options: Mapping[str, Any]
+) -> tuple[Search, dict[str, Any]]:
+    """Return the search with its options, and those that are left for the method."""
+    kind = SEARCHES[check_choice(name, SEARCHES, "search")]
+    is_number = isinstance(time_limit, (int, float, np.number)) and not isinstance(time_limit, bool)
+    if not is_number or not time_limit > 0:
+        raise InputError(f"`time_limit` should be a number of seconds above 0; got {time_limit!r}.")
+    takers = {option: s for s in SEARCHES.values() for option in s.options}
+    own = {option: value for option, value in options.items() if option in takers}
+    for option in own:
+        if option not in kind.options:
+            raise InputError(
+                f"`{option}` is an option of `search={takers[option].name!r}`; got it with "
+                f"`search={name!r}`. Omit it, or choose that search."
+            )
+    if kind.compares_sets:
+        own["time_limit"] = float(time_limit)
+    elif time_limit != TIME_LIMIT:
+        raise InputError(
+            f"`time_limit` is for searches that compare sets ({_set_searches()}); got "
+            f"{time_limit!r} with `search={name!r}`. Omit it, or choose one of those."
+        )
+    return kind(**own), {name: value for name, value in options.items() if name not in own}
+
+
+def _set_searches() -> str:
+    return ", ".join(repr(s.name) for s in SEARCHES.values() if s.compares_sets)
+
+
+def check_search(searcher: Search, method: Method) -> None:
+    """Raise for a method that does not offer what the search needs."""
+    if not searcher.compares_sets or method.criterion.compares_sets:
+        return
+    able = [repr(other.name) for other in METHODS.values() if other.criterion.compares_sets]
+    raise InputError(
+        f"search {searcher.name!r} compares whole sets of features; method {method.name!r} judges "
+        f"one feature after the other. Use `search='forward'`, or one of the methods "
+        f"{', '.join(able)}."
+    )
 
 
 def check_blocks(data: Any, method: Method) -> None:
@@ -280,12 +324,18 @@ def _naming_gaps(data: Any, target: Any, given: Mapping[str, Any]) -> Iterator[N
 
 
 def begin(
-    method: Method, criterion: Criterion, problem: Problem, wanted: int | float | None
+    method: Method,
+    criterion: Criterion,
+    problem: Problem,
+    wanted: int | float | None,
+    *,
+    for_sets: bool = False,
 ) -> tuple[Problem, Any, list[int], int, State]:
     """Start to select, as far as gaps among numbers allow; fill them where they do not.
 
     So a table without gaps is not looked at for them. Returned are the problem, its design, which
-    features are included, how many will be selected, and the state in which none is.
+    features are included, how many will be selected, and the state in which none is; `for_sets`
+    one that compares sets.
     """
     size: int | None = None
     for is_again in (False, True):
@@ -299,7 +349,8 @@ def begin(
             included = design.features.places(problem.include)
             if size is None:
                 size = count_to_select(wanted, len(design.features), len(included))
-            return problem, design, included, size, start(criterion, design, problem, size)
+            state = start(criterion, design, problem, size, for_sets=for_sets)
+            return problem, design, included, size, state
         except NonFiniteError:
             filled = fill_gaps(problem)
             if filled is None:
@@ -308,10 +359,13 @@ def begin(
     raise AssertionError("gaps that were filled are found again")
 
 
-def start(criterion: Criterion, design: Any, problem: Problem, size: int) -> State:
+def start(
+    criterion: Criterion, design: Any, problem: Problem, size: int, *, for_sets: bool = False
+) -> State:
     """Return the state in which nothing is selected; numbers that are not finite raise."""
+    begins = criterion.start_for_sets if for_sets else criterion.start
     try:
-        return criterion.start(design, problem.response, problem.weights, size)
+        return begins(design, problem.response, problem.weights, size)
     except NonFiniteColumns as found:
         counts = {design.name_of_column(j): c for j, c in sorted(found.counts.items())}
         place = found.places.get(min(found.counts))
@@ -335,6 +389,7 @@ def _walk(
     """
     steps: list[SelectionStep] = []
     interrupted = False
+    searcher.to_chance = to_chance
     try:
         for taken in searcher.run(state, size, include, np.ones(len(features), dtype=bool)):
             feature = features[taken.feature]
@@ -348,6 +403,7 @@ def _walk(
                 progress(steps[-1], len(steps), size)
     except KeyboardInterrupt:
         interrupted = True
+    state = searcher.walked or state
     gains = state.known_gains()
     if gains is not None:
         totals = accumulate(gains)
