@@ -29,7 +29,14 @@ from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method, find_method
 from orthoselect.read import DATES_AS, find_table, why_not_whole
-from orthoselect.result import GapsFilled, Origin, SelectionPath, SelectionStep
+from orthoselect.result import (
+    Certificate,
+    GapsFilled,
+    Origin,
+    SelectionPath,
+    SelectionStep,
+    SizedSet,
+)
 from orthoselect.roles import (
     ColumnSpec,
     Problem,
@@ -107,8 +114,19 @@ def select(
         Features taken first, in this order.
     exclude : names, indices or a mask, optional
         Columns never taken; they may hold anything.
-    search : {"forward"}, default="forward"
-        How sets of features are searched.
+    search : {"forward", "backward", "floating", "swap", "beam", "exact"}, default="forward"
+        How sets of features are searched. "forward" takes the best feature again and again; it is
+        the quickest. The others compare whole sets by inner products, begin with the set of
+        "forward" and are never worse: "swap" exchanges one feature for another while that is better
+        (`n_starts`, 1 by default, sets to begin with), "beam" grows several sets at a time
+        (`width`, 5), "floating" drops features again that others have made useless, "backward"
+        drops from all of them, and "exact" proves the best set of a few dozen features. Steps are
+        in the order in which "forward" among the set takes them; `path.certificate` says what is
+        proved, `path.by_size` has the best set of each size. For "socc", "socc_discretized",
+        "err", "mser" and "obcc" (which then counts the constant as taken, so that a set has one
+        value, whatever the order).
+    time_limit : float, default=60.0
+        Seconds after which searches that compare sets return the best set so far.
     sample_weight : array-like of shape (N,) or str, optional
         Row weights: a whole number counts as so many copies of the row. A string names the column
         that holds them, which is no feature then.
@@ -131,11 +149,12 @@ def select(
         is an error.
     progress : callable, optional
         Called after each step with the step, its number from 1 on, and the number of steps
-        planned; to show a bar, for example.
+        planned; to show a bar, for example. If it has a method `searching`, that is called during
+        an exact search with the gap so far, the share by which a better set could be better.
     **options
-        Options of the method's own; ``METHODS[method]`` shows them. Not every method takes
-        `task`, `response_encoding`, `categorical_features`, `groups` and `sample_weight`; one that
-        does not says so if they are given.
+        Options of the method's own, which ``METHODS[method]`` shows, or of the search's. Not every
+        method takes `task`, `response_encoding`, `categorical_features`, `groups` and
+        `sample_weight`; one that does not says so if they are given.
 
     Returns
     -------
@@ -191,13 +210,16 @@ def select(
             ceiling=criterion.ceiling(problem.response),
             n_candidates=len(design.features),
             stopped=stopped,
-            stats=state.stats(),
+            stats=(searcher.walked or state).stats(),
             options={
                 "n_features_to_select": n_features_to_select,
                 **_reported(general, problem, search, dates),
+                **_search_options(searcher),
                 **options,
             },
             origin=origin,
+            certificate=_certify(searcher, design.features),
+            by_size=_sets_by_size(searcher, design.features, problem),
             gaps=_gaps_filled(problem, is_cut="bins" in chosen.options),
         )
     if stopped == _INTERRUPTED:
@@ -248,6 +270,45 @@ def make_search(
 
 def _set_searches() -> str:
     return ", ".join(repr(s.name) for s in SEARCHES.values() if s.compares_sets)
+
+
+def _search_options(searcher: Search) -> dict[str, Any]:
+    """Return the options that the search has been given."""
+    names = ("time_limit", *searcher.options) if searcher.compares_sets else ()
+    return {name: getattr(searcher, name) for name in names}
+
+
+def _certify(searcher: Search, features: Features) -> Certificate | None:
+    """Return what the search knows about its set, by the names of the features."""
+    proof, size = searcher.proof, max(searcher.by_size, default=0)
+    if proof is None or not size:
+        return None
+    found, greedy = searcher.by_size[size], searcher.greedy
+    return Certificate(
+        searcher.name,
+        size,
+        proof.optimal,
+        found.value,
+        proof.bound if proof.bound is None else max(proof.bound, found.value),
+        proof.n_sets,
+        proof.seconds,
+        searcher.greedy_total,
+        tuple(features[f].name for f in found.features if f not in greedy),
+        tuple(features[f].name for f in greedy if f not in found.features),
+        proof.note,
+    )
+
+
+def _sets_by_size(searcher: Search, features: Features, problem: Problem) -> list[SizedSet] | None:
+    """Return the best set of each size, by the columns of the table."""
+    if not searcher.by_size:
+        return None
+    sets = []
+    for size, found in sorted(searcher.by_size.items()):
+        columns = [min(problem.origins(features[f].columns)) for f in found.features]
+        names = [features[f].name for f in found.features]
+        sets.append(SizedSet(size, tuple(columns), tuple(names), found.total))
+    return sets
 
 
 def check_search(searcher: Search, method: Method) -> None:
@@ -390,6 +451,9 @@ def _walk(
     steps: list[SelectionStep] = []
     interrupted = False
     searcher.to_chance = to_chance
+    watch = getattr(progress, "searching", None)
+    if watch is not None:
+        searcher.watch = lambda bound, value: watch(bound / value - 1 if value > 0 else None)
     try:
         for taken in searcher.run(state, size, include, np.ones(len(features), dtype=bool)):
             feature = features[taken.feature]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import typer
 
 from orthoselect.cli import options as o
-from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
+from orthoselect.cli.terminal import INTERRUPTED, Bar, Terminal, connected, ending_well
 from orthoselect.encode.gaps import check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted, listing
 from orthoselect.lazy import lazy
@@ -34,9 +34,9 @@ from orthoselect.read import (
     write_blocks,
     write_columns,
 )
-from orthoselect.result import Comparison, SelectionPath
+from orthoselect.result import Comparison, SelectionPath, SelectionStep
 from orthoselect.roles import clean
-from orthoselect.selection import check_blocks, select
+from orthoselect.selection import TIME_LIMIT, check_blocks, select
 
 _REPORTS = (".html", ".htm", ".json")
 _SMALL = 1_000_000  # numbers in a table that one process compares in seconds
@@ -49,6 +49,8 @@ def select_command(
     count: o.Count = None,
     method: o.Method = "socc",
     option: o.OwnOption,
+    search: o.Search = "forward",
+    time_limit: o.TimeLimit = TIME_LIMIT,
     task: o.Task = "auto",
     include: o.Include,
     exclude: o.Exclude,
@@ -79,7 +81,7 @@ def select_command(
     workers = connected(scheduler) if scheduler is not None else nullcontext()
     with ending_well(terminal), workers:
         wanted = None if count is None else _count(count)
-        own = _own_options(option)
+        own = {**_own_options(option), "search": search, "time_limit": time_limit}
         files = source[0] if len(source) == 1 else source
         _check_are_files(source[1:])
         _check_files(files, {"--output": output, "--report": report}, overwrite_source)
@@ -425,6 +427,21 @@ def _groups(given: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
     return groups
 
 
+class _Shown:
+    """The steps of a selection, and the gap of a search, on a bar."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar = bar
+
+    def __call__(self, step: SelectionStep, number: int, size: int) -> None:
+        """Show a step."""
+        self._bar.show(number, size, step.name)
+
+    def searching(self, gap: float | None) -> None:
+        """Show by how much a better set could be better."""
+        self._bar.searching(gap)
+
+
 def _select(
     loaded: Loaded,
     wanted: int | float | None,
@@ -445,7 +462,7 @@ def _select(
                 method,
                 task=task,
                 sample_weight=loaded.weights,
-                progress=lambda step, number, size: bar.show(number, size, step.name),
+                progress=_Shown(bar),
                 **loaded.options,
                 **own,
             )
@@ -503,8 +520,10 @@ class Answer:
             print(json.dumps(self._summary, indent=2, ensure_ascii=False))
         elif format == "csv":
             print(self._result.to_csv(escape_formulas=self._escape_formulas), end="")
-            if isinstance(self._result, SelectionPath) and self._result.gaps:
-                self._terminal.note(str(self._result.gaps))
+            if isinstance(self._result, SelectionPath):
+                for said in (self._result.gaps, self._result.certificate):
+                    if said:
+                        self._terminal.note(str(said))
         elif isinstance(self._result, SelectionPath):
             print(self._result.to_text(bars=sys.stdout.isatty()))
         else:

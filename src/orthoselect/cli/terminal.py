@@ -137,6 +137,11 @@ class Bar(Progress):
         what = f"selecting: pass {passes}, {say_bytes(count)} read"
         self.update(self.task_ids[0], description=what)
 
+    def searching(self, gap: float | None) -> None:
+        """Show the share by which a better set could be better."""
+        better = "" if gap is None else f": at most {gap:.1%} better"
+        self.update(self.task_ids[0], description=f"searching{better}")
+
     def show(self, done: int, total: int, newest: str, left: float | None = None) -> None:
         """Show how far it is; the seconds that are left are guessed if they are not given."""
         newest = " ".join(newest.split())

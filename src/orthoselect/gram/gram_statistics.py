@@ -318,7 +318,8 @@ class GramStatistics:
         task : {"auto", "classification", "regression"}, default="auto"
             "regression" reads classes that are numbers as numbers.
         **options
-            Options of the method's own, `adjust` of "socc" for one.
+            Options of the method's own, `adjust` of "socc" for one, and of the search, `time_limit`
+            for one.
 
         Returns
         -------

@@ -3,12 +3,14 @@
 The class to know is `SelectionPath`, a sequence of `SelectionStep`. It and `Comparison` hold plain
 numbers and strings; each gives itself as text, CSV, HTML, a dataframe and a dictionary.
 
-path: the selected features in order, and what each added; origin: what it was found on.
+path: the selected features in order, and what each added; origin: what it was found on;
+certificate: how good the set is among all sets of its size.
 comparison: cross-validated scores of several methods against the number of features;
 fold_scores: their standard errors and paired differences; findings: what they say, in words.
 text: tables as text, CSV, HTML and dataframes, and values as JSON can hold them.
 """
 
+from orthoselect.result.certificate import Certificate, SizedSet
 from orthoselect.result.comparison import (
     ALL_FEATURES,
     NO_FEATURES,
@@ -23,6 +25,7 @@ from orthoselect.result.path import GapsFilled, SelectionPath, SelectionStep
 __all__ = [
     "ALL_FEATURES",
     "NO_FEATURES",
+    "Certificate",
     "ComparedMethod",
     "Comparison",
     "FoldRun",
@@ -31,4 +34,5 @@ __all__ = [
     "SelectionPath",
     "SelectionStep",
     "Setting",
+    "SizedSet",
 ]

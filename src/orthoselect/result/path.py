@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from orthoselect.errors import InputError
+from orthoselect.result.certificate import Certificate, SizedSet
 from orthoselect.result.origin import Origin
 from orthoselect.result.text import (
     Backend,
@@ -143,6 +144,10 @@ class SelectionPath(Sequence[SelectionStep]):
         What was missing in the table, and what was done about it.
     origin : Origin, optional
         What it was found on, for `report`. Copies and pickles have none.
+    certificate : Certificate, optional
+        How good the set is among all sets of its size, for searches that compare sets.
+    by_size : iterable of SizedSet, optional
+        The best set of each size, where these are not the first so many steps.
 
     Examples
     --------
@@ -170,6 +175,8 @@ class SelectionPath(Sequence[SelectionStep]):
         options: Mapping[str, Any] | None = None,
         gaps: GapsFilled | None = None,
         origin: Origin | None = None,
+        certificate: Certificate | None = None,
+        by_size: Iterable[SizedSet] | None = None,
     ) -> None:
         self._steps = tuple(steps)
         self.method = method
@@ -180,12 +187,15 @@ class SelectionPath(Sequence[SelectionStep]):
         self.options = dict(options or {})
         self.gaps = GapsFilled() if gaps is None else gaps
         self._origin = origin
+        self.certificate = certificate
+        self._by_size = None if by_size is None else tuple(by_size)
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_origin": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({"_origin": None, "gaps": GapsFilled(), **state})
+        absent = {"_origin": None, "gaps": GapsFilled(), "certificate": None, "_by_size": None}
+        self.__dict__.update({**absent, **state})
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -202,7 +212,7 @@ class SelectionPath(Sequence[SelectionStep]):
             return NotImplemented
         mine, theirs = self.to_dict(), other.to_dict()
         # How it was found does not change what was found.
-        for key in ("stats", "options", "missing"):
+        for key in ("stats", "options", "missing", "certificate"):
             mine[key] = theirs[key] = None
         return mine == theirs
 
@@ -238,6 +248,26 @@ class SelectionPath(Sequence[SelectionStep]):
         """What all selected features reach together."""
         return self[-1].total if len(self) else 0.0
 
+    @property
+    def by_size(self) -> tuple[SizedSet, ...]:
+        """The best set of each size that was found, up to that of the path.
+
+        Those of forward selection are the first so many steps; others need not be nested.
+
+        Examples
+        --------
+        >>> from orthoselect import select
+        >>> path = select("wine", None, 3, search="exact")
+        >>> [one.names for one in path.by_size][:2]
+        [('flavanoids',), ('flavanoids', 'alcohol')]
+        """
+        if self._by_size is not None:
+            return self._by_size
+        return tuple(
+            SizedSet(size, tuple(self.features[:size]), tuple(self.names[:size]), step.total)
+            for size, step in enumerate(self, start=1)
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the path as plain numbers, strings and lists, ready for JSON.
 
@@ -264,7 +294,15 @@ class SelectionPath(Sequence[SelectionStep]):
             "options": plain(self.options),
             "missing": self.gaps.to_dict(),
             "steps": steps,
+            **self._about_set(),
         }
+
+    def _about_set(self) -> dict[str, Any]:
+        """Return what a search that compares sets knows besides, plain."""
+        if self.certificate is None:
+            return {}
+        sets = [one.to_dict() for one in self.by_size]
+        return {"certificate": self.certificate.to_dict(), "by_size": sets}
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Return the rows of the table that other programs read."""
@@ -357,6 +395,8 @@ class SelectionPath(Sequence[SelectionStep]):
         lines = [self._title(), as_table(header, rows, left=left, indent="  ")]
         if self.stopped:
             lines.append(f"  stopped: {self.stopped}")
+        if self.certificate is not None:
+            lines.append(f"  {self.certificate}")
         if self.gaps:
             lines.append(f"  {self.gaps}")
         return "\n".join(lines)
@@ -487,6 +527,7 @@ class SelectionPath(Sequence[SelectionStep]):
         cells = [[*map(html.escape, row), bar] for row, bar in zip(rows, self._bars())]
         stopped = f"; stopped: {self.stopped}" if self.stopped else ""
         stopped += f"; {self.gaps}" if self.gaps else ""
+        stopped += f". {self.certificate}" if self.certificate is not None else ""
         return as_html(self._title() + stopped, [*header, ""], cells)
 
 

@@ -75,11 +75,13 @@ class Search(ABC):
         The state that made the steps, if it is not the one that was given.
     greedy : tuple of int
         What forward selection takes, where the search has looked; features in order.
+    greedy_total : float
+        What these reach.
     by_size : mapping of int to FoundSet
         The best set of each size, where the search keeps more than its steps.
     proof : Proof or None
     watch : callable or None
-        Called now and then with the `Proof` so far and the value of the best set.
+        Called now and then with what no set exceeds so far, and with the value of the best set.
     """
 
     name: str
@@ -87,8 +89,9 @@ class Search(ABC):
     compares_sets: bool = False
     walked: State | None = None
     greedy: tuple[int, ...] = ()
+    greedy_total: float = 0.0
     proof: Proof | None = None
-    watch: Callable[[Proof, float], None] | None = None
+    watch: Callable[[float, float], None] | None = None
     to_chance: bool = False  # whether to stop where forward selection gains no more than chance
 
     def __init__(self) -> None:
@@ -264,6 +267,7 @@ class SetSearch(Search):
         steps, walked = forward, state
         gains = state.known_gains() or [taken.gain for taken in forward]
         totals = np.cumsum([0.0, *gains])
+        self.greedy_total = float(totals[-1])
         for size in range(len(hunt.include), len(forward) + 1):
             features, total = self.greedy[:size], float(totals[size])
             best = FoundSet(features, total, value_of(features, total))

@@ -46,8 +46,7 @@ class ExactSearch(SwapSearch):
                 now = time.monotonic()
                 if self.watch is not None and now - told > 0.2:
                     told = now
-                    n_sets = hunt.n_sets + int(tree.counts[1])
-                    self.watch(Proof(False, bound, n_sets, 0.0), float(tree.best[hunt.size]))
+                    self.watch(bound, float(tree.best[hunt.size]))
             except KeyboardInterrupt:
                 hunt.is_interrupted = True  # what was found so far is kept
             return not hunt.is_interrupted and not hunt.out_of_time()

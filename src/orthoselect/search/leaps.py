@@ -267,7 +267,7 @@ class Climber:
             at = np.flatnonzero(owner[alive] == i)
             cost = 0.0
             if len(at) == self._tree.widths[f] and not stands_in[at].any():
-                T = np.linalg.qr(U[at].T, mode="r")
+                _, T = np.linalg.qr(U[at].T)
                 lengths = np.abs(T.diagonal())
                 if lengths.min() ** 2 > _FEW_DIGITS * (U[at] ** 2).sum(axis=1).max():
                     cost = float((np.linalg.solve(T.T, b[at]) ** 2).sum())

@@ -48,6 +48,8 @@ def answer(
         said = (
             f"{of}{by} explain {all_} of {what}; the first, {path[0].name}, alone explains {first}."
         )
+    if path.certificate is not None:
+        said = f"{said} {path.certificate}"
     if path.stopped == "interrupted.":
         return f"{said} The search was interrupted before it had as many features as asked for."
     return f"{said} The search stopped there: {path.stopped}" if path.stopped else said
