@@ -25,7 +25,7 @@ typedef struct {
 
 typedef struct {
     Py_ssize_t n, p, q, k, n_included, least_width, widest;
-    const int64_t *widths, *starts; /* of features, in columns of R */
+    int64_t *widths, *starts; /* of features, in columns of R; copies, since others may change */
     const double *floors;           /* of columns of R */
     double ceiling, rows, tolerance;
     double *best;    /* (k + 1,) values */
@@ -482,6 +482,8 @@ static void free_all(Leaps *to)
             free(to->nodes[d].bounds);
         }
     free(to->nodes);
+    free(to->widths);
+    free(to->starts);
     free(to->fixed);
     free(to->columns);
     free(to->bottom);
@@ -601,10 +603,18 @@ static PyObject *best_sets(PyObject *Py_UNUSED(self), PyObject *args)
     if (budget < 1 || !fits(R, z, starts, widths, floors, best, sets, counts, n_included))
         return finish_call(&arrays, NO_FIT);
     Leaps to = {.n = widths->shape[0], .p = R->shape[0], .q = z->shape[1],
-                .k = best->shape[0] - 1, .n_included = n_included, .widths = widths->buf,
-                .starts = starts->buf, .floors = floors->buf, .ceiling = ceiling, .rows = rows,
+                .k = best->shape[0] - 1, .n_included = n_included, .floors = floors->buf, .ceiling = ceiling, .rows = rows,
                 .tolerance = tolerance, .best = best->buf, .sets = sets->buf,
                 .counts = counts->buf};
+    to.widths = room_for(to.n, sizeof(int64_t));
+    to.starts = room_for(to.n + 1, sizeof(int64_t));
+    if (to.widths == NULL || to.starts == NULL) {
+        free_all(&to);
+        PyErr_NoMemory();
+        return finish_call(&arrays, NULL);
+    }
+    memcpy(to.widths, widths->buf, (size_t)to.n * sizeof(int64_t));
+    memcpy(to.starts, starts->buf, (size_t)(to.n + 1) * sizeof(int64_t));
     to.least_width = to.p;
     for (Py_ssize_t f = 0; f < to.n; f++) {
         if (to.widths[f] < to.least_width)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from math import comb
+from math import comb, log10
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from orthoselect.search.base import Hunt, Proof
 from orthoselect.search.exchange import SwapSearch
 from orthoselect.search.leaps import Tree, best_sets, make_steps
 
+SECONDS_BETWEEN = 0.2  # of two reports of the gap
 _SHARE = 2  # of the memory that is free, one part in so many may hold nodes
 
 
@@ -44,7 +45,7 @@ class ExactSearch(SwapSearch):
             nonlocal told
             try:
                 now = time.monotonic()
-                if self.watch is not None and now - told > 0.2:
+                if self.watch is not None and now - told > SECONDS_BETWEEN:
                     told = now
                     self.watch(bound, float(tree.best[hunt.size]))
             except KeyboardInterrupt:
@@ -92,7 +93,7 @@ def check_room(hunt: Hunt) -> None:
         n = len(features)
         raise InputError(
             f"search 'exact' would look among {_power(comb(n, hunt.size))} sets of {hunt.size} of "
-            f" {n} features ({p} columns), and take about {say_bytes(needed)} of memory; "
+            f"{n} features ({p} columns), and take about {say_bytes(needed)} of memory; "
             f"{say_bytes(free)} may be taken. Use `search='swap'`, or name features in `exclude`."
         )
 
@@ -103,5 +104,7 @@ def _power(count: int) -> str:
     >>> _power(2598960)
     '3e+06'
     """
-    digits = str(count)
-    return digits if len(digits) < 5 else f"{round(int(digits[:3]) / 100)}e+{len(digits) - 1:02d}"
+    if count < 10**5:
+        return str(count)
+    digits = int(log10(count))  # it may be larger than any floating point number
+    return f"{round(10 ** (log10(count) - digits))}e+{digits:02d}"

@@ -36,7 +36,8 @@ from orthoselect.matrix.base import Floats
 from orthoselect.native import kernels
 from orthoselect.search.base import BETTER, is_better
 
-_NODES = 2000  # that the kernel looks at before it asks whether to go on
+# Multiplications after which to ask whether to go on; a node takes about the cube of its columns.
+_BUDGET, _BUDGET_IN_NUMPY = 10**8, 10**6
 _SAFE = 1 - 1e-7  # of what a feature loses: rounding shall not prune the best set
 _MADE_OF = 1e-10  # a coefficient that is not zero
 _FEW_DIGITS = 1e-8
@@ -76,12 +77,16 @@ class Tree:
     counts: NDArray[np.int64]
 
 
-def best_sets(tree: Tree, watch: Watch, *, budget: int = _NODES) -> float:
+def best_sets(tree: Tree, watch: Watch, *, budget: int | None = None) -> float:
     """Look for better sets of every size; return what no set of the largest size exceeds.
 
-    After every `budget` nodes `watch(bound)` is called, and says whether to go on.
+    After every `budget` nodes, some milliseconds' worth if it is not given, `watch(bound)` is
+    called, and says whether to go on.
     """
     native, objective = kernels(), tree.objective
+    if budget is None:
+        most = _BUDGET_IN_NUMPY if native is None else _BUDGET
+        budget = max(1, most // (len(tree.R) + tree.z.shape[1]) ** 3)
     if native is None:
         return Climber(tree).run(watch, budget)
     starts = np.concatenate([[0], np.cumsum(tree.widths)]).astype(np.int64)
