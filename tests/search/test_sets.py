@@ -2,17 +2,17 @@
 
 import warnings
 
-import naive
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from matrices import row_blocks
-from problems import columns, random_block_problem, random_problem, response
 
+import naive
+from matrices import row_blocks
 from orthoselect import GramStatistics, OrthogonalSelector, RowBlocks, native, select
 from orthoselect.errors import InputError, SelectionInterrupted
 from orthoselect.search import SEARCHES, leaps
 from orthoselect.search.leaps import Tree, best_sets
+from problems import columns, random_block_problem, random_problem, response
 
 SETS = [name for name, search in SEARCHES.items() if search.compares_sets]
 MOST_FEATURES, MOST_STEPS = 14, 4
