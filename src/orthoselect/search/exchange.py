@@ -20,6 +20,9 @@ _FROM_MOST = 500  # features that a backward search begins with
 class SwapSearch(SetSearch):
     """Exchange one feature of a set for another while that is better, for every size.
 
+    Sizes are tried upwards, from the greedy set and from the set before with one feature more, and
+    then downwards, from the set after with one less.
+
     Parameters
     ----------
     n_starts : int
@@ -64,6 +67,15 @@ class SwapSearch(SetSearch):
                     grown = hunt.look([*before.features, *best])
                     found = grown if is_better(grown.value, found.value) else found
             before = exchange(hunt, found)
+            if hunt.is_late:
+                return
+        self._descend(hunt)
+
+    def _descend(self, hunt: Hunt) -> None:
+        """Try the best set of each size without its worst feature, from the largest down."""
+        for size in range(hunt.size, len(hunt.include) + 1, -1):
+            fewer = _without_worst(hunt, SetProducts(hunt.products, hunt.best[size][0]))
+            exchange(hunt, fewer)
             if hunt.is_late:
                 return
 
