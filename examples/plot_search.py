@@ -16,8 +16,8 @@ exact = select("breast_cancer", None, 12, search="exact")
 print(exact)
 
 # %%
-# The best sets of each size are not nested: the worst concave points are in the best four, and not in
-# the best five.
+# The best sets of each size are not nested: the worst concave points are in the best four, and not
+# in the best five.
 
 for one in exact.by_size[:5]:
     print(one.size, f"{one.total:.4f}", ", ".join(one.names))

@@ -9,7 +9,7 @@ from orthoselect import starting  # noqa: F401
 # isort: split
 from orthoselect import encode, methods, statistics
 from orthoselect.read import RowBlocks
-from orthoselect.result import Comparison, SelectionPath, SelectionStep
+from orthoselect.result import Certificate, Comparison, SelectionPath, SelectionStep, SizedSet
 from orthoselect.selection import select
 from orthoselect.versions import __version__
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from orthoselect.show import report
 
 __all__ = [
+    "Certificate",
     "Comparison",
     "GramStatistics",
     "MeanStdDiscretizer",
@@ -29,6 +30,7 @@ __all__ = [
     "RowBlocks",
     "SelectionPath",
     "SelectionStep",
+    "SizedSet",
     "__version__",
     "compare",
     "encode",
