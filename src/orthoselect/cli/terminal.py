@@ -40,7 +40,7 @@ _PATIENCE = 10  # seconds to wait for a scheduler
 _WIDEST_NAME = 40
 _SAME = (
     "data dates delimiter drop encoding estimator exclude features folds include memory method "
-    "missing output repeats scoring target task"
+    "missing output repeats scoring search target task"
 )
 
 # What a message of the library calls an argument, and what the command calls it.
@@ -56,6 +56,9 @@ _OPTIONS = {
     "methods": "--method",
     "names": "NAME",
     "sizes": "-k",
+    "time_limit": "--time-limit",
+    "n_starts": "--option n_starts",
+    "width": "--option width",
     **{name: f"--{name}" for name in _SAME.split()},
 }
 _SETTING = re.compile(r"`(\w+)='?([^'`]*)'?`")

@@ -156,7 +156,7 @@ class InnerProducts:
         raise InputError(
             f"this search needs {needed} Gram columns of {n} numbers, "
             f"{say_bytes(8 * n * needed)}; {say_bytes(8 * n * self._room)} may be taken. Name "
-            f"features in `exclude`, select fewer, allow more `memory`, or use `search='forward'`."
+            f"features in `exclude`, select fewer, set `memory` to more, or use `search='forward'`."
         )
 
 
