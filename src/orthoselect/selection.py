@@ -460,7 +460,8 @@ def _walk(
             columns = problem.origins(feature.columns)
             gain, total = taken.gain, taken.value
             step = SelectionStep(min(columns), feature.name, gain, total, columns, taken.chance)
-            if to_chance and len(steps) >= len(include) and step.is_no_more_than_chance:
+            ends = to_chance and not searcher.compares_sets and len(steps) >= len(include)
+            if ends and step.is_no_more_than_chance:
                 return steps, _BY_CHANCE
             steps.append(step)
             if progress is not None:
@@ -474,6 +475,8 @@ def _walk(
         steps = [replace(step, gain=g, total=t) for step, g, t in zip(steps, gains, totals)]
     if interrupted:
         return steps, _INTERRUPTED
+    if searcher.ended_by_chance:
+        return steps, _BY_CHANCE
     # Asked after the exact gains are known: why the search has stopped may hang on their digits.
     return steps, None if len(steps) == size else state.exhausted()
 

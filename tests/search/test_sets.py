@@ -355,6 +355,36 @@ def test_ctrl_c_keeps_the_best_set_and_the_gap(rng, monkeypatch, arithmetic):
     assert "interrupted" in str(path.certificate)
 
 
+def test_ctrl_c_among_exchanges_keeps_the_set_so_far(rng, monkeypatch):
+    X, y = correlated(rng)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("orthoselect.search.exchange.exchange", interrupted)
+    with pytest.raises(SelectionInterrupted) as caught:
+        select(X, y, 5, search="swap")
+    path = caught.value.path
+    assert path.features == select(X, y, 5).features
+    assert "nothing is proved (interrupted)" in str(path.certificate)
+
+
+def test_ctrl_c_while_sets_are_measured_keeps_the_greedy_one(rng, monkeypatch):
+    X = rng.normal(size=(100, 8))
+    y = X[:, :2].sum(axis=1) + 0.1 * rng.normal(size=100)
+    X[:, 7] = X[:, :2].sum(axis=1) + 0.5 * rng.normal(size=100)  # greedy takes it first
+    forward = select(X, y, 2)
+    assert set(forward.features) != set(select(X, y, 2, search="exact").features) == {0, 1}
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("orthoselect.search.base._walk_among", interrupted)
+    with pytest.raises(SelectionInterrupted) as caught:
+        select(X, y, 2, search="exact")
+    assert caught.value.path.features == forward.features
+
+
 def test_progress_sees_the_gap_shrink(rng, monkeypatch):
     X, y = correlated(rng, N=300, n=40)
     monkeypatch.setattr("orthoselect.search.exact.SECONDS_BETWEEN", -1.0)
@@ -377,13 +407,13 @@ def test_kernel_and_numpy_bound_alike(rng, monkeypatch):
     """Stopped after the same nodes they know the same."""
     X, y = correlated(rng, N=100, n=20)
     A = X - X.mean(axis=0)
-    R = np.linalg.qr(A / np.linalg.norm(A, axis=0))
+    Q, R = np.linalg.qr(A / np.linalg.norm(A, axis=0))
     V = (y - y.mean()) / np.linalg.norm(y - y.mean())
     from orthoselect.criteria.inner_products import Objective
 
     def stopped():
         tree = Tree(
-            R.R, R.Q.T @ V[:, None], np.ones(20, dtype=np.int64), np.full(20, 1e-12), 0,
+            R, Q.T @ V[:, None], np.ones(20, dtype=np.int64), np.full(20, 1e-12), 0,
             Objective(1.0), np.full(5, -np.inf), np.zeros((5, 4), dtype=np.int64),
             np.zeros(2, dtype=np.int64),
         )  # fmt: skip
@@ -423,6 +453,7 @@ def test_none_stops_where_chance_does(search, rng):
     groups = {"a": [1, 2], "b": [3, 4, 5]}
     path, forward = (select(X, y, None, groups=groups, search=s) for s in (search, "forward"))
     assert len(path) == len(forward) < 3
+    assert path.stopped == forward.stopped
 
 
 @pytest.mark.parametrize(

@@ -93,6 +93,7 @@ class Search(ABC):
     proof: Proof | None = None
     watch: Callable[[float, float], None] | None = None
     to_chance: bool = False  # whether to stop where forward selection gains no more than chance
+    ended_by_chance: bool = False  # whether it has stopped there
 
     def __init__(self) -> None:
         self.by_size: dict[int, FoundSet] = {}
@@ -210,6 +211,7 @@ class SetSearch(Search):
             for taken in walk_forward(state, size, include, candidates):
                 no_more = taken.chance is not None and taken.gain <= taken.chance
                 if self.to_chance and len(forward) >= len(include) and no_more:
+                    self.ended_by_chance = True
                     break
                 forward.append(taken)
         except KeyboardInterrupt:
@@ -217,12 +219,15 @@ class SetSearch(Search):
             raise
         self.greedy = tuple(taken.feature for taken in forward)
         hunt = self._begin(state, products, include, candidates, began)
-        proof = None
+        proof, steps = None, forward
         try:
             proof = self.improve(hunt)
         except KeyboardInterrupt:
             hunt.is_interrupted = True
-        steps = self._measure(state, hunt, forward)
+        try:
+            steps = self._measure(state, hunt, forward)
+        except KeyboardInterrupt:  # nobody wants to wait; the greedy set is known
+            hunt.is_interrupted, self.by_size = True, {}
         seconds = time.monotonic() - began
         found = proof or Proof(None, None, hunt.n_sets, seconds)
         stopped = "interrupted" if hunt.is_interrupted else "the time was over"
@@ -253,6 +258,7 @@ class SetSearch(Search):
             began + self.time_limit,
             {},
         )
+        products.gram(products.columns_of(self.greedy))  # in one read, where they are not there yet
         for size in range(len(include), len(self.greedy) + 1):
             hunt.look(self.greedy[:size])
         return hunt
