@@ -58,7 +58,7 @@ class Objective:
 
     Examples
     --------
-    >>> Objective(1.0, None).of(0.5, 3), Objective(1.0, 11).of(0.5, 5)
+    >>> Objective(1.0, None).of(0.5, 3), float(Objective(1.0, 11).of(0.5, 5))
     (0.5, 0.0)
     """
 
