@@ -593,3 +593,35 @@ def best_subsets(blocks, Y, k, w=None, include=(), n_rows=None, measure=None):
             if size not in best or value > best[size][0]:
                 best[size] = value, total, S
     return best, value_of
+
+
+# Cross-validated sizes
+
+
+def cross_validated_sizes(X, y, selector, model, scorer, splits, sizes):
+    """Select and train anew for every fold and size; return the scores, one row a size.
+
+    `selector` and `model` make what is fitted, the first of a size; `splits` are pairs of rows.
+    """
+    scores = np.empty((len(sizes), len(splits)))
+    for k, (train, validation) in enumerate(splits):
+        for row, size in enumerate(sizes):
+            chosen = np.sort(selector(size).fit(X[train], y[train]).selected_)
+            fitted = model().fit(X[train][:, chosen], y[train])
+            scores[row, k] = scorer(fitted, X[validation][:, chosen], y[validation])
+    return scores
+
+
+def size_by_rule(scores, sizes, splits, rule):
+    """Return the size that a rule chooses, by the formula of the standard error."""
+    means = scores.mean(axis=1)
+    best = next(row for row in range(len(sizes)) if means[row] >= means.max() - 1e-9)
+    if rule == "best":
+        return sizes[best]
+    ratio = sum(len(v) for _, v in splits) / sum(len(t) for t, _ in splits)
+    for row, size in enumerate(sizes):
+        below = scores[best] - scores[row]
+        error = below.std(ddof=1) * np.sqrt(1 / len(splits) + ratio)
+        if below.mean() <= error + 1e-9:
+            return size
+    raise AssertionError("the best is as good as the best")

@@ -51,6 +51,8 @@ EXAMPLES = [
     TooManyRequestedWarning(9, 4),
     NoMoreThanChanceWarning(3, "town"),
     ReadAsQuantityWarning("y", "30"),
+    errors.ReadAsClassesWarning("y", [0, 1, 7]),
+    errors.ConstantTargetError("y", 7),
     ManyLevelsWarning("column `id`", 39, 40),
     UncutNumbersWarning("price", 39, 40, 2),
     LeftOutWarning({"id": "identifier", "when": "dates"}, "Name them to keep them."),

@@ -9,7 +9,14 @@ from orthoselect import starting  # noqa: F401
 # isort: split
 from orthoselect import encode, methods, statistics
 from orthoselect.read import RowBlocks
-from orthoselect.result import Certificate, Comparison, SelectionPath, SelectionStep, SizedSet
+from orthoselect.result import (
+    Certificate,
+    Comparison,
+    SelectionPath,
+    SelectionStep,
+    SizedSet,
+    SizeScores,
+)
 from orthoselect.selection import select
 from orthoselect.versions import __version__
 
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer
     from orthoselect.gram import GramStatistics
+    from orthoselect.selector_cv import SelectorCV
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
 
@@ -30,6 +38,8 @@ __all__ = [
     "RowBlocks",
     "SelectionPath",
     "SelectionStep",
+    "SelectorCV",
+    "SizeScores",
     "SizedSet",
     "__version__",
     "compare",
@@ -47,6 +57,7 @@ _LAZY = {
     "MutualInformationSelector": "selectors",
     "OrthogonalSelector": "selectors",
     "RandomBinarizer": "discretizers",  # which says where it went
+    "SelectorCV": "selector_cv",
     "compare": "comparison",
     "report": "show",
 }

@@ -114,6 +114,17 @@ class UnknownColumnError(InputError):
         )
 
 
+class ConstantTargetError(InputError):
+    """A response that is the same in all rows."""
+
+    def __init__(self, name: str, value: object, others: int = 0) -> None:
+        also = f", and {others} more column(s) of it are constant likewise" if others else ""
+        super().__init__(
+            f"{name} should have at least two classes or unlike numbers; every row has "
+            f"{value!r}{also}. Choose another `target`, or more rows."
+        )
+
+
 class NonFiniteError(InputError):
     """The table holds NaN or infinity."""
 
@@ -224,6 +235,17 @@ class ReadAsQuantityWarning(SelectionWarning):
         super().__init__(
             f"{name} holds {n_distinct} distinct whole numbers and is read as a quantity; pass "
             f"`task='classification'` if these are classes, or `task='regression'` if they are not."
+        )
+
+
+class ReadAsClassesWarning(SelectionWarning):
+    """Few whole numbers that were read as classes, and could be a quantity."""
+
+    def __init__(self, name: str, numbers: Sequence[object]) -> None:
+        told = ", ".join(map(str, numbers))
+        super().__init__(
+            f"{name} holds the whole numbers {told} and is read as {len(numbers)} classes; pass "
+            f"`task='regression'` if it is a quantity, or `task='classification'` if it is not."
         )
 
 

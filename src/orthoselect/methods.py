@@ -42,11 +42,13 @@ _OF_SELECT = (
     "progress",
 )
 _COUNT = "how many features is `n_features_to_select`, the third argument."
+_OF_CV = "that is for a cross-validated size, `n_features_to_select='cv'`."
 _MEANT = {
     **dict.fromkeys(("k", "n", "n_features", "n_select", "count", "n_selected", "top_k"), _COUNT),
     "features": "pass a table of these columns, or name the others in `exclude`.",
     "columns": "pass a table of these columns, or name the others in `exclude`.",
     "weights": "row weights are `sample_weight`.",
+    **dict.fromkeys(("estimator", "scoring", "rule", "largest", "row_groups"), _OF_CV),
 }
 # Names that others use -> those of the methods that are meant.
 _ALIASES = {

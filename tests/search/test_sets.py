@@ -441,9 +441,12 @@ def test_chance_does_not_let_width_win(rng):
 
 
 @pytest.mark.parametrize("search", SETS)
-def test_a_constant_response_selects_nothing(search):
-    X = np.random.default_rng(0).normal(size=(20, 4))
-    assert len(select(X, np.ones(20), 2, task="regression", search=search)) == 0
+def test_constant_features_are_never_taken(search, rng):
+    X = np.ones((30, 4))
+    X[:, 2] = rng.normal(size=30)
+    path = select(X, X[:, 2] + rng.normal(size=30), 2, search=search)
+    assert path.features == [2]
+    assert path.stopped
 
 
 @pytest.mark.parametrize("search", SETS)
@@ -472,12 +475,13 @@ def test_none_stops_where_chance_does(search, rng):
         ({"search": "beam", "width": 2.5}, "`width` should be a whole number, at least 1; got 2.5"),
         ({"search": "beam", "n_starts": 2}, "an option of `search='swap'`"),
         ({"n_starts": 2}, "got it with `search='forward'`"),
+        ({"search": "swap", "n_features_to_select": "cv"}, "sets of search 'swap' are not nested"),
     ],
 )
 def test_bad_input_is_one_clear_line(options, words):
     X = np.random.default_rng(0).normal(size=(20, 4))
     with pytest.raises(InputError) as caught:
-        select(X, np.arange(20) % 2, 2, **options)
+        select(X, np.arange(20) % 2, **{"n_features_to_select": 2, **options})
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -129,6 +130,35 @@ def _cell(value: Any) -> Any:
     return " ".join(value) if isinstance(value, list) else value
 
 
+# What the parser says of a value that an option does not take, and of one that is no number.
+_NOT_ONE_OF = re.compile(
+    r"Invalid value for '([^']*)'.*?: (?:Value error, )?(.+) is not one of (.+?)\.?"
+)
+_NO_NUMBER = re.compile(r"Invalid value for '([^']*)'.*?: .*?(integer|number).*")
+
+
+def _in_own_words(complaint: str) -> str:
+    """Return what the parser complains of in the words of all other errors.
+
+    Examples
+    --------
+    >>> _in_own_words("Invalid value for '--dates': 'foo' is not one of 'drop', 'parts'.")
+    "`--dates` should be one of 'drop', 'parts'; got 'foo'."
+    >>> _in_own_words("No such option: --dat")
+    'No such option: --dat. See `orthoselect --help`.'
+    """
+    found = _NOT_ONE_OF.fullmatch(complaint)
+    if found:
+        return f"`{found[1]}` should be one of {found[3]}; got {found[2]}."
+    found = _NO_NUMBER.fullmatch(complaint)
+    if found:
+        kind = "whole number" if found[2] == "integer" else "number"
+        return f"`{found[1]}` should be a {kind}; got something else. See `orthoselect --help`."
+    hint = " How many features is `-k`." if complaint.endswith("option: -n") else ""
+    stop = "" if complaint.endswith(("?", ".")) else "."
+    return f"{complaint}{stop}{hint} See `orthoselect --help`."
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and leave with its exit code.
 
@@ -142,8 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except _Complaint as complaint:
         message = complaint.format_message().strip()
         if message:  # a command without arguments has shown its help
-            hint = " How many features is `-k`." if message.endswith("option: -n") else ""
-            Terminal().error(f"{message.rstrip('.')}.{hint} See `orthoselect --help`.")
+            Terminal().error(_in_own_words(message))
         code = MENDABLE
     except MemoryError:  # so little that it could not be said where it was noticed
         Terminal().error("there is not enough memory.")

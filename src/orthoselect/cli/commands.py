@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import typer
 
 from orthoselect.cli import options as o
+from orthoselect.cli.sizes import jobs_that_pay, read_count, size_options
 from orthoselect.cli.terminal import INTERRUPTED, Bar, Terminal, connected, ending_well
 from orthoselect.encode.gaps import check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted, listing
@@ -24,7 +25,6 @@ from orthoselect.read import (
     BUILT_IN,
     Dataset,
     check_output,
-    check_varies,
     files_of,
     find_names,
     on_dask,
@@ -39,7 +39,6 @@ from orthoselect.roles import clean
 from orthoselect.selection import TIME_LIMIT, check_blocks, select
 
 _REPORTS = (".html", ".htm", ".json")
-_SMALL = 1_000_000  # numbers in a table that one process compares in seconds
 
 
 def select_command(
@@ -51,6 +50,13 @@ def select_command(
     option: o.OwnOption,
     search: o.Search = "forward",
     time_limit: o.TimeLimit = TIME_LIMIT,
+    rule: o.Rule = None,
+    largest: o.LargestSize = None,
+    estimator: o.SizeEstimator = None,
+    scoring: o.SizeScoring = None,
+    folds: o.SizeFolds = None,
+    seed: o.SizeSeed = None,
+    jobs: o.SizeJobs = None,
     task: o.Task = "auto",
     include: o.Include,
     exclude: o.Exclude,
@@ -80,8 +86,9 @@ def select_command(
     terminal = Terminal(quiet)
     workers = connected(scheduler) if scheduler is not None else nullcontext()
     with ending_well(terminal), workers:
-        wanted = None if count is None else _count(count)
-        own = {**_own_options(option), "search": search, "time_limit": time_limit}
+        wanted = None if count is None else read_count(count)
+        of_size = size_options(wanted, rule, largest, estimator, scoring, folds, seed, jobs)
+        own = {**_own_options(option), **of_size, "search": search, "time_limit": time_limit}
         files = source[0] if len(source) == 1 else source
         _check_are_files(source[1:])
         _check_files(files, {"--output": output, "--report": report}, overwrite_source)
@@ -97,7 +104,7 @@ def select_command(
         with terminal.working(f"reading {' '.join(source)}"):
             table = read_table(files, memory=memory, in_blocks=scheduler is not None, **given)
             if table.in_blocks:
-                _check_blocks(table, method, report)
+                _check_blocks(table, method, report, wanted)
             written = None if output is None else output_format(table, output)
             if escape_formulas is not None and not {format, written} & {"csv", "tsv"}:
                 raise InputError(
@@ -117,6 +124,8 @@ def select_command(
             )
             if scheduler is not None:
                 loaded = loaded._replace(dataset=on_dask(loaded.dataset))
+        if wanted == "cv" and jobs is None:
+            own["n_jobs"] = jobs_that_pay(loaded.dataset)
         path, interrupted = _select(loaded, wanted, method, task, own, terminal)
         if not len(path):
             raise InputError(f"nothing could be selected: {path.stopped}")
@@ -191,8 +200,8 @@ def compare_command(
                 )
             roles = {"target": target, "categorical": categorical, "exclude": exclude}
             loaded = load(table, missing, group=group, dates=dates, **roles)
-        if jobs is None:  # all processors, unless processes would take longer to start than to work
-            jobs = -1 if loaded.dataset.n_rows * len(loaded.dataset.names) > _SMALL else 1
+        if jobs is None:
+            jobs = jobs_that_pay(loaded.dataset)
         methods = [name.strip() for item in method for name in item.split(",") if name.strip()]
         settings = {
             "methods": methods or None,
@@ -214,24 +223,6 @@ def compare_command(
     if interrupted:
         terminal.error("interrupted; the folds that were done are kept.")
         raise typer.Exit(INTERRUPTED)
-
-
-def _count(text: str) -> int | float:
-    """Read a count or a fraction.
-
-    Examples
-    --------
-    >>> _count("12"), _count("0.25")
-    (12, 0.25)
-    """
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise InputError(
-        f"`-k` should be a whole number of at least 1, or a fraction in (0, 1); got {text!r}."
-    )
 
 
 def _own_options(given: Sequence[str]) -> dict[str, Any]:
@@ -292,9 +283,14 @@ def _check_files(
         check_keeps_source(file, files, option, overwrite=overwrite)
 
 
-def _check_blocks(table: Dataset, method: str, report: str | None) -> None:
+def _check_blocks(table: Dataset, method: str, report: str | None, wanted: Any) -> None:
     """Raise before the work for what cannot be done with a table in blocks."""
     check_blocks(table, find_method(method))
+    if wanted == "cv":
+        raise InputError(
+            f"`-k cv` needs the table in memory, to cut it into folds; `{table.name}` is too large "
+            f"for that. Give a number, or some of the rows."
+        )
     if report is not None:
         raise InputError(
             f"`--report` needs the table in memory, to draw its rows; `{table.name}` is too large "
@@ -370,7 +366,6 @@ def load(
     # What is left without these columns has gaps no more but in its target.
     columns["missing"] = "drop_rows" if missing == "drop_columns" else missing
     columns["dates"] = dates
-    check_varies(dataset, explained)
     targets = [explained] if isinstance(explained, str) else explained or []
     own = dataset.target_name or ("y" if targets else "target")
     apart = targets and dataset.target is not None and not isinstance(dataset.target, str)
@@ -444,7 +439,7 @@ class _Shown:
 
 def _select(
     loaded: Loaded,
-    wanted: int | float | None,
+    wanted: int | float | str | None,
     method: str,
     task: str,
     own: Mapping[str, Any],
@@ -524,6 +519,8 @@ class Answer:
                 for said in (self._result.gaps, self._result.certificate):
                     if said:
                         self._terminal.note(str(said))
+                if self._result.size_scores is not None:
+                    self._terminal.note(self._result.size_scores.sentence)
         elif isinstance(self._result, SelectionPath):
             print(self._result.to_text(bars=sys.stdout.isatty()))
         else:
@@ -533,7 +530,7 @@ class Answer:
     def write_table(self, path: SelectionPath, output: str, *, overwrite_source: bool) -> None:
         """Write the table reduced to the selected columns and the target."""
         dataset, targets = self._loaded.dataset, self._loaded.target_columns
-        columns = [dataset.names[column] for column in path.columns]
+        columns = [dataset.names[column] for column in path.chosen_columns]
         is_text = output_format(dataset, output) in ("csv", "tsv")
         how: dict[str, Any] = {
             "overwrite_source": overwrite_source,

@@ -92,18 +92,16 @@ class ComparedData:
         }
 
 
-def open_data(data: Any, target: Any, *, missing: str = "error", **asked: Any) -> ComparedData:
-    """Look at the data; the arguments are those of `select`."""
-    check_has_rows(data, "`compare`")
+def open_data(
+    data: Any, target: Any, *, missing: str = "error", who: str = "`compare`", **asked: Any
+) -> ComparedData:
+    """Look at the data for `who` asks; the arguments are those of `select`."""
+    check_has_rows(data, who)
     file = None
     if is_path(data):
         file = repr(str(data) if isinstance(data, (str, Path)) else [str(each) for each in data])
     data = find_file(data)
-    if why_not_whole(data) is not None:
-        raise InputError(
-            "`compare` should have a table in memory, whose rows it cuts into folds; got one in "
-            "blocks, or one too large for memory. Pass an array, a dataframe or a smaller file."
-        )
+    check_whole_table(data, who)
     roles = find_roles(_by_rows(data), target, missing=missing, **asked)
     columns = (*roles.candidates, roles.apart, roles.beside)
     unfit = gaps_error(roles.source, *columns, allowed=missing != "error")
@@ -115,12 +113,21 @@ def open_data(data: Any, target: Any, *, missing: str = "error", **asked: Any) -
     response, _ = roles.source.response(
         roles.target, roles.target_columns, roles.task, "dummy", None
     )
-    y, classes = _plain_response(response)
+    y, classes = _plain_response(response, who)
     title = table.name if isinstance(table, Dataset) else "table"
     called = _name_of(target, table, [names[c] for c in roles.target_columns])
     opened = ComparedData(roles, table, y, classes, file, title, called, sorted(gappy))
     check_some_left(sum(opened.kinds.values()))
     return opened
+
+
+def check_whole_table(data: Any, who: str) -> None:
+    """Raise for a table whose rows are not in memory."""
+    if why_not_whole(data) is not None:
+        raise InputError(
+            f"{who} should have a table in memory, whose rows are cut into folds; got one in "
+            f"blocks, or one too large for memory. Pass an array, a dataframe or a smaller file."
+        )
 
 
 def _by_rows(data: Any) -> Any:
@@ -145,16 +152,16 @@ def take_rows(table: Any, rows: Indices) -> Any:
     return frame[rows.tolist()].to_native()
 
 
-def _plain_response(response: Response) -> tuple[NDArray, Labels | None]:
+def _plain_response(response: Response, who: str) -> tuple[NDArray, Labels | None]:
     labels = [part for part in response.parts if isinstance(part, Labels)]
     if not labels:
         numbers = np.hstack(response.parts)
         return (numbers[:, 0] if numbers.shape[1] == 1 else numbers), None
     if len(response.parts) > 1:
         raise InputError(
-            f"`compare` takes one column of classes, or columns of numbers; the response has "
-            f"{len(response.parts)} columns, of which {len(labels)} hold classes. Compare for each "
-            f"of them, or pass `task='regression'` if all are numbers."
+            f"{who} takes one column of classes, or columns of numbers; the response has "
+            f"{len(response.parts)} columns, of which {len(labels)} hold classes. Pass one of "
+            f"them at a time, or `task='regression'` if all are numbers."
         )
     return labels[0].codes, labels[0]
 

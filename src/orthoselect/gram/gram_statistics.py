@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from orthoselect.column_spec import ColumnSpec
 from orthoselect.encode.gaps import check_missing
 from orthoselect.encode.response import TASKS, check_choice
 from orthoselect.errors import InputError
@@ -21,9 +22,9 @@ from orthoselect.gram.intake import (
 )
 from orthoselect.gram.question import exclude_all_but, pose
 from orthoselect.matrix.base import Floats
-from orthoselect.read.block import block_of
+from orthoselect.read.frame_block import block_of
 from orthoselect.result import SelectionPath
-from orthoselect.roles import ColumnSpec, Problem
+from orthoselect.roles import Problem
 from orthoselect.selection import Progress, select
 
 

@@ -15,10 +15,13 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.column_spec import check_one_role, find_asked, find_columns
 from orthoselect.encode import Labels, Table, TargetColumn
 from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gaps_in
 from orthoselect.encode.labels import GAP, LevelsSeen
-from orthoselect.encode.response import check_finite, have_fractions, read_weights
+from orthoselect.encode.response import check_finite
+from orthoselect.encode.weights import read_weights
+from orthoselect.encode.whole_numbers import have_fractions
 from orthoselect.errors import (
     InputError,
     NonFiniteError,
@@ -49,7 +52,7 @@ from orthoselect.read import (
     read_target,
     why_not_whole,
 )
-from orthoselect.roles import check_has_rows, check_one_role, find_asked, find_columns, find_roles
+from orthoselect.roles import check_has_rows, find_roles
 
 _MOST_CLASSES = 4000  # whole numbers that are kept as classes, in case they are some
 _COPIES = 4  # of the triangle, while it is worked on

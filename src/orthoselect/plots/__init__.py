@@ -16,6 +16,7 @@ from orthoselect.plots.results import (
     draw_correlations,
     draw_path,
     draw_path_by_step,
+    draw_size_scores,
 )
 from orthoselect.plots.style import PALETTE, new_axes, new_figure
 from orthoselect.plots.svg import to_svg
@@ -29,6 +30,7 @@ __all__ = [
     "draw_path",
     "draw_path_by_step",
     "draw_separation",
+    "draw_size_scores",
     "new_axes",
     "new_figure",
     "to_svg",

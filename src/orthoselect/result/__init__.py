@@ -5,7 +5,9 @@ numbers and strings; each gives itself as text, CSV, HTML, a dataframe and a dic
 
 path: the selected features in order, and what each added; origin: what it was found on;
 certificate: how good the set is among all sets of its size.
+size_scores: how many of them cross-validation chooses.
 comparison: cross-validated scores of several methods against the number of features;
+best_sizes: the best size of each method;
 fold_scores: their standard errors and paired differences; findings: what they say, in words.
 text: tables as text, CSV, HTML and dataframes, and values as JSON can hold them.
 """
@@ -21,10 +23,13 @@ from orthoselect.result.comparison import (
 )
 from orthoselect.result.origin import Origin
 from orthoselect.result.path import GapsFilled, SelectionPath, SelectionStep
+from orthoselect.result.size_scores import RULES, SIZE_OPTIONS, SizeScores
 
 __all__ = [
     "ALL_FEATURES",
     "NO_FEATURES",
+    "RULES",
+    "SIZE_OPTIONS",
     "Certificate",
     "ComparedMethod",
     "Comparison",
@@ -34,5 +39,6 @@ __all__ = [
     "SelectionPath",
     "SelectionStep",
     "Setting",
+    "SizeScores",
     "SizedSet",
 ]

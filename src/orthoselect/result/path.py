@@ -12,7 +12,9 @@ from typing import Any, overload
 
 from orthoselect.errors import InputError
 from orthoselect.result.certificate import Certificate, SizedSet
+from orthoselect.result.findings import with_error
 from orthoselect.result.origin import Origin
+from orthoselect.result.size_scores import SIZE_OPTIONS, SizeScores
 from orthoselect.result.text import (
     Backend,
     as_csv,
@@ -34,6 +36,8 @@ _COLUMNS = {
     "gain": "Float64",
     "total": "Float64",
 }
+# The columns that cross-validated sizes add, and what `SizeScores` calls them.
+_SCORE_COLUMNS = {"score": "validation", "score_se": "validation_se"}
 
 
 @dataclass(frozen=True)
@@ -148,6 +152,13 @@ class SelectionPath(Sequence[SelectionStep]):
         How good the set is among all sets of its size, for searches that compare sets.
     by_size : iterable of SizedSet, optional
         The best set of each size, where these are not the first so many steps.
+    size_scores : SizeScores, optional
+        Cross-validated scores of its sizes, if these say how many steps count.
+
+    Attributes
+    ----------
+    chosen : int
+        How many of the steps count: all, unless the size was chosen and the path goes further.
 
     Examples
     --------
@@ -177,6 +188,7 @@ class SelectionPath(Sequence[SelectionStep]):
         origin: Origin | None = None,
         certificate: Certificate | None = None,
         by_size: Iterable[SizedSet] | None = None,
+        size_scores: SizeScores | None = None,
     ) -> None:
         self._steps = tuple(steps)
         self.method = method
@@ -189,12 +201,15 @@ class SelectionPath(Sequence[SelectionStep]):
         self._origin = origin
         self.certificate = certificate
         self._by_size = None if by_size is None else tuple(by_size)
+        self.size_scores = size_scores
+        self.chosen = len(self._steps) if size_scores is None else size_scores.chosen
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_origin": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        absent = {"_origin": None, "gaps": GapsFilled(), "certificate": None, "_by_size": None}
+        absent: dict[str, Any] = {"_origin": None, "gaps": GapsFilled(), "size_scores": None}
+        absent |= {"chosen": len(state["_steps"]), "certificate": None, "_by_size": None}
         self.__dict__.update({**absent, **state})
 
     def __len__(self) -> int:
@@ -240,8 +255,29 @@ class SelectionPath(Sequence[SelectionStep]):
 
     @property
     def columns(self) -> list[int]:
-        """All selected columns of the table, group by group."""
+        """All columns of its steps, group by group."""
         return [column for step in self for column in step.columns]
+
+    @property
+    def chosen_columns(self) -> list[int]:
+        """The columns of the steps that count."""
+        return [column for step in self[: self.chosen] for column in step.columns]
+
+    def up_to_chosen(self) -> SelectionPath:
+        """Return the path of the steps that count, as if so many had been asked for."""
+        if self.size_scores is None:
+            return self
+        options = {k: v for k, v in self.options.items() if k not in SIZE_OPTIONS}
+        return SelectionPath(
+            self[: self.chosen],
+            method=self.method,
+            ceiling=self.ceiling,
+            n_candidates=self.n_candidates,
+            stats=self.stats,
+            options={**options, "n_features_to_select": self.chosen},
+            gaps=self.gaps,
+            origin=self._origin,
+        )
 
     @property
     def total(self) -> float:
@@ -295,6 +331,8 @@ class SelectionPath(Sequence[SelectionStep]):
             "missing": self.gaps.to_dict(),
             "steps": steps,
             **self._about_set(),
+            "chosen": self.chosen,
+            **({} if self.size_scores is None else {"size_scores": self.size_scores.to_dict()}),
         }
 
     def _about_set(self) -> dict[str, Any]:
@@ -306,15 +344,24 @@ class SelectionPath(Sequence[SelectionStep]):
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Return the rows of the table that other programs read."""
-        rows = [(n, s.feature, s.name, s.gain, s.total) for n, s in enumerate(self, start=1)]
+        rows: list[tuple[Any, ...]] = [
+            (n, s.feature, s.name, s.gain, s.total) for n, s in enumerate(self, start=1)
+        ]
         if self.knows_chance:
-            return [(*row, step.chance) for row, step in zip(rows, self)]
+            rows = [(*row, step.chance) for row, step in zip(rows, self)]
+        if self.size_scores is not None:
+            points = [
+                self.size_scores.by_size.get(number, {}) for number in range(1, len(self) + 1)
+            ]
+            rows = [(*row, *map(p.get, _SCORE_COLUMNS.values())) for row, p in zip(rows, points)]
         return rows
 
     @property
     def _columns(self) -> dict[str, str]:
         """The columns of that table, and what they hold."""
-        return {**_COLUMNS, "chance": "Float64"} if self.knows_chance else _COLUMNS
+        columns = {**_COLUMNS, **({"chance": "Float64"} if self.knows_chance else {})}
+        scored = {} if self.size_scores is None else dict.fromkeys(_SCORE_COLUMNS, "Float64")
+        return columns | scored
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return the path as a dataframe, one row a step.
@@ -328,7 +375,8 @@ class SelectionPath(Sequence[SelectionStep]):
         Returns
         -------
         frame : dataframe
-            Columns step, feature, name, gain, total; and chance, where that is known.
+            Columns step, feature, name, gain, total; chance, where that is known; score and
+            score_se, the mean score of so many features, where the size was cross-validated.
         """
         return as_frame(self._columns, self._rows(), backend)
 
@@ -373,10 +421,16 @@ class SelectionPath(Sequence[SelectionStep]):
             header.append(f"of {self.ceiling:g}")
             for row, step in zip(rows, self):
                 row.append(f"{100 * step.total / self.ceiling:.1f}%" if self.ceiling else "-")
+        if self.size_scores is not None:
+            header += [f"{self.size_scores.score_name} ± SE", ""]
+            for number, row in enumerate(rows, start=1):
+                point = self.size_scores.by_size.get(number)
+                se = point and with_error(point["validation"], point["validation_se"], 4)
+                row += [se or "-", self.size_scores.mark(number)]
         return header, [tuple(row) for row in rows]
 
     def _title(self) -> str:
-        return f"{len(self)} of {self.n_candidates} features by {self.method}"
+        return f"{self.chosen} of {self.n_candidates} features by {self.method}"
 
     def to_text(self, *, bars: bool = False) -> str:
         """Return the path as a table for people.
@@ -391,7 +445,7 @@ class SelectionPath(Sequence[SelectionStep]):
             largest = max(filter(math.isfinite, self.gains), default=0.0) or 1.0
             header = [*header, ""]
             rows = [(*row, bar(step.gain / largest)) for row, step in zip(rows, self)]
-        left = {1, len(header) - 1} if bars else {1}
+        left = {1, *(at for at, name in enumerate(header) if not name)}
         lines = [self._title(), as_table(header, rows, left=left, indent="  ")]
         if self.stopped:
             lines.append(f"  stopped: {self.stopped}")
@@ -399,6 +453,8 @@ class SelectionPath(Sequence[SelectionStep]):
             lines.append(f"  {self.certificate}")
         if self.gaps:
             lines.append(f"  {self.gaps}")
+        if self.size_scores is not None:
+            lines += [f"  {one}" for one in (self.size_scores.sentence, *self.size_scores.notes)]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -528,6 +584,7 @@ class SelectionPath(Sequence[SelectionStep]):
         stopped = f"; stopped: {self.stopped}" if self.stopped else ""
         stopped += f"; {self.gaps}" if self.gaps else ""
         stopped += f". {self.certificate}" if self.certificate is not None else ""
+        stopped += "" if self.size_scores is None else f"; {self.size_scores.sentence}"
         return as_html(self._title() + stopped, [*header, ""], cells)
 
 

@@ -13,6 +13,7 @@ from orthoselect.plots import (
     draw_distribution,
     draw_path_by_step,
     draw_separation,
+    draw_size_scores,
     new_figure,
     to_svg,
 )
@@ -151,6 +152,17 @@ def comparison_chart(comparison: Mapping[str, Any]) -> Markup:
     )
     small = partial(draw, with_names=False)
     return _both("curves", label, (WIDE, 440), (NARROW, 320), draw, small)
+
+
+def size_chart(sizes: Mapping[str, Any]) -> Markup:
+    """Return the scores of sizes, the chosen and the best marked."""
+    label = (
+        f"{clean(sizes['score_name'])} against the number of features; {sizes['chosen']} chosen, "
+        f"{sizes['best']} the best. The numbers are in the table of sizes."
+    )
+    draw = partial(draw_size_scores, sizes)
+    small = partial(draw, with_names=False)
+    return _both("sizes", label, (WIDE, 360), (NARROW, 300), draw, small)
 
 
 def _both(

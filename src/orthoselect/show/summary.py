@@ -240,6 +240,9 @@ def summarize(
         ``data, reproduce``
             Facts, and how to get the same again.
 
+        Where the size was cross-validated, ``steps`` has all steps of the path, ``size_scores`` the
+        scores; everything else is about the ``chosen`` first of them.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -254,6 +257,7 @@ def summarize(
     """
     check_has_rows(data, "a report")
     table = find_file(data)
+    whole, path = path, path.up_to_chosen()
     walked = replay(path, table, target, sample_weight)
     problem, features = walked.problem, walked.design.features
     parts = problem.response.parts
@@ -273,7 +277,7 @@ def summarize(
         evidence = weigh_evidence(walked, design, reached[1], chosen.Q.shape[1])
         carried = what_if(walked, path)
     correlations, signed = chosen.among(MOST_CORRELATED)
-    described, reachable = outline(path), _reachable(walked, path)
+    described, reachable = outline(whole), _reachable(walked, path)
     warnings = list(warnings)
     facts = data_facts(problem, features, left_out or {}, [*warnings, *walked.warnings])
     told = find_cautions(path, walked, reachable, facts["classes"], names[0], warnings)
@@ -287,7 +291,7 @@ def summarize(
             for name, part in zip(names, parts)
         ],
         "task": problem.response.task,
-        "sentence": answer(path, problem, names, reached),
+        "sentence": _sentence(whole, answer(path, problem, names, reached)),
         "cautions": told,
         "adds_up": path.method in _ADDS_UP,
         "judged_by": _judged_by(walked, path),
@@ -308,7 +312,7 @@ def summarize(
         "data": {**facts, "missing": str(path.gaps) or None},
         "reproduce": {
             "command": command,
-            "python": python_code(path, data, named),
+            "python": python_code(whole, data, named),
             "options": described["options"],
             "seed": None,
             "versions": versions("numpy", "scipy", "scikit-learn"),
@@ -326,6 +330,11 @@ def outline(path: SelectionPath) -> dict[str, Any]:
         "method_summary": method.summary,
         "method_source": method.source,
     }
+
+
+def _sentence(path: SelectionPath, said: str) -> str:
+    """Add how the size was chosen, if it was."""
+    return said if path.size_scores is None else f"{said} {path.size_scores.sentence}"
 
 
 def _reachable(walked: Replay, path: SelectionPath) -> list[float] | None:
