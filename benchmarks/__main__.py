@@ -21,6 +21,7 @@ from benchmarks import (
     products,
     report,
     scaling,
+    search,
     selections,
     shapes,
     table,
@@ -158,6 +159,24 @@ def _levels(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _search(options: argparse.Namespace, settings: table.Settings) -> int:
+    result = _start(options)
+    result |= {"speeds": [], "optimal": []}
+    about, threads = report.environment_lines(result["environment"]), options.threads[0]
+
+    def write() -> None:
+        report.write(options.output, "search", result, search.markdown(result, about))
+
+    for line in search.time_searches(threads, settings.repeats, quick=options.quick):
+        result["speeds"].append(line)
+        write()
+    for line in search.count_optimal(threads, quick=options.quick):
+        result["optimal"].append(line)
+        write()
+    print(search.markdown(result, about))
+    return 0
+
+
 def _real_tables(options: argparse.Namespace, settings: table.Settings) -> int:
     try:
         chosen = real_tables.choose(options.rows, quick=options.quick)
@@ -212,6 +231,7 @@ PAGES = {
     "limits": _limits,
     "large": _large,
     "levels": _levels,
+    "search": _search,
     "real_tables": _real_tables,
 }
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -204,6 +204,53 @@ def _look_ahead(rng: Rng) -> Arguments:
 
 def _ahead_twin(**given: Any) -> None:
     """Nothing: it guesses, and a guess may be any."""
+
+
+def _goes_on(bound: float) -> bool:
+    return True
+
+
+def _best_sets(rng: Rng) -> Arguments:
+    n, q = int(rng.integers(1, 6)), int(rng.integers(1, 4))
+    k = int(rng.integers(1, n + 1))
+    widths = rng.choice([1, 1, 1, 2, 3], n)
+    p = int(widths.sum())
+    R = np.triu(rng.normal(size=(p, p)))
+    if rng.random() < 0.3:
+        R[:, -1] = R[:, 0]
+    return {
+        "R": R, "z": rng.normal(size=(p, q)), "starts": np.append(0, np.cumsum(widths)),
+        "widths": widths, "floors": np.full(p, 1e-10), "n_included": int(rng.integers(0, k)),
+        "ceiling": 100.0, "rows": float(rng.choice([-1.0, 50.0])), "tolerance": 1e-9,
+        "best": np.full(k + 1, -np.inf), "sets": np.zeros((k + 1, k), dtype=np.int64),
+        "counts": np.zeros(2, dtype=np.int64), "budget": int(rng.choice([1, 2, 1000])),
+        "watch": _goes_on,
+    }  # fmt: skip
+
+
+def _best_sets_twin(
+    R: Any, z: Any, starts: Any, widths: Any, floors: Any, n_included: int, ceiling: float,
+    rows: float, tolerance: float, best: Any, sets: Any, counts: Any, budget: int, watch: Any,
+) -> Answer | None:  # fmt: skip
+    """Every set tried; nothing is promised of odd numbers."""
+    numbers = np.concatenate([R.ravel(), z.ravel(), [ceiling, rows, tolerance]])
+    usual = np.isfinite(numbers).all() and np.abs(numbers).max() < 1e3
+    if not usual or tolerance != 1e-9 or watch is not _goes_on or (floors != 1e-10).any():
+        return None
+    if np.linalg.svd(R, compute_uv=False)[0] > 1e3 or not (best == -np.inf).all():
+        return None
+    n, found = len(widths), best.copy()
+    for size in range(n_included + 1, len(best)):
+        for more in combinations(range(n_included, n), size - n_included):
+            J = [c for f in (*range(n_included), *more) for c in range(starts[f], starts[f + 1])]
+            U, s, _ = np.linalg.svd(R[:, J], full_matrices=False)
+            if ((s > 1e-11) & (s < 1e-5)).any():
+                return None  # whether columns depend on others is open
+            total = ((U[:, s > 1e-8].T @ z) ** 2).sum()
+            left = max(rows - 1 - widths[[*range(n_included), *more]].sum(), 1)
+            value = total if rows <= 0 else ceiling - (ceiling - total) * (rows - 1) / left
+            found[size] = max(found[size], value)
+    return {"best": found, "returned": float(found[-1])}
 
 
 # Sparse tables
@@ -631,6 +678,7 @@ KERNELS: dict[str, Kernel] = {
     "remove_row": Kernel(_state, _remove_twin, ("C", "d")),
     "score_columns": Kernel(_score_columns, _score_twin, ("C", "d", "scores")),
     "look_ahead": Kernel(_look_ahead, _ahead_twin, ("rows", "C", "d", "open", "winners")),
+    "best_sets": Kernel(_best_sets, _best_sets_twin, ("best", "sets", "counts")),
     "sparse_table": Kernel(_table, _table_twin),
     "sparse_cross": Kernel(_sparse_cross, _sparse_cross_twin, ("out", "squares")),
     "sparse_direction": Kernel(_direction, _direction_twin, ("Q", "h", "r")),

@@ -552,6 +552,49 @@ def fill_gaps(table, missing, w=None):
     return blocks, rows, None if w is None else np.array(weights)
 
 
+def best_subsets(blocks, Y, k, w=None, include=(), n_rows=None, measure=None):
+    """The best set of every size, by trying all of them.
+
+    With `n_rows`, sets are compared by what they explain beyond chance, as an adjusted R squared:
+    m - (m - total)(n_rows - 1)/(n_rows - 1 - ranks of its features). `measure` is the criterion of
+    a list of features, that of canonical correlations if it is not given.
+
+    Returns
+    -------
+    best : dict of int to (value, total, set)
+    value_of : function of a collection of features
+    """
+    from itertools import combinations
+
+    blocks = [np.asarray(b, float).reshape(len(Y), -1) for b in blocks]
+    ranks = [span(drop_constants(b, w)).shape[1] for b in blocks]
+    V = span(drop_constants(Y, w))
+    columns = [drop_constants(b, w) for b in blocks]
+
+    def explained(S):
+        if measure is not None:
+            return measure(S)
+        A = np.hstack([columns[f] for f in S]) if S else np.zeros((len(Y), 0))
+        return (span(A).T @ V).ravel() @ (span(A).T @ V).ravel()
+
+    def value_of(S):
+        total = explained(list(S))
+        if n_rows is None:
+            return total, total
+        left = max(n_rows - 1 - sum(ranks[f] for f in S), 1)
+        return V.shape[1] - (V.shape[1] - total) * (n_rows - 1) / left, total
+
+    others = [f for f in range(len(blocks)) if f not in include and ranks[f]]
+    best = {}
+    for size in range(len(include), k + 1):
+        for more in combinations(others, size - len(include)):
+            S = (*include, *more)
+            value, total = value_of(S)
+            if size not in best or value > best[size][0]:
+                best[size] = value, total, S
+    return best, value_of
+
+
 # Cross-validated sizes
 
 

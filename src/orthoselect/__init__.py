@@ -10,9 +10,11 @@ from orthoselect import starting  # noqa: F401
 from orthoselect import encode, methods, statistics
 from orthoselect.read import RowBlocks
 from orthoselect.result import (
+    Certificate,
     Comparison,
     SelectionPath,
     SelectionStep,
+    SizedSet,
     SizeScores,
     Stability,
 )
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from orthoselect.show import report
 
 __all__ = [
+    "Certificate",
     "Comparison",
     "GramStatistics",
     "MeanStdDiscretizer",
@@ -39,6 +42,7 @@ __all__ = [
     "SelectionStep",
     "SelectorCV",
     "SizeScores",
+    "SizedSet",
     "Stability",
     "__version__",
     "compare",

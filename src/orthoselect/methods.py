@@ -37,7 +37,10 @@ GENERAL: Mapping[str, Any] = {
 
 
 # What else `select` takes, whatever the method.
-_OF_SELECT = ("n_features_to_select", "include", "exclude", "search", "dates", "memory", "progress")
+_OF_SELECT = (
+    *("n_features_to_select", "include", "exclude", "search", "time_limit", "dates", "memory"),
+    "progress",
+)
 _COUNT = "how many features is `n_features_to_select`, the third argument."
 _OF_CV = "that is for a cross-validated size, `n_features_to_select='cv'`."
 _MEANT = {

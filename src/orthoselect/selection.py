@@ -34,7 +34,14 @@ from orthoselect.matrix.rows import SpreadRows
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method, find_method
 from orthoselect.read import DATES_AS, find_table, why_not_whole
-from orthoselect.result import GapsFilled, Origin, SelectionPath, SelectionStep
+from orthoselect.result import (
+    Certificate,
+    GapsFilled,
+    Origin,
+    SelectionPath,
+    SelectionStep,
+    SizedSet,
+)
 from orthoselect.roles import (
     ColumnSpec,
     Problem,
@@ -45,11 +52,11 @@ from orthoselect.roles import (
     holds_no_rows,
     open_problem,
 )
-from orthoselect.search import ForwardSearch, Search
+from orthoselect.search import SEARCHES, Search
 from orthoselect.stopping import TestRequest, strata_of
 
 Progress = Callable[[SelectionStep, int, int], None]
-SEARCHES: Mapping[str, Search] = {s.name: s for s in (ForwardSearch(),)}
+TIME_LIMIT = 60.0  # seconds that a search may take, if nobody says
 _INTERRUPTED = "interrupted."
 _BY_CHANCE = "no other feature gains more than it would by chance."
 
@@ -67,6 +74,7 @@ def select(
     include: ColumnSpec = None,
     exclude: ColumnSpec = None,
     search: str = "forward",
+    time_limit: float = TIME_LIMIT,
     sample_weight: Any = None,
     missing: str = "error",
     dates: str = "drop",
@@ -120,8 +128,19 @@ def select(
         Features taken first, in this order.
     exclude : names, indices or a mask, optional
         Columns never taken; they may hold anything.
-    search : {"forward"}, default="forward"
-        How sets of features are searched.
+    search : {"forward", "backward", "floating", "swap", "beam", "exact"}, default="forward"
+        How sets of features are searched. "forward" takes the best feature again and again; it is
+        the quickest. The others compare whole sets by inner products, begin with the set of
+        "forward" and are never worse: "swap" exchanges one feature for another while that is better
+        (`n_starts`, 1 by default, sets to begin with), "beam" grows several sets at a time
+        (`width`, 5), "floating" drops features again that others have made useless, "backward"
+        drops from all of them, and "exact" proves the best set of a few dozen features. Steps are
+        in the order in which "forward" among the set takes them; `path.certificate` says what is
+        proved, `path.by_size` has the best set of each size. For "socc", "socc_discretized",
+        "err", "mser" and "obcc" (which then counts the constant as taken, so that a set has one
+        value, whatever the order).
+    time_limit : float, default=60.0
+        Seconds after which searches that compare sets return the best set so far.
     sample_weight : array-like of shape (N,) or str, optional
         Row weights: a whole number counts as so many copies of the row. A string names the column
         that holds them, which is no feature then.
@@ -144,7 +163,8 @@ def select(
         is an error.
     progress : callable, optional
         Called after each step with the step, its number from 1 on, and the number of steps
-        planned; to show a bar, for example.
+        planned; to show a bar, for example. If it has a method `searching`, that is called during
+        an exact search with the gap so far, the share by which a better set could be better.
     alpha : float, default=0.05
         With "auto", the most that the p-value of a feature may be: the chance that the best of all
         candidates gains as much where the response has nothing to do with any of them.
@@ -160,12 +180,13 @@ def select(
     p_values : bool, default=False
         Whether to test the features of a path of given size, too.
     **options
-        Options of the method's own; ``METHODS[method]`` shows them. Not every method takes
-        `task`, `response_encoding`, `categorical_features`, `groups` and `sample_weight`; one that
-        does not says so if they are given. With "cv" also those of a cross-validation, each as
-        `SelectorCV` explains it: `cv`, `estimator`, `scoring`, `rule`, `random_state`, `n_jobs`,
-        and `row_groups`, labels of rows that stay together in folds. `largest` is the largest size
-        to try, a count or a fraction; by default ten, or as many as there are.
+        Options of the method's own, which ``METHODS[method]`` shows, or of the search's. Not every
+        method takes `task`, `response_encoding`, `categorical_features`, `groups` and
+        `sample_weight`; one that does not says so if they are given. With "cv" also those of a
+        cross-validation, each as `SelectorCV` explains it: `cv`, `estimator`, `scoring`, `rule`,
+        `random_state`, `n_jobs`, and `row_groups`, labels of rows that stay together in folds.
+        `largest` is the largest size to try, a count or a fraction; by default ten, or as many as
+        there are.
 
     Returns
     -------
@@ -201,6 +222,7 @@ def select(
             "memory": memory,
             "progress": progress,
         }
+        _check_nested(make_search(search, time_limit, {})[0])
         # By its name: cross-validation is made of selections, and selections do not know it.
         sizes = importlib.import_module("orthoselect.comparison.sizes")
         options = {**options, "random_state": random_state}
@@ -212,8 +234,9 @@ def select(
         "groups": groups,
         "sample_weight": sample_weight,
     }
+    searcher, options = make_search(search, time_limit, options)
     criterion = chosen.make(general, **options)
-    searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
+    check_search(searcher, chosen)
     check_count(n_features_to_select)
     asked = TestRequest(
         n_features_to_select, alpha, n_permutations, permute_within, random_state, p_values
@@ -237,7 +260,7 @@ def select(
             problem = open_problem(data, target, keep_whole_weights=whole, dates=dates, **given)
         test = _plan_test(asked, problem)
         problem, design, included, size, state = begin(
-            chosen, criterion, problem, n_features_to_select, test
+            chosen, criterion, problem, n_features_to_select, test, searcher.compares_sets
         )
         # Where all features are of one width chance gives to all of them alike.
         judged = isinstance(design, Design) and not design.has_one_width
@@ -251,14 +274,17 @@ def select(
             ceiling=criterion.ceiling(problem.response),
             n_candidates=len(design.features),
             stopped=stopped,
-            stats=state.stats(),
+            stats=(searcher.walked or state).stats(),
             options={
                 "n_features_to_select": n_features_to_select,
                 **_reported(general, problem, search, dates),
                 **asked.reported(test),
+                **_search_options(searcher),
                 **options,
             },
             origin=origin,
+            certificate=_certify(searcher, design.features),
+            by_size=_sets_by_size(searcher, design.features, problem),
             gaps=_gaps_filled(problem, is_cut="bins" in chosen.options),
             chosen=state.chosen,
             n_permutations=None if test is None else test.count(problem.response.m),
@@ -303,6 +329,97 @@ def _check_order(data: Any, target: Any) -> None:
             f"the table comes first, `select(data, target)`; got {data!r} and then a "
             f"{type(target).__name__}. Swap them."
         )
+
+
+def make_search(
+    name: str, time_limit: Any, options: Mapping[str, Any]
+) -> tuple[Search, dict[str, Any]]:
+    """Return the search with its options, and those that are left for the method."""
+    kind = SEARCHES[check_choice(name, SEARCHES, "search")]
+    is_number = isinstance(time_limit, (int, float, np.number)) and not isinstance(time_limit, bool)
+    if not is_number or not time_limit > 0:
+        raise InputError(f"`time_limit` should be a number of seconds above 0; got {time_limit!r}.")
+    takers = {option: s for s in SEARCHES.values() for option in s.options}
+    own = {option: value for option, value in options.items() if option in takers}
+    for option in own:
+        if option not in kind.options:
+            raise InputError(
+                f"`{option}` is an option of `search={takers[option].name!r}`; got it with "
+                f"`search={name!r}`. Omit it, or choose that search."
+            )
+    if kind.compares_sets:
+        own["time_limit"] = float(time_limit)
+    elif time_limit != TIME_LIMIT:
+        raise InputError(
+            f"`time_limit` is for searches that compare sets ({_set_searches()}); got "
+            f"{time_limit!r} with `search={name!r}`. Omit it, or choose one of those."
+        )
+    return kind(**own), {name: value for name, value in options.items() if name not in own}
+
+
+def _check_nested(searcher: Search) -> None:
+    """Raise for a search whose sets are no steps of one path, where all sizes are scored."""
+    if searcher.compares_sets:
+        raise InputError(
+            f"`n_features_to_select` 'cv' scores the first so many steps of one path, for every "
+            f"size; sets of search {searcher.name!r} are not nested. Use `search='forward'`, or "
+            f"give a number."
+        )
+
+
+def _set_searches() -> str:
+    return ", ".join(repr(s.name) for s in SEARCHES.values() if s.compares_sets)
+
+
+def _search_options(searcher: Search) -> dict[str, Any]:
+    """Return the options that the search has been given."""
+    names = ("time_limit", *searcher.options) if searcher.compares_sets else ()
+    return {name: getattr(searcher, name) for name in names}
+
+
+def _certify(searcher: Search, features: Features) -> Certificate | None:
+    """Return what the search knows about its set, by the names of the features."""
+    proof, size = searcher.proof, max(searcher.by_size, default=0)
+    if proof is None or not size:
+        return None
+    found, greedy = searcher.by_size[size], searcher.greedy
+    return Certificate(
+        searcher.name,
+        size,
+        proof.optimal,
+        found.value,
+        proof.bound if proof.bound is None else max(proof.bound, found.value),
+        proof.n_sets,
+        proof.seconds,
+        searcher.greedy_total,
+        tuple(features[f].name for f in found.features if f not in greedy),
+        tuple(features[f].name for f in greedy if f not in found.features),
+        proof.note,
+    )
+
+
+def _sets_by_size(searcher: Search, features: Features, problem: Problem) -> list[SizedSet] | None:
+    """Return the best set of each size, by the columns of the table."""
+    if not searcher.by_size:
+        return None
+    sets = []
+    for size, found in sorted(searcher.by_size.items()):
+        columns = [min(problem.origins(features[f].columns)) for f in found.features]
+        names = [features[f].name for f in found.features]
+        sets.append(SizedSet(size, tuple(columns), tuple(names), found.total))
+    return sets
+
+
+def check_search(searcher: Search, method: Method) -> None:
+    """Raise for a method that does not offer what the search needs."""
+    if not searcher.compares_sets or method.criterion.compares_sets:
+        return
+    able = [repr(other.name) for other in METHODS.values() if other.criterion.compares_sets]
+    raise InputError(
+        f"search {searcher.name!r} compares whole sets of features; method {method.name!r} judges "
+        f"one feature after the other. Use `search='forward'`, or one of the methods "
+        f"{', '.join(able)}."
+    )
 
 
 def check_blocks(data: Any, method: Method) -> None:
@@ -372,11 +489,13 @@ def begin(
     problem: Problem,
     wanted: int | float | str | None,
     test: PermutationPlan | None = None,
+    for_sets: bool = False,
 ) -> tuple[Problem, Any, list[int], int, State]:
     """Start to select, as far as gaps among numbers allow; fill them where they do not.
 
     So a table without gaps is not looked at for them. Returned are the problem, its design, which
-    features are included, how many will be selected, and the state in which none is.
+    features are included, how many will be selected, and the state in which none is; `for_sets`
+    one that compares sets.
     """
     size: int | None = None
     for is_again in (False, True):
@@ -390,7 +509,7 @@ def begin(
             included = design.features.places(problem.include)
             if size is None:
                 size = count_to_select(wanted, len(design.features), len(included))
-            state = start(criterion, design, problem, size, test)
+            state = start(criterion, design, problem, size, test, for_sets=for_sets)
             return problem, design, included, size, state
         except NonFiniteError:
             filled = fill_gaps(problem)
@@ -406,11 +525,14 @@ def start(
     problem: Problem,
     size: int,
     test: PermutationPlan | None = None,
+    *,
+    for_sets: bool = False,
 ) -> State:
     """Return the state in which nothing is selected; numbers that are not finite raise."""
+    begins = criterion.start_for_sets if for_sets else criterion.start
     tested = {} if test is None else {"test": test}
     try:
-        return criterion.start(design, problem.response, problem.weights, size, **tested)
+        return begins(design, problem.response, problem.weights, size, **tested)
     except NonFiniteColumns as found:
         counts = {design.name_of_column(j): c for j, c in sorted(found.counts.items())}
         place = found.places.get(min(found.counts))
@@ -434,6 +556,10 @@ def _walk(
     """
     steps: list[SelectionStep] = []
     interrupted = False
+    searcher.to_chance = to_chance
+    watch = getattr(progress, "searching", None)
+    if watch is not None:
+        searcher.watch = lambda bound, value: watch(bound / value - 1 if value > 0 else None)
     try:
         for taken in searcher.run(state, size, include, np.ones(len(features), dtype=bool)):
             feature = features[taken.feature]
@@ -441,19 +567,23 @@ def _walk(
             gain, total = taken.gain, taken.value
             tested = taken.chance, taken.p_value, taken.effective_candidates
             step = SelectionStep(min(columns), feature.name, gain, total, columns, *tested)
-            if to_chance and len(steps) >= len(include) and step.is_no_more_than_chance:
+            ends = to_chance and not searcher.compares_sets and len(steps) >= len(include)
+            if ends and step.is_no_more_than_chance:
                 return steps, _BY_CHANCE
             steps.append(step)
             if progress is not None:
                 progress(steps[-1], len(steps), size)
     except KeyboardInterrupt:
         interrupted = True
+    state = searcher.walked or state
     gains = state.known_gains()
     if gains is not None:
         totals = accumulate(gains)
         steps = [replace(step, gain=g, total=t) for step, g, t in zip(steps, gains, totals)]
     if interrupted:
         return steps, _INTERRUPTED
+    if searcher.ended_by_chance:
+        return steps, _BY_CHANCE
     # Asked after the exact gains are known: why the search has stopped may hang on their digits.
     return steps, None if len(steps) == size else state.exhausted()
 

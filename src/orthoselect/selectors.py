@@ -204,8 +204,16 @@ class OrthogonalSelector(_PathSelector):
         Features taken first, in this order.
     exclude : names, indices or a mask, default=None
         Columns never taken; in `fit` they may hold anything, missing values too.
-    search : {"forward"}, default="forward"
-        How sets of features are searched.
+    search : {"forward", "backward", "floating", "swap", "beam", "exact"}, default="forward"
+        How sets of features are searched. "forward" takes the best feature again and again. The
+        others compare whole sets, and are never worse; "exact" proves the best set of a few dozen
+        features. `select` says more, and `path_.certificate` what is proved.
+    time_limit : float, default=60.0
+        Seconds after which searches that compare sets return the best set so far.
+    n_starts : int, default=1
+        Sets that "swap" begins with; only for that search.
+    width : int, default=5
+        Sets of each size that "beam" keeps; only for that search.
     missing : {"error", "indicator", "mean", "drop_rows"}, default="error"
         What to do about missing values (NaN or null) in `fit`. "error": name the columns that have
         some. "indicator": a column of numbers is filled by its mean, and an indicator of its
@@ -282,6 +290,9 @@ class OrthogonalSelector(_PathSelector):
         include: Any = None,
         exclude: Any = None,
         search: str = "forward",
+        time_limit: float = 60.0,
+        n_starts: int = 1,
+        width: int = 5,
         missing: str = "error",
         dates: str = "drop",
         adjust: str | None = "chance",
@@ -305,6 +316,9 @@ class OrthogonalSelector(_PathSelector):
         self.include = include
         self.exclude = exclude
         self.search = search
+        self.time_limit = time_limit
+        self.n_starts = n_starts
+        self.width = width
         self.missing = missing
         self.dates = dates
         self.adjust = adjust
@@ -365,6 +379,7 @@ class OrthogonalSelector(_PathSelector):
                 groups=self.groups,
                 include=self.include,
                 search=self.search,
+                **self._searching(),
                 **self._adjusted(),
                 **self._tests(),
             )
@@ -385,7 +400,7 @@ class OrthogonalSelector(_PathSelector):
 
     def _options(self) -> dict[str, Any]:
         method = check_choice(self.criterion, _ORTHOGONAL, "criterion")
-        options = {"method": method, **self._adjusted()}
+        options = {"method": method, **self._adjusted(), **self._searching()}
         tests = self._tests()
         return {
             **options,
@@ -398,6 +413,12 @@ class OrthogonalSelector(_PathSelector):
         """Return what is asked about tests."""
         names = ("alpha", "n_permutations", "permute_within", "random_state", "p_values")
         return {name: getattr(self, name) for name in names}
+
+    def _searching(self) -> dict[str, Any]:
+        """Return options of the search that are not the default: one that takes none says so."""
+        defaults = {"time_limit": 60.0, "n_starts": 1, "width": 5}
+        given = {name: getattr(self, name) for name in defaults}
+        return {name: value for name, value in given.items() if value != defaults[name]}
 
     def _adjusted(self) -> dict[str, Any]:
         """Return `adjust` where it is not the default: a method that does not take it says so."""

@@ -53,8 +53,8 @@ def test_output_and_report_hold_the_chosen_columns_only(run, tmp_path):
         (["-k", "cv", "--scoring", "nice"], "`--scoring` should be one of"),
         (["-k", "cv", "--jobs", 0], "`--jobs` should be"),
         (["-k", "3", "--rule", "best"], "`--rule` is for a cross-validated size, `-k cv`"),
-        (["--seed", 0], "`--seed` is for a cross-validated size, `-k cv`"),
-        (["-k", "vc"], "or a fraction in (0, 1), or cv; got 'vc'"),
+        (["--seed", 0], "`--seed` is for tests of features, `-k auto` or `--p-values`"),
+        (["-k", "vc"], "or a fraction in (0, 1), or auto or cv; got 'vc'"),
     ],
 )
 def test_what_is_wrong_is_said_in_a_line(refused, arguments, words):

@@ -220,7 +220,7 @@ def test_auto_finds_the_true_features_and_stops():
     path = select(X, y, "auto")
     assert sorted(path.features[: path.chosen]) == [5, 9]
     assert len(path) == path.chosen + 3
-    assert path.columns == path.features[:2]
+    assert path.chosen_columns == path.features[:2]
     assert "not significant" in path.to_text()
     assert "not significant" in path._repr_html_()
     assert "exchangeable" in path.to_text()

@@ -15,7 +15,7 @@ import typer
 
 from orthoselect.cli import options as o
 from orthoselect.cli.sizes import find_jobs, read_count, size_options, test_options
-from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
+from orthoselect.cli.terminal import INTERRUPTED, Bar, Terminal, connected, ending_well
 from orthoselect.encode.gaps import check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted, listing
 from orthoselect.lazy import lazy
@@ -34,9 +34,9 @@ from orthoselect.read import (
     write_blocks,
     write_columns,
 )
-from orthoselect.result import Comparison, SelectionPath, Stability
+from orthoselect.result import Comparison, SelectionPath, SelectionStep, Stability
 from orthoselect.roles import clean
-from orthoselect.selection import check_blocks, select
+from orthoselect.selection import TIME_LIMIT, check_blocks, select
 
 _REPORTS = (".html", ".htm", ".json")
 
@@ -53,6 +53,8 @@ def select_command(
     seed: o.SelectSeed = None,
     method: o.Method = "socc",
     option: o.OwnOption,
+    search: o.Search = "forward",
+    time_limit: o.TimeLimit = TIME_LIMIT,
     rule: o.Rule = None,
     largest: o.LargestSize = None,
     estimator: o.SizeEstimator = None,
@@ -92,6 +94,7 @@ def select_command(
         of_tests = test_options(wanted, p_values, alpha, permutations, permute_within, seed)
         of_size = size_options(wanted, rule, largest, estimator, scoring, folds, jobs)
         own = {**read_own_options(option), **of_tests, **of_size}
+        own |= {"search": search, "time_limit": time_limit}
         files = source[0] if len(source) == 1 else source
         check_are_files(source[1:])
         check_files(files, {"--output": output, "--report": report}, overwrite_source)
@@ -433,6 +436,21 @@ def _groups(given: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
     return groups
 
 
+class _Shown:
+    """The steps of a selection, and the gap of a search, on a bar."""
+
+    def __init__(self, bar: Bar) -> None:
+        self._bar = bar
+
+    def __call__(self, step: SelectionStep, number: int, size: int) -> None:
+        """Show a step."""
+        self._bar.show(number, size, step.name)
+
+    def searching(self, gap: float | None) -> None:
+        """Show by how much a better set could be better."""
+        self._bar.searching(gap)
+
+
 def _select(
     loaded: Loaded,
     wanted: int | float | str | None,
@@ -453,7 +471,7 @@ def _select(
                 method,
                 task=task,
                 sample_weight=loaded.weights,
-                progress=lambda step, number, size: bar.show(number, size, step.name),
+                progress=_Shown(bar),
                 **loaded.options,
                 **own,
             )
@@ -511,10 +529,12 @@ class Answer:
             print(json.dumps(self._summary, indent=2, ensure_ascii=False))
         elif format == "csv":
             print(self._result.to_csv(escape_formulas=self._escape_formulas), end="")
-            if isinstance(self._result, SelectionPath) and self._result.gaps:
-                self._terminal.note(str(self._result.gaps))
-            if isinstance(self._result, SelectionPath) and self._result.size_scores is not None:
-                self._terminal.note(self._result.size_scores.sentence)
+            if isinstance(self._result, SelectionPath):
+                for said in (self._result.gaps, self._result.certificate):
+                    if said:
+                        self._terminal.note(str(said))
+                if self._result.size_scores is not None:
+                    self._terminal.note(self._result.size_scores.sentence)
         elif isinstance(self._result, (SelectionPath, Stability)):
             print(self._result.to_text(bars=sys.stdout.isatty()))
         else:

@@ -97,8 +97,14 @@ _WITHIN = (
 _METHOD = "What features are judged by; `orthoselect methods` lists the names."
 _METHODS = "A method to compare; repeat it, or put commas between. A handful if not given."
 _OWN_OPTION = (
-    "An option of the method's own, for example bins=5; `orthoselect methods NAME` shows them."
+    "An option of the method's own, for example bins=5; `orthoselect methods NAME` shows them. Or "
+    "of the search's: n_starts of swap, width of beam."
 )
+_SEARCH = (
+    "How sets of features are searched. All but forward compare whole sets; exact proves the best "
+    "set of a few dozen features."
+)
+_TIME_LIMIT = "Seconds after which such a search ends with the best set so far."
 _TASK = (
     "Whether the target holds classes or numbers; auto takes text and few whole numbers for "
     "classes."
@@ -128,6 +134,10 @@ Largest = Annotated[int, _choice("--count", "-k", help="The most features that a
 Method = Annotated[str, _method(help=_METHOD)]
 Methods = Annotated[list[str], _method(help=_METHODS, **_names | {"metavar": None})]
 OwnOption = Annotated[list[str], _choice(help=_OWN_OPTION, **_names | {"metavar": "NAME=VALUE"})]
+Search = Annotated[
+    Literal["forward", "backward", "floating", "swap", "beam", "exact"], _choice(help=_SEARCH)
+]
+TimeLimit = Annotated[float, _choice(help=_TIME_LIMIT, metavar="SECONDS")]
 Task = Annotated[Literal["auto", "classification", "regression"], _choice(help=_TASK)]
 Group = Annotated[list[str], _choice(help=_GROUP, **_names | {"metavar": "NAME=COLUMNS"})]
 Include = Annotated[list[str], _choice(help="Features taken first, in this order.", **_names)]

@@ -39,8 +39,8 @@ _OR_LIMITS = ", or raise its limits (`ulimit -v`, `ulimit -d`)"
 _PATIENCE = 10  # seconds to wait for a scheduler
 _WIDEST_NAME = 40
 _SAME = (
-    "assumption data dates delimiter drop encoding estimator exclude features folds include memory "
-    "method missing output pfer repeats scoring target task threshold"
+    "alpha assumption data dates delimiter drop encoding estimator exclude features folds include "
+    "memory method missing output pfer repeats scoring search target task threshold"
 )
 
 # What a message of the library calls an argument, and what the command calls it.
@@ -61,6 +61,9 @@ _OPTIONS = {
     "methods": "--method",
     "names": "NAME",
     "sizes": "-k",
+    "time_limit": "--time-limit",
+    "n_starts": "--option n_starts",
+    "width": "--option width",
     **{name: f"--{name}" for name in _SAME.split()},
 }
 _SETTING = re.compile(r"`(\w+)='?([^'`]*)'?`")
@@ -144,6 +147,11 @@ class Bar(Progress):
         """Show how much of a table in blocks has been read."""
         what = f"selecting: pass {passes}, {say_bytes(count)} read"
         self.update(self.task_ids[0], description=what)
+
+    def searching(self, gap: float | None) -> None:
+        """Show the share by which a better set could be better."""
+        better = "" if gap is None else f": at most {gap:.1%} better"
+        self.update(self.task_ids[0], description=f"searching{better}")
 
     def show(self, done: int, total: int, newest: str, left: float | None = None) -> None:
         """Show how far it is; the seconds that are left are guessed if they are not given."""

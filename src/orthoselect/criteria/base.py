@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.criteria.inner_products import InnerProducts
 from orthoselect.encode import Response, Table, build_design
-from orthoselect.matrix.base import Floats
+from orthoselect.matrix.base import Floats, Indices
 
 
 class State(ABC):
@@ -69,6 +70,24 @@ class State(ABC):
     def exhausted(self) -> str:
         """Say, for a person, why no candidate is left."""
 
+    # What searches that compare sets ask besides, of states that `start_for_sets` returns
+
+    def restarted(self) -> State:
+        """Return the same state with nothing selected; what was fetched is shared."""
+        raise NotImplementedError(f"{type(self).__name__} does not compare sets")
+
+    def products(self) -> InnerProducts:
+        """Return what sets of features are compared by."""
+        raise NotImplementedError(f"{type(self).__name__} does not compare sets")
+
+    def triangle(self, J: Indices) -> tuple[Floats, Floats, Floats]:
+        """Return R (p, p) and z (p, q) with the inner products of columns J and of the response.
+
+        R'R = X_J'X_J and R'z = X_J'V, with the digits of the real columns. Last come the norms
+        below which what is left of each column is only rounding, (p,).
+        """
+        raise NotImplementedError(f"{type(self).__name__} does not compare sets")
+
 
 class Criterion(ABC):
     """A way to judge sets of features.
@@ -86,6 +105,9 @@ class Criterion(ABC):
         Whether it needs more of the rows than means and inner products of the columns.
     can_test : bool
         Whether `start` takes a `PermutationPlan`, and its state tells p-values.
+    compares_sets : bool
+        Whether whole sets of features can be compared, whatever the order of their features; if so
+        it has `start_for_sets`.
     """
 
     name: str
@@ -93,6 +115,7 @@ class Criterion(ABC):
     takes_blocks: bool = False
     needs_rows: bool = True
     can_test: bool = False
+    compares_sets: bool = False
 
     def prepare(
         self,
@@ -131,6 +154,12 @@ class Criterion(ABC):
         size : int
             About how many features will be taken, for planning.
         """
+
+    def start_for_sets(
+        self, design: Any, response: Response, weights: Floats | None = None, size: int = 1
+    ) -> State:
+        """Return the state in which nothing is selected, for a search that compares sets."""
+        raise NotImplementedError(f"method {self.name!r} does not compare sets")
 
     @abstractmethod
     def ceiling(self, response: Response) -> float:

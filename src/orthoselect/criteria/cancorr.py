@@ -37,6 +37,7 @@ from orthoselect.criteria import plan
 from orthoselect.criteria.base import Criterion, State
 from orthoselect.criteria.candidates import HEALTHY, Candidates, without_constants, without_empty
 from orthoselect.criteria.gains import Gains
+from orthoselect.criteria.inner_products import InnerProducts, Objective
 from orthoselect.criteria.large import check_room, has_large
 from orthoselect.criteria.significance import (
     Look,
@@ -48,7 +49,8 @@ from orthoselect.encode import Design, Response, Table, build_level_design
 from orthoselect.encode.rules import check_bins
 from orthoselect.errors import InputError
 from orthoselect.matrix import NonFiniteColumns, ScaledMatrix, center
-from orthoselect.matrix.base import EPS, Floats, Indices
+from orthoselect.matrix.base import EPS, NO_COLUMNS, Floats, Indices
+from orthoselect.matrix.geometry import triangle_of
 from orthoselect.matrix.rows import Rows, total_weight
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 
@@ -78,6 +80,7 @@ class SquaredCanonicalCorrelations(Criterion):
     takes_blocks = True
     needs_rows = False
     can_test = True
+    compares_sets = True
 
     def __init__(self, *, adjust: str | None = "chance") -> None:
         if adjust not in ADJUSTMENTS:
@@ -98,6 +101,29 @@ class SquaredCanonicalCorrelations(Criterion):
         """Return the state in which nothing is selected; features are tested as is planned."""
         if test is not None and test.stops:
             size = min(size, _PLANNED_AHEAD)
+        return self._start(design, response, weights, size, test)
+
+    def start_for_sets(
+        self, design: Design, response: Response, weights: Floats | None = None, size: int = 1
+    ) -> CanonicalState:
+        """Return the same state; it can be started again."""
+        if self._by_p:
+            raise InputError(
+                "`adjust='p_value'` ranks one feature after the other, `search='forward'`; other "
+                "searches compare whole sets. Pass `adjust='chance'` or None, or omit `search`."
+            )
+        return self._start(design, response, weights, size, None, restarts=True)
+
+    def _start(
+        self,
+        design: Design,
+        response: Response,
+        weights: Floats | None,
+        size: int,
+        test: PermutationPlan | None,
+        *,
+        restarts: bool = False,
+    ) -> CanonicalState:
         check_room(design, size)
         kept = without_empty(design)
         matrix = kept.matrix
@@ -115,7 +141,9 @@ class SquaredCanonicalCorrelations(Criterion):
             nulls = None if test is None else test.nulls(response, weights, design.n_rows)
             tests = Tests(test, nulls, n_rows, by_p=self._by_p)
         rows = n_rows if self._adjust else None
-        return CanonicalState(kept.candidates, X, VtX, response.V, size, rows, tests)
+        return CanonicalState(
+            kept.candidates, X, VtX, response.V, size, rows, tests, restarts=restarts
+        )
 
     def ceiling(self, response: Response) -> float:
         """Return the rank of the response."""
@@ -170,7 +198,7 @@ class CanonicalState(State):
 
     Columns of X are centered and at norm one, V (N, m) is the orthonormal basis of the response,
     `size` is about how many features will be taken. With `n_rows`, those of the table, copies
-    counted, features are ranked by what they gain beyond chance.
+    counted, features are ranked by what they gain beyond chance. One that `restarts` keeps VtX.
     """
 
     def __init__(
@@ -182,10 +210,13 @@ class CanonicalState(State):
         size: int = 1,
         n_rows: float | None = None,
         tests: Tests | None = None,
+        *,
+        restarts: bool = False,
     ) -> None:
         # From here on a feature is its place among those that are not constant.
         candidates, X, VtX = without_constants(candidates, X, VtX)
-        self._candidates, self._X, self._m = candidates, X, V.shape[1]
+        self._candidates, self._X, self._V, self._m = candidates, X, V, V.shape[1]
+        self._start = VtX.copy() if restarts else None
         # In float32 the winners' gains are made exact at the end, where they are single columns.
         self._refinable = X.arithmetic != EPS and not candidates.wide
         self._VtX = VtX.copy() if self._refinable else VtX  # `Gains` overwrites what it is given
@@ -382,7 +413,49 @@ class CanonicalState(State):
             )
         return "no other feature adds anything to what those selected explain."
 
+    # Sets
+
+    def restarted(self) -> CanonicalState:
+        """Return the same state with nothing selected; Gram columns are shared."""
+        assert self._start is not None
+        start, size = self._start.copy(), self._size
+        state = CanonicalState(
+            self._candidates, self._X, start, self._V, size, self._n_rows, restarts=True
+        )
+        state._fetched, state._errors = self._fetched, self._errors
+        return state
+
+    def products(self) -> InnerProducts:
+        """Return what sets of features are compared by; ask before anything is selected."""
+        assert self._start is not None
+        candidates, X = self._candidates, self._X
+        columns: list[Indices] = [NO_COLUMNS] * candidates.total
+        for place, f in enumerate(candidates.ids.tolist()):
+            columns[f] = self._gains.columns_of(place)
+        for twin, f in zip(candidates.twins.tolist(), candidates.stand_ins.tolist()):
+            columns[twin] = columns[f]
+        n_rows = self._n_rows if candidates.wide else None
+        return InnerProducts(
+            columns,
+            self._start.T,
+            self._fetch,
+            self._fetched if X.whole is None else X.whole,
+            X.block_grams,
+            Objective(float(self._m), n_rows),
+            X.matrix.memory,
+            is_rough=X.arithmetic != EPS,
+        )
+
+    def triangle(self, J: Indices) -> tuple[Floats, Floats, Floats]:
+        """Return R and z, from real columns."""
+        return triangle_of(self._X, J, self._V)
+
     # Gram columns
+
+    def _fetch(self, J: list[int]) -> None:
+        columns, errors = self._X.gram_with_errors(np.array(J, dtype=np.intp))
+        self._fetched.update(zip(J, columns))
+        self._errors.update(zip(J, errors.tolist()))
 
     def _gram_columns(self, J: Indices) -> list[tuple[int, Floats, float]]:
         """Return each of columns J, its Gram column x_j'X and what that may be off by.
@@ -393,10 +466,7 @@ class CanonicalState(State):
             return [(j, self._X.whole[j], PRODUCT_ROUNDINGS * EPS) for j in J.tolist()]
         wanted = [j for j in J.tolist() if j not in self._fetched]
         if wanted:
-            more = sorted(wanted + self._likely(wanted))  # rows are read from left to right
-            columns, errors = self._X.gram_with_errors(np.array(more, dtype=np.intp))
-            self._fetched.update(zip(more, columns))
-            self._errors.update(zip(more, errors.tolist()))
+            self._fetch(sorted(wanted + self._likely(wanted)))  # rows are read from left to right
         return [(j, self._fetched[j], self._errors[j]) for j in J.tolist()]
 
     def _many_gram_columns(self, J: Indices) -> tuple[Floats, Floats]:

@@ -39,6 +39,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.criteria.base import Criterion, State
+from orthoselect.criteria.cancorr import CanonicalState
+from orthoselect.criteria.candidates import Candidates
+from orthoselect.criteria.inner_products import InnerProducts, Objective
 from orthoselect.criteria.uncertainty import (
     NOTHING,
     SHOWN,
@@ -50,10 +53,10 @@ from orthoselect.criteria.uncertainty import (
 from orthoselect.encode import Design, Labels, Response
 from orthoselect.encode.response import centered_columns
 from orthoselect.errors import InputError
-from orthoselect.matrix import ScaledMatrix, normalize
+from orthoselect.matrix import ScaledMatrix, center, normalize
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
-from orthoselect.matrix.geometry import normed_geometry
+from orthoselect.matrix.geometry import normed_geometry, triangle_of
 from orthoselect.matrix.rows import Rows, written_out
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 
@@ -79,6 +82,7 @@ class OrthogonalCriterion(Criterion):
 
     takes_blocks = True
     needs_rows = False
+    compares_sets = True
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -87,18 +91,41 @@ class OrthogonalCriterion(Criterion):
         self, design: Design, response: Response, weights: Rows | None = None, size: int = 1
     ) -> OrthogonalState:
         """Return the state in which nothing is selected."""
-        if design.wide:
-            name = design.features[next(iter(design.wide))].name
-            raise InputError(
-                f"method {self.name!r} judges single columns of numbers; feature `{name}` is a "
-                f"block of several. Use method 'socc', or pass the columns one by one."
-            )
+        self._check_single(design)
         weights = written_out(weights)  # so is the response
         Z, worth = self._responses(response, weights)
         u = np.ones(len(Z)) if weights is None else np.sqrt(weights)
         u /= np.linalg.norm(u)
         X, ZtX = normalize(design.matrix, np.column_stack([Z, u]), weights, design.unowned)
         return OrthogonalState(X, ZtX, Z, u, worth, design.single, centered=self.name == "obcc")
+
+    def start_for_sets(
+        self, design: Design, response: Response, weights: Rows | None = None, size: int = 1
+    ) -> State:
+        """Return the state in which nothing is selected, or for "obcc" the constant alone.
+
+        What "obcc" gives a set depends on the order of its features, unless the constant comes
+        first. It then is the sum of squared multiple correlations.
+        """
+        if self.name != "obcc":
+            return self.start(design, response, weights, size)
+        self._check_single(design)
+        weights = written_out(weights)
+        Z, worth = self._responses(response, weights)
+        q = float(worth.sum())
+        V = Z[:, worth > 0] / math.sqrt(q or 1.0)  # so that no gain is above one
+        X, VtX = center(design.matrix, V, weights, ignored=design.unowned)
+        total = len(design.features)
+        candidates = Candidates(np.arange(total), design.single, {}, total)
+        return ScaledState(CanonicalState(candidates, X, VtX, V, size, restarts=True), q)
+
+    def _check_single(self, design: Design) -> None:
+        if design.wide:
+            name = design.features[next(iter(design.wide))].name
+            raise InputError(
+                f"method {self.name!r} judges single columns of numbers; feature `{name}` is a "
+                f"block of several. Use method 'socc', or pass the columns one by one."
+            )
 
     def ceiling(self, response: Response) -> float:
         """Return the number of responses that are not zero for "err"; nan for the others.
@@ -165,6 +192,8 @@ class OrthogonalState(State):
         centered: bool,
     ) -> None:
         self._X, self._single = X, single
+        self._begun = X, ZtX.copy(), Z, u, worth, single
+        self._fetched: dict[int, Floats] = {}  # column j -> its Gram column, (n,); for sets
         self._geometry = normed_geometry(X, Z, u)
         self._C, self._a = ZtX[:-1], ZtX[-1]
         self._d = np.where(X.alive, 1.0, 0.0)
@@ -240,6 +269,35 @@ class OrthogonalState(State):
             )
         return "no other feature adds anything to what those selected explain."
 
+    # Sets
+
+    def restarted(self) -> OrthogonalState:
+        """Return the same state with nothing selected."""
+        X, ZtX, Z, u, worth, single = self._begun
+        return OrthogonalState(X, ZtX.copy(), Z, u, worth, single, centered=self._centered)
+
+    def products(self) -> InnerProducts:
+        """Return what sets of features are compared by."""
+        X, ZtX, _, _, worth, single = self._begun
+        return InnerProducts(
+            [J[X.alive[J]] for J in single[:, None]],
+            (ZtX[:-1] * np.sqrt(worth)[:, None]).T,
+            self._fetch,
+            self._fetched,
+            X.block_grams,
+            Objective(self._most),
+            X.matrix.memory,
+            is_rough=X.arithmetic != EPS,
+        )
+
+    def triangle(self, J: Indices) -> tuple[Floats, Floats, Floats]:
+        """Return R and z, from real columns."""
+        X, _, Z, _, worth, _ = self._begun
+        return triangle_of(X, J, Z * np.sqrt(worth))
+
+    def _fetch(self, J: list[int]) -> None:
+        self._fetched.update(zip(J, self._X.gram_with_errors(np.array(J, dtype=np.intp))[0]))
+
     # Gains
 
     def _score(self) -> None:
@@ -307,3 +365,49 @@ class OrthogonalState(State):
             self._uncertainty.grow(self._row_error, float(new.along @ new.along))
             self._reach2 += new.reach**2
         self._score()
+
+
+class ScaledState(State):
+    """Another state with all its gains times a factor."""
+
+    def __init__(self, state: State, factor: float) -> None:
+        self._state, self._factor = state, factor
+
+    @property
+    def value(self) -> float:  # type: ignore[override]
+        """The criterion of the selected set."""
+        return self._factor * self._state.value
+
+    def best(self, candidates: NDArray[np.bool_]) -> int | None:
+        return self._state.best(candidates)
+
+    def add(self, f: int) -> float:
+        return self._factor * self._state.add(f)
+
+    def gains(self) -> Floats:
+        return self._factor * self._state.gains()
+
+    def known_gains(self) -> list[float] | None:
+        gains = self._state.known_gains()
+        return None if gains is None else [self._factor * gain for gain in gains]
+
+    def stats(self) -> dict[str, Any]:
+        return self._state.stats()
+
+    def exhausted(self) -> str:
+        if self._state.value >= 1 - 1e-9:
+            return "they explain the response completely, so nothing is left to explain."
+        return self._state.exhausted()
+
+    def restarted(self) -> ScaledState:
+        return ScaledState(self._state.restarted(), self._factor)
+
+    def products(self) -> InnerProducts:
+        products = self._state.products()
+        products.c = products.c * math.sqrt(self._factor)
+        products.objective = Objective(self._factor)
+        return products
+
+    def triangle(self, J: Indices) -> tuple[Floats, Floats, Floats]:
+        R, z, floors = self._state.triangle(J)
+        return R, z * math.sqrt(self._factor), floors

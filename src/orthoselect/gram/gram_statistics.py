@@ -321,8 +321,8 @@ class GramStatistics:
         task : {"auto", "classification", "regression"}, default="auto"
             "regression" reads classes that are numbers as numbers.
         **options
-            Options of the method's own, `adjust` of "socc" for one; and `alpha`, `n_permutations`,
-            `random_state` and `p_values`.
+            Options of the method's own, `adjust` of "socc" for one; of the search, `time_limit` for
+            one; and `alpha`, `n_permutations`, `random_state` and `p_values`.
 
         Returns
         -------

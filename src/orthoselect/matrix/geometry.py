@@ -401,6 +401,27 @@ def _lead(unit: float, A: Floats, root: Floats | None) -> Floats:
     return np.column_stack([u, A])
 
 
+def triangle_of(X: ScaledMatrix, J: Indices, V: Rows) -> tuple[Floats, Floats, Floats]:
+    """Reduce columns J and the response V, (N, m), to R (p, p) and z (p, m), in one read of J.
+
+    R'R = X_J'X_J and R'z = X_J'V; nothing is squared, so that no digits are lost. Also returned
+    are the norms below which what is left of a column is only rounding, (p,).
+    """
+    unit = 1.0 / np.sqrt(X.total)
+    work = partial(_triangle_of, unit if X.centered else None)
+    factor = X.reduce_columns(J, work, Factor.merge, [V])
+    first = 1 if X.centered else 0
+    sizes = X.sizes[J]
+    floors = ROUNDINGS * (sizes + float(sizes.max(initial=0.0)))
+    return factor.R[first:, first:], factor.K[first:], floors
+
+
+def _triangle_of(unit: float | None, A: Floats, root: Floats | None, V: Floats) -> Factor:
+    """Reduce the rows of [A V]; the constant leads where columns are centered."""
+    A = A if unit is None else _lead(unit, A, root)
+    return Factor.of(A, A[:, :0], V)
+
+
 def _remade(unit: float, basis: RemadeBasis, A: Floats, root: Floats | None) -> Floats:
     return basis.rows(_lead(unit, A, root))
 

@@ -4,7 +4,8 @@ The class to know is `SelectionPath`, a sequence of `SelectionStep`. It, `Compar
 `Stability` hold plain numbers and strings; each gives itself as text, CSV, HTML, a dataframe and a
 dictionary.
 
-path: the selected features in order, and what each added; origin: what it was found on.
+path: the selected features in order, and what each added; origin: what it was found on;
+certificate: how good the set is among all sets of its size.
 size_scores: how many of them cross-validation chooses.
 comparison: cross-validated scores of several methods against the number of features;
 best_sizes: the best size of each method;
@@ -13,6 +14,7 @@ stability: which features many halves of the rows agree on.
 text: tables as text, CSV, HTML and dataframes, and values as JSON can hold them.
 """
 
+from orthoselect.result.certificate import Certificate, SizedSet
 from orthoselect.result.comparison import (
     ALL_FEATURES,
     NO_FEATURES,
@@ -36,6 +38,7 @@ __all__ = [
     "NO_FEATURES",
     "RULES",
     "SIZE_OPTIONS",
+    "Certificate",
     "ComparedMethod",
     "Comparison",
     "FeatureFrequency",
@@ -47,6 +50,7 @@ __all__ = [
     "SelectionStep",
     "Setting",
     "SizeScores",
+    "SizedSet",
     "Stability",
     "SubstituteSet",
 ]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from orthoselect.errors import InputError
+from orthoselect.result.certificate import Certificate, SizedSet
 from orthoselect.result.findings import with_error
 from orthoselect.result.origin import Origin
 from orthoselect.result.size_scores import SIZE_OPTIONS, SizeScores
@@ -23,6 +24,7 @@ from orthoselect.result.text import (
     as_table,
     bar,
     finite,
+    p_text,
     plain,
 )
 
@@ -155,6 +157,10 @@ class SelectionPath(Sequence[SelectionStep]):
         What was missing in the table, and what was done about it.
     origin : Origin, optional
         What it was found on, for `report`. Copies and pickles have none.
+    certificate : Certificate, optional
+        How good the set is among all sets of its size, for searches that compare sets.
+    by_size : iterable of SizedSet, optional
+        The best set of each size, where these are not the first so many steps.
     size_scores : SizeScores, optional
         Cross-validated scores of its sizes, if these say how many steps count.
 
@@ -190,6 +196,8 @@ class SelectionPath(Sequence[SelectionStep]):
         options: Mapping[str, Any] | None = None,
         gaps: GapsFilled | None = None,
         origin: Origin | None = None,
+        certificate: Certificate | None = None,
+        by_size: Iterable[SizedSet] | None = None,
         size_scores: SizeScores | None = None,
         chosen: int | None = None,
         n_permutations: int | None = None,
@@ -203,6 +211,8 @@ class SelectionPath(Sequence[SelectionStep]):
         self.options = dict(options or {})
         self.gaps = GapsFilled() if gaps is None else gaps
         self._origin = origin
+        self.certificate = certificate
+        self._by_size = None if by_size is None else tuple(by_size)
         self.size_scores = size_scores
         if chosen is None and size_scores is not None:
             chosen = size_scores.chosen
@@ -214,7 +224,7 @@ class SelectionPath(Sequence[SelectionStep]):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         later = {"_origin": None, "gaps": GapsFilled(), "size_scores": None}
-        later |= {"_chosen": None, "n_permutations": None}
+        later |= {"_chosen": None, "n_permutations": None, "certificate": None, "_by_size": None}
         self.__dict__.update({**later, **state})
 
     def __len__(self) -> int:
@@ -232,7 +242,7 @@ class SelectionPath(Sequence[SelectionStep]):
             return NotImplemented
         mine, theirs = self.to_dict(), other.to_dict()
         # How it was found does not change what was found.
-        for key in ("stats", "options", "missing"):
+        for key in ("stats", "options", "missing", "certificate"):
             mine[key] = theirs[key] = None
         return mine == theirs
 
@@ -309,6 +319,26 @@ class SelectionPath(Sequence[SelectionStep]):
             part.size_scores = None
         return part
 
+    @property
+    def by_size(self) -> tuple[SizedSet, ...]:
+        """The best set of each size that was found, up to that of the path.
+
+        Those of forward selection are the first so many steps; others need not be nested.
+
+        Examples
+        --------
+        >>> from orthoselect import select
+        >>> path = select("wine", None, 3, search="exact")
+        >>> [one.names for one in path.by_size][:2]
+        [('flavanoids',), ('flavanoids', 'alcohol')]
+        """
+        if self._by_size is not None:
+            return self._by_size
+        return tuple(
+            SizedSet(size, tuple(self.features[:size]), tuple(self.names[:size]), step.total)
+            for size, step in enumerate(self, start=1)
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Return the path as plain numbers, strings and lists, ready for JSON.
 
@@ -337,6 +367,7 @@ class SelectionPath(Sequence[SelectionStep]):
             "missing": self.gaps.to_dict(),
             **self._test_facts(),
             "steps": steps,
+            **self._about_set(),
             "chosen": self.chosen,
             **({} if self.size_scores is None else {"size_scores": self.size_scores.to_dict()}),
         }
@@ -346,6 +377,13 @@ class SelectionPath(Sequence[SelectionStep]):
         if self.n_permutations is None:
             return {}
         return {"n_permutations": self.n_permutations}
+
+    def _about_set(self) -> dict[str, Any]:
+        """Return what a search that compares sets knows besides, plain."""
+        if self.certificate is None:
+            return {}
+        sets = [one.to_dict() for one in self.by_size]
+        return {"certificate": self.certificate.to_dict(), "by_size": sets}
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Return the rows of the table that other programs read."""
@@ -432,7 +470,7 @@ class SelectionPath(Sequence[SelectionStep]):
         if self.is_tested:
             header.append("p")
             for row, step in zip(rows, self):
-                row.append("-" if step.p_value is None else format(step.p_value, ".2g"))
+                row.append("-" if step.p_value is None else p_text(step.p_value))
         if self.is_tested and self.chosen < len(self):
             header.append("")
             for number, row in enumerate(rows):
@@ -490,6 +528,8 @@ class SelectionPath(Sequence[SelectionStep]):
             lines.append(f"  {said}")
         if self.stopped:
             lines.append(f"  stopped: {self.stopped}")
+        if self.certificate is not None:
+            lines.append(f"  {self.certificate}")
         if self.gaps:
             lines.append(f"  {self.gaps}")
         if self.size_scores is not None:
@@ -622,6 +662,7 @@ class SelectionPath(Sequence[SelectionStep]):
         cells = [[*map(html.escape, row), bar] for row, bar in zip(rows, self._bars())]
         stopped = f"; stopped: {self.stopped}" if self.stopped else ""
         stopped += f"; {self.gaps}" if self.gaps else ""
+        stopped += f". {self.certificate}" if self.certificate is not None else ""
         stopped += "" if self.size_scores is None else f"; {self.size_scores.sentence}"
         stopped += f"; {said}" if (said := self.assumptions()) else ""
         return as_html(self._title() + stopped, [*header, ""], cells)

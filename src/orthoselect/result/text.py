@@ -23,8 +23,22 @@ NUMBER = r"^[-+]?([0-9]+([.,][0-9]*)?|[.,][0-9]+)([eE][-+]?[0-9]+)?$"
 ESCAPE = "'"
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
 
+# The least p-value that is told: tails fitted to a few hundred values say nothing beyond.
+LEAST_P = 1e-6
+
 Backend = Literal["pandas", "polars", "pyarrow"]
 _BACKENDS: tuple[Backend, ...] = ("pandas", "polars", "pyarrow")
+
+
+def p_text(p: float) -> str:
+    """Return a p-value for people.
+
+    Examples
+    --------
+    >>> p_text(0.0312), p_text(1e-6)
+    ('0.031', '<1e-6')
+    """
+    return "<1e-6" if p <= LEAST_P else f"{p:.2g}"
 
 
 def as_table(

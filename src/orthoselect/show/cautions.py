@@ -32,6 +32,7 @@ _SEVERAL = re.compile(r"\b(\d[\d,]*) ((?:more )?\w+)\(s\)")
 _ARGUMENTS = {
     *GENERAL,
     *("exclude", "include", "n_features_to_select", "search", "missing", "drop", "dates"),
+    "time_limit",
 }
 _REMEDY = re.compile(
     r"(name|pass|cut|use|choose|get|drop|clean|give|fill|omit|convert|select|turn|set)\b"

@@ -11,7 +11,7 @@ import numpy as np
 from orthoselect.encode import Feature, Features, Labels, Response
 from orthoselect.errors import InputError
 from orthoselect.result import SelectionPath
-from orthoselect.result.text import finite
+from orthoselect.result.text import finite, p_text
 from orthoselect.roles import Problem, target_in_code
 from orthoselect.show.pictures import rows_with_weight
 from orthoselect.show.recipes import option_imports, repr_of, settings_of
@@ -44,6 +44,8 @@ def answer(
         said = (
             f"{of}{by} explain {all_} of {what}; the first, {path[0].name}, alone explains {first}."
         )
+    if path.certificate is not None:
+        said = f"{said} {path.certificate}"
     if path.stopped == "interrupted.":
         return f"{said} The search was interrupted before it had as many features as asked for."
     return f"{said} The search stopped there: {path.stopped}" if path.stopped else said
@@ -59,7 +61,7 @@ def _how_sure(path: SelectionPath, by: str) -> str:
         return f"{by or ','} none of them significant at {alpha},"
     which = "significant" if len(path) == 1 else "each significant"
     at_most = "" if len(path) == 1 else "at most "
-    return f"{by or ','} {which} at {alpha} (p {at_most}{max(known):.2g}),"
+    return f"{by or ','} {which} at {alpha} (p {at_most}{p_text(max(known))}),"
 
 
 def about_tests(path: SelectionPath) -> str | None:
@@ -73,7 +75,7 @@ def about_tests(path: SelectionPath) -> str | None:
     )
     if path.chosen < len(path) and path.chosen:
         step = path[path.chosen]
-        words += f" The next would be {step.name}, not significant (p = {step.p_value:.2g})."
+        words += f" The next would be {step.name}, not significant (p = {p_text(step.p_value)})."
     return f"{words} {assumed[0].upper()}{assumed[1:]}."
 
 

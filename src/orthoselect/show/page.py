@@ -15,6 +15,7 @@ from orthoselect.errors import InputError
 from orthoselect.plots.distribution import MOST_POINTS, MOST_POINTS_OF_ONE, MOST_ROWS
 from orthoselect.plots.style import NAMELESS, replace_unfit, require_matplotlib, shorten
 from orthoselect.result.findings import score_name
+from orthoselect.result.text import p_text
 from orthoselect.show import charts
 from orthoselect.show.cautions import in_words
 
@@ -338,6 +339,7 @@ def _environment(package: str) -> Environment:
         short=_known("{:.3f}"),
         plain="{:.6g}".format,
         percent=_known("{:.1%}"),
+        p_value=p_text,
         count=_count,
         seconds=_known("{:.3g}"),
         duration=_duration,

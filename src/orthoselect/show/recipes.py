@@ -20,6 +20,8 @@ from orthoselect.methods import GENERAL, find_method
 from orthoselect.read import Dataset, is_path
 from orthoselect.result import SelectionPath
 from orthoselect.roles import Problem
+from orthoselect.search import SEARCHES
+from orthoselect.selection import TIME_LIMIT
 
 _ORTHOGONAL = ("socc", "obcc", "err", "mser")
 _DEFAULTS = {
@@ -28,6 +30,7 @@ _DEFAULTS = {
     "dates": "drop",
     **{"alpha": 0.05, "n_permutations": 199, "permute_within": None, "random_state": 0},
     "p_values": False,
+    "time_limit": TIME_LIMIT,
 }
 # Said by the columns of the table that the pipeline gets, not by options of its selector.
 _BY_COLUMNS = {"n_features_to_select", "categorical_features", "exclude", "sample_weight"}
@@ -316,12 +319,18 @@ def _selector_arguments(selected: Selected) -> list[str]:
 
 def settings_of(path: SelectionPath, without: Collection[str] = ()) -> list[str]:
     """Return the options that are not as they are by default, as arguments in Python."""
-    defaults = {**_DEFAULTS, **find_method(path.method).options}
+    defaults = {**_DEFAULTS, **_search_defaults(path), **find_method(path.method).options}
     return [
         f"{name}={repr_of(value)}"
         for name, value in path.options.items()
         if name not in without and not (name in defaults and _same(value, defaults[name]))
     ]
+
+
+def _search_defaults(path: SelectionPath) -> dict[str, Any]:
+    """Return the options of the search as they are by default."""
+    search = SEARCHES[path.options.get("search", "forward")]()
+    return {name: getattr(search, name) for name in search.options}
 
 
 def option_imports(path: SelectionPath) -> set[str]:
@@ -354,6 +363,10 @@ def command_line(selected: Selected) -> str | None:
     count = options.get("n_features_to_select", len(path))
     words += [] if count is None else ["-k", str(count)]
     words += ["--method", path.method] if path.method != "socc" else []
+    if options.get("search", "forward") != "forward":
+        words += ["--search", options["search"]]
+        limit = options.get("time_limit", TIME_LIMIT)
+        words += ["--time-limit", f"{limit:g}"] if limit != TIME_LIMIT else []
     for name in ("include", "exclude"):
         words += [word for one in options.get(name) or () for word in (f"--{name}", str(one))]
     categorical = options.get("categorical_features")

@@ -23,12 +23,15 @@ from orthoselect.methods import GENERAL, find_method
 from orthoselect.read import find_file, why_not_whole
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.roles import Problem, check_has_rows, open_problem
+from orthoselect.search import SEARCHES
 from orthoselect.selection import begin
 
 # What every method is asked; the other options of a path are the method's own.
 ASKED = frozenset(
     {*GENERAL, "n_features_to_select", "include", "exclude", "search"}
     | {"missing", "dates", "alpha", "n_permutations", "permute_within", "random_state", "p_values"}
+    | {"time_limit"}
+    | {option for search in SEARCHES.values() for option in search.options}
 )
 _ROLES = (
     *("task", "response_encoding", "categorical_features", "groups"),
@@ -148,8 +151,9 @@ def _walk(path: SelectionPath, criterion: Criterion, problem: Problem) -> Replay
     # As many as the search went for: some methods plan for that many.
     wanted = path.options.get("n_features_to_select", max(len(path), 1))
     wanted = max(len(path), 1) if wanted == "auto" else wanted
+    for_sets = SEARCHES[path.options.get("search", "forward")].compares_sets
     problem, design, included, _, state = begin(
-        find_method(path.method), criterion, problem, wanted
+        find_method(path.method), criterion, problem, wanted, for_sets=for_sets
     )
     n_included = len(included)
     features, places = design.features, _places(path, design.features, problem)
