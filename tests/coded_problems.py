@@ -61,6 +61,8 @@ def coded_problem(seed):
     w = rng.integers(0, 4, N) if rng.random() < 0.3 else None
     if w is not None:
         w[:2] = 1
+    if len(set(y if w is None else y[w > 0])) == 1:
+        y[1] = y[0] + 1  # a constant response is refused; this one nearly is constant
     varying = [k for k in range(n) if len(set(X[w > 0 if w is not None else slice(None), k])) > 1]
     include = [int(rng.choice(varying))] if varying and rng.random() < 0.2 else []
     infos = naive.Informations(X.T.tolist(), y.tolist(), None if w is None else w.tolist())

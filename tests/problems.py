@@ -3,9 +3,11 @@
 from dataclasses import dataclass, field
 
 import numpy as np
+import pytest
 import scipy.sparse as sp
 
 import naive
+from orthoselect.errors import ConstantTargetError
 
 
 @dataclass
@@ -21,6 +23,15 @@ class Problem:
     stored: object = None
     weights: np.ndarray | None = None
     include: tuple = ()
+
+
+def constant_and_refused(y, find):
+    """Whether the classes are all the same; if so, `find` has been seen to refuse them."""
+    if len(set(y)) > 1:
+        return False
+    with pytest.raises(ConstantTargetError, match=rf"every row has {y[0]}\."):
+        find()
+    return True
 
 
 def columns(rng, N, n, offset=1e5):

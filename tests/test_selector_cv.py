@@ -46,7 +46,12 @@ from orthoselect import (
     select,
 )
 from orthoselect.comparison import run
-from orthoselect.errors import InputError, SearchStoppedWarning, SelectionInterrupted
+from orthoselect.errors import (
+    ConstantTargetError,
+    InputError,
+    SearchStoppedWarning,
+    SelectionInterrupted,
+)
 from orthoselect.result import ComparedMethod, Comparison, FoldRun, Setting, SizeScores
 
 pytestmark = pytest.mark.filterwarnings("ignore:Variables are collinear")
@@ -628,9 +633,15 @@ def test_interruption_keeps_the_path(classes, monkeypatch):
     assert caught.value.path.stopped == "interrupted."
 
 
-def test_a_constant_response_selects_nothing():
-    X = np.random.default_rng(0).normal(size=(30, 3))
-    with pytest.warns(SearchStoppedWarning):
-        path = select(X, np.ones(30), "cv", task="regression")
+def test_constant_features_leave_nothing_to_choose_from():
+    y = np.random.default_rng(0).normal(size=30)
+    with pytest.warns(SearchStoppedWarning, match="every feature is constant"):
+        path = select(np.ones((30, 3)), y, "cv", task="regression")
     assert len(path) == path.chosen == 0
     assert path.size_scores is None
+
+
+def test_a_constant_response_is_refused_before_any_size_is_tried():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(ConstantTargetError, match=r"every row has 1\."):
+        select(X, np.ones(30), "cv", task="regression")

@@ -18,8 +18,14 @@ from orthoselect import native, select
 from orthoselect.counts import Logarithms
 from orthoselect.criteria.information import InformationCriterion, Quotient, SumOfQuotients
 from orthoselect.encode import NumberedNames, Table, build_codes, build_response
-from orthoselect.errors import InputError, SearchStoppedWarning, SelectionWarning
+from orthoselect.errors import (
+    ConstantTargetError,
+    InputError,
+    SearchStoppedWarning,
+    SelectionWarning,
+)
 from orthoselect.read import read_target
+from problems import constant_and_refused
 
 pytestmark = pytest.mark.usefixtures("rows_come")
 
@@ -212,6 +218,7 @@ def test_whole_weights_are_copies_of_rows(method, numbers):
         p = coded_problem(seed)
         w = np.random.default_rng(seed).integers(0, 4, len(p.y))
         w[:2] = 1
+        w[(p.y != p.y[0]).argmax()] += 1  # of another class, so that two are left
         weighted = run(p.X, p.y, p.t, method, sample_weight=w)
         copied = run(np.repeat(p.X, w, axis=0), np.repeat(p.y, w), p.t, method)
         assert weighted.features == copied.features
@@ -334,14 +341,23 @@ def test_copies_behind_the_table_never_come_before_their_originals(method, numbe
         assert all(place[k] < place[k + n] for k in range(n) if k in place)
 
 
-def test_classes_of_one_kind_only_leave_the_order_of_the_table():
+@pytest.mark.parametrize("method", CRITERIA)
+@pytest.mark.parametrize("kind", [np.array, sp.csr_array, sp.csc_array])
+def test_classes_of_one_kind_only_are_refused(kind, method):
+    X, y = np.random.default_rng(0).integers(0, 3, (30, 6)), np.arange(30) % 2
+    assert constant_and_refused(y * 0, lambda: select(kind(X), y * 0, 6, method))
+    with pytest.raises(ConstantTargetError, match=r"every row has 1\."):
+        select(kind(X), y, 6, method, sample_weight=y)  # the other class has no weight
+
+
+def test_features_that_tell_nothing_keep_the_order_of_the_table():
     """All scores are 0: no feature comes twice."""
-    X = np.random.default_rng(0).integers(0, 3, (30, 6))
+    X = np.array(list(itertools.product([0, 1], repeat=6)))
+    X, y = np.vstack([X, X]), np.arange(128) // 64
     for method in CRITERIA:
-        path = run(X, np.zeros(30, int), 6, method)
-        assert sorted(path.features) == list(range(6))
-        if method not in ("mrmr_difference", "cife", "icap"):
-            assert path.features == list(range(6))
+        path = run(X, y, 6, method)
+        assert path.features == list(range(6))
+        assert path.gains[0] == 0.0
 
 
 def test_icap_adds_up_where_others_take_one_maximum():
@@ -458,6 +474,8 @@ def test_any_small_table_equals_the_definition(data):
     X = [data.draw(cells) for _ in range(n)]
     y = data.draw(cells)
     method = data.draw(st.sampled_from(CRITERIA))
+    if constant_and_refused(y, lambda: select(np.array(X).T, y, n, method)):
+        return
     infos = naive.Informations(X, y)
     selected, gains = naive.forward_information(method, infos, n)
     path = run(np.array(X).T, y, n, method)

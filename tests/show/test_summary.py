@@ -10,7 +10,7 @@ from sklearn.preprocessing import KBinsDiscretizer
 
 from orthoselect import OrthogonalSelector, select, statistics
 from orthoselect.encode import encode_response
-from orthoselect.errors import InputError, SelectionWarning
+from orthoselect.errors import ConstantTargetError, InputError, SelectionWarning
 from orthoselect.methods import METHODS
 from orthoselect.show.summary import summarize
 
@@ -159,18 +159,17 @@ def test_several_responses_are_told(task, table, rng):
 
 
 def test_an_empty_path_is_told(table):
-    summary = told(table[0], np.ones(120, dtype=int))
+    summary = told(np.ones((120, 6)), table[1])
     assert summary["steps"] == summary["substitutes"] == summary["distributions"] == []
     assert summary["separation"] is None
     assert summary["set"]["canonical_correlations"] == []
     assert summary["correlations"] == {"names": [], "matrix": [], "signed": []}
 
 
-def test_one_class_is_told_even_where_features_are_taken(table):
-    summary = told(table[0], np.ones(120, dtype=int), 3, "jmi")
-    assert len(summary["steps"]) == 3
-    assert summary["separation"] is None
-    assert "y is constant" in summary["sentence"]
+def test_one_class_is_refused(table):
+    path = select(*table, 3, "jmi")
+    with pytest.raises(ConstantTargetError, match=r"every row has 1\."):
+        summarize(path, table[0], np.ones(120, dtype=int))
 
 
 def test_an_included_constant_is_told(table):
