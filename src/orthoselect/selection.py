@@ -42,6 +42,7 @@ from orthoselect.result import (
     SelectionStep,
     SizedSet,
 )
+from orthoselect.result.text import LEAST_P
 from orthoselect.roles import (
     ColumnSpec,
     Problem,
@@ -565,7 +566,8 @@ def _walk(
             feature = features[taken.feature]
             columns = problem.origins(feature.columns)
             gain, total = taken.gain, taken.value
-            tested = taken.chance, taken.p_value, taken.effective_candidates
+            p = None if taken.p_value is None else max(taken.p_value, LEAST_P)
+            tested = taken.chance, p, taken.effective_candidates
             step = SelectionStep(min(columns), feature.name, gain, total, columns, *tested)
             ends = to_chance and not searcher.compares_sets and len(steps) >= len(include)
             if ends and step.is_no_more_than_chance:

@@ -28,7 +28,6 @@ import numpy as np
 from scipy.special import betainc, betaln
 
 from orthoselect.matrix.base import Floats
-from orthoselect.result.text import LEAST_P
 
 _SMALL = 1e-280  # below that p-values are worked out as logarithms
 _TERMS = 60
@@ -102,13 +101,13 @@ def adjusted(own: float, null: Floats, alpha: float) -> float:
 
     `own` is its -log p, `null` (B,) the largest of all candidates in each permutation. The share is
     counted, itself among those that count. Where few are as rare, and the counted share is at most
-    `alpha` already, a generalized Pareto tail tells how much smaller it is, down to `LEAST_P`.
+    `alpha` already, a generalized Pareto tail tells how much smaller it is.
     """
     B, n_beyond = len(null), exceedances(own, null)
     counted = (1 + n_beyond) / (B + 1)
     if n_beyond >= _FEW or counted > alpha:
         return counted
-    return min(counted, max(_beyond(own, null), LEAST_P))
+    return min(counted, _beyond(own, null))
 
 
 def _beyond(own: float, null: Floats) -> float:

@@ -75,7 +75,8 @@ def about_tests(path: SelectionPath) -> str | None:
     )
     if path.chosen < len(path) and path.chosen:
         step = path[path.chosen]
-        words += f" The next would be {step.name}, not significant (p = {p_text(step.p_value)})."
+        p = "" if step.p_value is None else f" (p = {p_text(step.p_value)})"
+        words += f" The next would be {step.name}, not significant{p}."
     return f"{words} {assumed[0].upper()}{assumed[1:]}."
 
 
