@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -550,3 +551,13 @@ def fill_gaps(table, missing, w=None):
             block.append(np.array([float(gaps[i]) for i in rows]))
         blocks.append(np.column_stack(block))
     return blocks, rows, None if w is None else np.array(weights)
+
+
+def terms(signals, factors, degree, at, constant):
+    """Every product of up to so many lagged signals, written out, (len(at), number of terms)."""
+    lagged = [signals[s][at - lag] for s, lag in factors]
+    columns = [np.ones(len(at))] if constant else []
+    for d in range(1, degree + 1):
+        for chosen in combinations_with_replacement(lagged, d):
+            columns.append(np.prod(chosen, axis=0))
+    return np.column_stack(columns)

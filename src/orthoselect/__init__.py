@@ -16,6 +16,7 @@ from orthoselect.versions import __version__
 if TYPE_CHECKING:
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer
+    from orthoselect.dynamics import LaggedTerms
     from orthoselect.gram import GramStatistics
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Comparison",
     "GramStatistics",
+    "LaggedTerms",
     "MeanStdDiscretizer",
     "MutualInformationSelector",
     "OrthogonalSelector",
@@ -41,6 +43,7 @@ __all__ = [
 
 _LAZY = {
     "GramStatistics": "gram",
+    "LaggedTerms": "dynamics",
     "MeanStdDiscretizer": "discretizers",
     "MutualInformationSelector": "selectors",
     "OrthogonalSelector": "selectors",
