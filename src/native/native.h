@@ -59,5 +59,6 @@ extern PyMethodDef look_methods[];
 extern PyMethodDef lookahead_methods[];
 extern PyMethodDef step_methods[];
 extern PyMethodDef count_methods[];
+extern PyMethodDef simulation_methods[];
 
 #endif

@@ -16,12 +16,13 @@ from orthoselect.versions import __version__
 if TYPE_CHECKING:
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer
-    from orthoselect.dynamics import LaggedTerms
+    from orthoselect.dynamics import NARX, LaggedTerms
     from orthoselect.gram import GramStatistics
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
 
 __all__ = [
+    "NARX",
     "Comparison",
     "GramStatistics",
     "LaggedTerms",
@@ -46,6 +47,7 @@ _LAZY = {
     "LaggedTerms": "dynamics",
     "MeanStdDiscretizer": "discretizers",
     "MutualInformationSelector": "selectors",
+    "NARX": "dynamics",
     "OrthogonalSelector": "selectors",
     "RandomBinarizer": "discretizers",  # which says where it went
     "compare": "comparison",
