@@ -561,3 +561,34 @@ def terms(signals, factors, degree, at, constant):
         for chosen in combinations_with_replacement(lagged, d):
             columns.append(np.prod(chosen, axis=0))
     return np.column_stack(columns)
+
+
+def free_run(S, segments, output, starts, signal, lag, theta, limit, Y):
+    """Run a model on its own output, one time and one factor after the other."""
+    q, Y, diverged = len(Y), Y.copy(), []
+    for first, stop in segments:
+        where = -1
+        for k in range(first, stop):
+            new = np.zeros(q)
+            for m, a in enumerate(output):
+                product = 1.0
+                for f in range(starts[m], starts[m + 1]):
+                    s, t = signal[f], k - lag[f]
+                    product *= Y[s, t] if s < q and t >= first else S[s, t]
+                new[a] += theta[m] * product
+            if not (np.abs(new) <= limit).all():
+                where = k
+                break
+            Y[:, k] = new
+        diverged.append(where)
+    return Y, np.array(diverged)
+
+
+def leave_one_out(P, y):
+    """The mean squared error of predicting each row by least squares of all others."""
+    errors = []
+    for i in range(len(y)):
+        others = np.arange(len(y)) != i
+        theta = np.linalg.lstsq(P[others], y[others], rcond=None)[0]
+        errors.append(y[i] - P[i] @ theta)
+    return np.mean(np.square(errors))

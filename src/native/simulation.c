@@ -73,11 +73,11 @@ static int64_t run_segment(const Model *to, Py_ssize_t from, Py_ssize_t stop, do
             slopes[a] = 0.0;
         for (Py_ssize_t m = 0; m < to->n; m++)
             slopes[to->output[m]] += to->theta[m] * product_of(to, m, k, from, -1);
-        for (Py_ssize_t a = 0; a < to->q; a++) {
+        for (Py_ssize_t a = 0; a < to->q; a++)
             if (!(fabs(slopes[a]) <= limit))
                 return k;
+        for (Py_ssize_t a = 0; a < to->q; a++)
             to->Y[a * to->Y_step + k] = slopes[a];
-        }
         if (to->D != NULL)
             differentiate(to, k, from, slopes);
     }

@@ -91,9 +91,12 @@ class LogisticNARX:
         self._choose(signals, codes, size)
         J = self.path.features[: self.n_terms]
         self._model = _lag_model(signals, J)
-        self._regression = _fitted(self._model.terms_at(values, signals.at), codes[signals.at])
+        regression = _fitted(self._model.terms_at(values, signals.at), codes[signals.at])
+        scaler, logistic = regression[0], regression[1]
+        self._weights = logistic.coef_ / scaler.scale_  # of the terms as they are
+        self._intercepts = logistic.intercept_ - self._weights @ scaler.mean_
         self._note_baselines(codes, signals)
-        self.terms = self._terms(signals)
+        self.terms = self._terms()
         self.coef = np.array([term.coef for term in self.terms])
         return self
 
@@ -143,13 +146,10 @@ class LogisticNARX:
         counts = np.bincount(codes[signals.at])
         self.accuracy["most frequent"] = float(counts.max() / counts.sum())
 
-    def _terms(self, signals: LaggedSignals) -> FittedTerms:
-        scaler, logistic = self._regression[0], self._regression[1]
-        coef = logistic.coef_ / scaler.scale_
-        intercepts = logistic.intercept_ - coef @ scaler.mean_
-        about = self.classes[1:] if len(coef) == 1 else self.classes
+    def _terms(self) -> FittedTerms:
+        about = self.classes[1:] if len(self._weights) == 1 else self.classes
         terms = []
-        for label, row, constant in zip(about, coef, intercepts):
+        for label, row, constant in zip(about, self._weights, self._intercepts):
             terms.append(FittedTerm(str(label), "1", 0.0, float(constant), np.nan, ()))
             for step, c, factors in zip(self.path, row, self._model.terms):
                 terms.append(
@@ -225,7 +225,7 @@ class LogisticNARX:
             k = segments[lengths > j, 0] + j
             first = segments[lengths > j, 0]
             A = self._terms_at(own, measured, k, first)
-            P[k] = self._regression.predict_proba(A)
+            P[k] = _probabilities(A @ self._weights.T + self._intercepts)
             own[: len(self.classes) - 1, k] = self._indicators(P[k].argmax(axis=1))
         return P
 
@@ -244,6 +244,14 @@ class LogisticNARX:
         spans = find_sessions(sessions, n_times, np.zeros((1, n_times)))
         at = np.concatenate([np.arange(min(a + self.longest, b), b) for a, b in spans])
         return float(np.mean(found[at] == np.asarray(y)[at]))
+
+
+def _probabilities(odds: Floats) -> Floats:
+    """Return the probability of each class, given its log-odds; of two classes, the second's."""
+    if odds.shape[1] == 1:
+        odds = np.column_stack([np.zeros(len(odds)), odds[:, 0]])
+    P = np.exp(odds - odds.max(axis=1, keepdims=True))
+    return P / P.sum(axis=1, keepdims=True)
 
 
 def _fitted(A: Floats, codes: NDArray) -> Any:

@@ -46,6 +46,7 @@ class OrderTable:
     values : dict of str to tuple of float
         Each criterion, by its name; the smallest is best. "free-run": root mean squared error of
         free runs over rows that were held out, infinite where one diverged.
+
     Examples
     --------
     >>> P = np.column_stack([np.arange(10.0), np.cos(np.arange(10.0))])
