@@ -26,8 +26,8 @@ def load():
 
 # sysidentpy's page on an electromechanical system: terms, and the first and last ERR. Where it has
 # a square of the input, which has two levels here, the input itself does as well and comes first.
-GENERATOR = """y(k-1), u(k-1), y(k-2)^2, y(k-1) u(k-1), y(k-2), y(k-2) u(k-1), y(k-1) y(k-3), u(k-4),
-y(k-3) u(k-1), y(k-1) y(k-4), u(k-1) u(k-4), y(k-2) y(k-4), y(k-1) u(k-5), u(k-2) u(k-3),
+GENERATOR = """y(k-1), u(k-1), y(k-2)^2, y(k-1) u(k-1), y(k-2), y(k-2) u(k-1), y(k-1) y(k-3),
+u(k-4), y(k-3) u(k-1), y(k-1) y(k-4), u(k-1) u(k-4), y(k-2) y(k-4), y(k-1) u(k-5), u(k-2) u(k-3),
 u(k-1) u(k-2), u(k-3), y(k-5) u(k-1), y(k-1) u(k-3), y(k-1) u(k-4), 1"""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,10 +59,15 @@ def read_records(u: Any, y: Any, sessions: Any = None) -> Records:
 
 
 def read_signals(given: Any, name: str) -> tuple[Floats, tuple[str, ...]]:
-    """Return signals, (signals, T), and what they are called; what is missing is NaN."""
+    """Return signals, (signals, T), and what they are called; what is missing is NaN.
+
+    They are given as an array, a dataframe, a series, or a mapping of names to columns.
+    """
     if given is None:
         raise InputError(f"`{name}` should hold numbers, one row for each time; got None.")
     names = _names(given)
+    if isinstance(given, Mapping):
+        given = np.column_stack([np.asarray(column) for column in given.values()])
     n_rows = given.shape[0] if hasattr(given, "shape") else len(given)
     columns = read_target(given, n_rows, name)
     if names is None:
@@ -87,6 +92,8 @@ def no_signals(n_times: int) -> tuple[Floats, tuple[str, ...]]:
 
 
 def _names(given: Any) -> tuple[str, ...] | None:
+    if isinstance(given, Mapping):
+        return tuple(map(str, given))
     if nw.dependencies.is_into_dataframe(given):
         return tuple(map(str, nw.from_native(given, eager_only=True).columns))
     if nw.dependencies.is_into_series(given):
