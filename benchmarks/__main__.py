@@ -16,6 +16,7 @@ from benchmarks import (
     information_peers,
     levels,
     limits,
+    narx,
     products,
     report,
     scaling,
@@ -170,6 +171,17 @@ def _real_tables(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _narx(options: argparse.Namespace, settings: table.Settings) -> int:
+    result = _start(options)
+    result["lines"] = []
+    about = report.environment_lines(result["environment"])
+    for line in narx.run(options.data, settings.repeats, quick=options.quick):
+        result["lines"].append(line)
+        report.write(options.output, "narx", result, narx.markdown(result, about))
+    print(narx.markdown(result, about))
+    return 0
+
+
 PAGES = {
     "table": _table,
     "scaling": _scaling,
@@ -179,6 +191,7 @@ PAGES = {
     "large": _large,
     "levels": _levels,
     "real_tables": _real_tables,
+    "narx": _narx,
 }
 
 

@@ -76,6 +76,7 @@ def narx_command(
     """
     terminal = Terminal(quiet)
     own = {"y_lags": "--lags", "u_lags": "--lags", "u": "--input", "n_terms": "--terms"}
+    own |= {name: f"--{name.replace('_', '-')}" for name in ("order", "degree", "noise_lags")}
     with ending_well(terminal, own, "interrupted before the model was found."):
         _check_report(source, report)
         if not 0 <= held_out < 1:

@@ -70,15 +70,15 @@ def draw_simulation(
     step = max(1, len(measured) // _MOST_POINTS)
     at = np.arange(0, len(measured), step)
     lines = {
-        "measured": (measured, PALETTE["muted"], "-"),
+        "measured": (measured, PALETTE["series-2"], "-"),
         "simulated": (simulated, PALETTE["accent"], "-"),
-        "difference": (measured - simulated, PALETTE["ink"], DASHED),
+        "difference": (measured - simulated, PALETTE["muted"], DASHED),
     }
     for label, (values, color, style) in lines.items():
         axes.plot(at, values[at], color=color, linestyle=style, linewidth=1.1, label=label)
     axes.set_xlabel("row")
     axes.set_ylabel(name)
-    axes.legend(loc="best", frameon=False)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, frameon=False)
     plain(axes, grid="y")
     return axes
 
