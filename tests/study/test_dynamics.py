@@ -5,13 +5,15 @@ import numpy as np
 from orthoselect_study import EXPERIMENTS, run
 from orthoselect_study.datasets import DataSource
 from orthoselect_study.experiments import dynamics
-from test_experiments import results
+from orthoselect_study.reporting import _results
+from orthoselect_study.store import Store
 
 
 def test_noise_terms_stand_beside_least_squares_and_absent_records_are_named(tiny):
     settings = tiny(repeats=3)
     run(["dynamics"], settings)
-    found = results(settings, "dynamics")
+    store = Store(settings.output, "dynamics")
+    found = _results(store, store.manifest())
     (table,) = EXPERIMENTS["dynamics"].tables(found)
     made = {row[1]: float(row[2].split()[0]) for row in table.rows if row[0] == "made"}
     assert abs(made["with noise terms"] - 0.2) < 0.04 < made["least squares"] - 0.2
