@@ -10,7 +10,7 @@ from orthoselect_study.store import Store
 
 
 def test_noise_terms_stand_beside_least_squares_and_absent_records_are_named(tiny):
-    settings = tiny(repeats=3)
+    settings = tiny(repeats=3, batches=None)
     run(["dynamics"], settings)
     store = Store(settings.output, "dynamics")
     found = _results(store, store.manifest())

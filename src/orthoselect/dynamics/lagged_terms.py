@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -230,10 +229,6 @@ class LaggedTerms:
     def explaining(self, responses: Sequence[NDArray]) -> LaggedTerms:
         """Return the same terms for other responses, of one value for each time."""
         return LaggedTerms.of(self._signals, responses)
-
-    def restricted_to(self, sessions: Sequence[tuple[int, int]]) -> LaggedTerms:
-        """Return the same terms over some sessions."""
-        return LaggedTerms.of(replace(self._signals, sessions=tuple(sessions)), self._responses)
 
 
 def _open(data: Any) -> Any:

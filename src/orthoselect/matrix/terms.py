@@ -32,6 +32,7 @@ Term = tuple[int, ...]  # places of its factors, not falling
 _TILE_BYTES = 1 << 20
 _LEAST_HEIGHT = 64
 _LEAST_TASK = 1 << 16  # numbers
+_CHUNKS = 4  # of factors
 _FACTORS_AT_ONCE = 256  # times columns that products are taken with
 
 
@@ -215,6 +216,7 @@ class TermMatrix(Matrix):
         """
         b, n_low, n_factors = Z.shape[1], self._low, len(self._factors)
         has_top = n_low < self.shape[1]
+        chunks = self._chunks(b)
 
         def work(rows: slice, total: Total) -> None:
             for here in self._tiles(rows, n_low + (b * n_factors if has_top else 0)):
@@ -224,18 +226,35 @@ class TermMatrix(Matrix):
                 total[0] += A @ z
                 if has_top:
                     base = A[self._first : self._first + n_factors]
-                    scaled = base[None] * z.T[:, None]  # (b, factors, rows)
-                    total[1] += A @ scaled.reshape(b * n_factors, -1).T
+                    scaled = (base[:, None] * z.T).reshape(b * n_factors, -1)  # factor by factor
+                    for lower, mine in chunks:
+                        total[1][lower, mine] += A[lower] @ scaled[mine].T
 
         width = b * n_factors if has_top else 0
         low, products = self._run(work, (n_low, b), (n_low, width))
         ZtX = np.empty((b, self.shape[1]))
         ZtX[:, :n_low] = low.T
-        by_factor = products.reshape(n_low, b, -1)
-        for columns, f, others in self._runs if has_top else ():
-            if columns.start >= n_low:
-                ZtX[:, columns] = by_factor[others, :, f].T
+        by_factor = products.reshape(n_low, -1, b)
+        for columns, f, others in self._top:
+            ZtX[:, columns] = by_factor[others, f].T
         return ZtX
+
+    @property
+    def _top(self) -> list[_Run]:
+        """The runs of the highest degree, one for each factor, if it is above one."""
+        return self._runs[-len(self._factors) :] if self._low < self.shape[1] else []
+
+    def _chunks(self, b: int) -> list[tuple[slice, slice]]:
+        """Return which lower columns are multiplied with which factors, b products for each.
+
+        Later factors go with fewer lower columns; a few at a time, little is multiplied in vain.
+        """
+        width = max(1, -(-len(self._factors) // _CHUNKS))
+        heads = self._top[::width]
+        return [
+            (slice(run.others.start, self._low), slice(run.factor * b, (run.factor + width) * b))
+            for run in heads
+        ]
 
     def _cross_of_tiles(self, Z: Floats) -> Floats:
         """Return Z'X from the columns themselves, as they are presented."""
