@@ -33,7 +33,7 @@ _TILE_BYTES = 1 << 20
 _LEAST_HEIGHT = 64
 _LEAST_TASK = 1 << 16  # numbers
 _CHUNKS = 4  # of factors
-_FACTORS_AT_ONCE = 256  # times columns that products are taken with
+_FACTORS_AT_ONCE = 512  # times columns that products are taken with
 
 
 def list_terms(n_factors: int, degree: int, *, constant: bool = True) -> list[Term]:
