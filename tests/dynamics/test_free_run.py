@@ -80,6 +80,7 @@ def test_refinement_finds_the_coefficients_that_noise_on_the_output_hides():
     P, at = model.terms_at(S, np.arange(1, 400)), np.arange(1, 400)
     model = model.with_coef(np.linalg.lstsq(P, y[at], rcond=None)[0])
     assert abs(model.coef[0] - 0.8) > 0.05
-    refined, J = refine(model, S, segments, y[None])
+    refined, left, J = refine(model, S, segments, y[None])
     np.testing.assert_allclose(refined.coef, [0.8, 0.5, -0.05], atol=0.03)
     assert J.shape == (398, 3)
+    assert (left * y[at].std()).std() == pytest.approx(0.3, abs=0.03)

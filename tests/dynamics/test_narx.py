@@ -153,6 +153,17 @@ def test_free_run_refinement_improves_the_free_run():
     assert abs(dict(zip(one.path_.names, one.coef_))["y(k-1)"] - 0.5) > 0.05
 
 
+def test_standard_errors_of_a_free_run_are_calibrated_for_white_noise_on_the_output():
+    off = []
+    for seed in range(30):
+        u, x = simple(200, seed, noise=0.0)
+        y = x + 0.2 * np.random.default_rng(seed + 100).normal(size=200)
+        model = NARX(3, fit="free-run", include=sorted(SIMPLE), **SMALL).fit(u, y)
+        term = next(t for t in model.terms_ if t.name == "u(k-1)")
+        off.append((term.coef - 1.0) / term.error)
+    assert 0.7 < np.std(off) < 1.4
+
+
 def test_a_run_that_diverges_is_said_with_its_row():
     rng = np.random.default_rng(0)
     u, y = rng.normal(size=300), np.zeros(300)
@@ -164,6 +175,8 @@ def test_a_run_that_diverges_is_said_with_its_row():
     row = int(str(told[0].message).split("row ")[1].split(":")[0].split()[0])
     assert np.isnan(found[row:]).all()
     assert not np.isnan(found[:row]).any()
+    with pytest.warns(DivergedWarning):
+        assert "diverged" in repr(grown.validate(100 * u, 100 * y))
     with pytest.warns(DivergedWarning):
         assert grown.score(100 * u, 100 * y) == float("-inf")
 
@@ -224,6 +237,7 @@ BAD_FITS = {
     "`noise_lags` should be a whole number": ({"noise_lags": -1}, {}),
     "`include` should name columns of the table; there is no `z`": ({"include": ["z"]}, {}),
     "there should be lags of outputs or of inputs": ({"y_lags": 0}, {"u": None}),
+    "2 with a delay of 3 leaves none": ({"u_lags": 2, "delay": 3}, {}),
     "`search` should be one of": ({"search": "sideways"}, {}),
     "y should hold numbers; it holds labels": ({}, {"y": np.array(["a", "b"] * 300)}),
     "infinity": ({}, {"u": np.append(np.inf, np.ones(599))}),

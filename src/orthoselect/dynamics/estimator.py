@@ -20,7 +20,7 @@ from orthoselect.dynamics.records import (
     read_signals,
 )
 from orthoselect.dynamics.validation import Validation, correlation_tests
-from orthoselect.encode.lagged import as_lags, check_degree, find_sessions
+from orthoselect.encode.lagged import as_input_lags, as_lags, check_degree, find_sessions
 from orthoselect.encode.response import check_choice, check_weights
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.base import Floats
@@ -191,13 +191,11 @@ class NARX(RegressorMixin, BaseEstimator):
             return self._store_classifier()
         records = read_records(u, y, sessions)
         _check_varying(records)
-        if settings.noise_lags and len(records.y) > 1 and settings.shares_structure:
+        if settings.noise_lags and len(records.y) > 1:
             raise InputError(
                 f"noise terms are for one output at a time; y has {len(records.y)} columns. Fit "
                 f"one model for each, or set `noise_lags=0`."
             )
-        if settings.noise_lags and len(records.y) > 1:
-            raise InputError("noise terms are for one output; set `noise_lags=0` for several.")
         weights = check_weights(sample_weight, records.n_times)
         self.model_, parts = fit_model(settings, records, weights)
         alone = len(parts) == 1
@@ -242,7 +240,7 @@ class NARX(RegressorMixin, BaseEstimator):
         return Settings(
             n_terms=None if self.n_terms == "auto" else int(self.n_terms),
             y_lags=as_lags(self.y_lags, "y_lags", 1),
-            u_lags=as_lags(self.u_lags, "u_lags", int(self.delay)) if has_inputs else (),
+            u_lags=as_input_lags(self.u_lags, "u_lags", int(self.delay)) if has_inputs else (),
             degree=check_degree(self.degree),
             noise_lags=int(self.noise_lags),
             criterion=criterion,

@@ -195,11 +195,8 @@ def _refined(model: FittedModel, records: Records, weights: Floats | None) -> Fi
     runs = [(a + model.longest, b) for a, b in records.sessions if b - a > model.longest]
     root = None if weights is None else np.sqrt(weights)
     measured = np.vstack([records.y, extra])
-    better, J = refine(runnable, signals, segments_of(runs), measured, root)
-    run = run_free(better, signals, segments_of(runs), model.limit)
-    left = (run.outputs - measured)[: model.n_outputs]
-    at = np.concatenate([np.arange(a, b) for a, b in runs])
-    variance = float((left[:, at] ** 2).sum()) / max(1, left[:, at].size - J.shape[1])
+    better, left, J = refine(runnable, signals, segments_of(runs), measured, root)
+    variance = float(left @ left) / max(1, len(left) - J.shape[1])
     spread = np.sqrt(variance * np.diag(np.linalg.pinv(J.T @ J)))
     terms = [
         replace(term, coef=float(c), error=float(s))

@@ -144,7 +144,7 @@ def refine(
     segments: Segments,
     measured: Floats,
     roots: Floats | None = None,
-) -> tuple[LagModel, Floats]:
+) -> tuple[LagModel, Floats, Floats]:
     """Return the model whose free run comes nearest to the measured outputs, by least squares.
 
     Parameters
@@ -161,8 +161,10 @@ def refine(
     -------
     model : LagModel
         No worse than the one given.
+    left : array of shape (residuals,)
+        What its free run leaves, each output at its own scale.
     J : array of shape (residuals, terms)
-        The derivatives of its residuals.
+        The derivatives of that.
     """
     used = np.unique(model.outputs)
     at = np.concatenate([np.arange(a, b) for a, b in segments.tolist()])
@@ -209,4 +211,5 @@ def refine(
             max_nfev=_MOST_EVALUATIONS,
         )
     refined = model.with_coef(solution.x * sizes)
-    return refined, derivatives(remembered(solution.x)) / sizes * scales[0]
+    found = remembered(solution.x)
+    return refined, residuals(found), derivatives(found) / sizes

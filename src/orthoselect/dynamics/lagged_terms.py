@@ -12,6 +12,7 @@ from orthoselect.encode import TargetColumn, build_response
 from orthoselect.encode.lagged import (
     LaggedSignals,
     TermTable,
+    as_input_lags,
     as_lags,
     check_degree,
     check_names,
@@ -110,13 +111,14 @@ class LaggedTerms:
         values = _numbers(source, used)
         _check_finite(values, names)
         firsts = _firsts(places, delay)
+        drives = [role == "inputs" for role, found in places.items() for _ in found]
         self._source = source
         if isinstance(sessions, str):
             sessions = source.column(find_columns(sessions, columns, "sessions")[0])
         self._signals = LaggedSignals(
             names,
             values,
-            _lags_of(lags, names, firsts),
+            _lags_of(lags, names, firsts, drives),
             check_degree(degree),
             find_sessions(sessions, values.shape[1], values),
             constant,
@@ -278,9 +280,12 @@ def _firsts(places: Mapping[str, Sequence[int]], delay: int) -> list[int]:
     return [shortest[role] for role, found in places.items() for _ in found]
 
 
-def _lags_of(lags: Any, names: Sequence[str], firsts: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+def _lags_of(
+    lags: Any, names: Sequence[str], firsts: Sequence[int], drives: Sequence[bool]
+) -> tuple[tuple[int, ...], ...]:
     """Return the lags of each signal."""
-    if isinstance(lags, Mapping):
+    by_name = isinstance(lags, Mapping)
+    if by_name:
         unknown = [name for name in lags if name not in names]
         lacking = [name for name in names if name not in lags]
         if unknown or lacking:
@@ -288,5 +293,8 @@ def _lags_of(lags: Any, names: Sequence[str], firsts: Sequence[int]) -> tuple[tu
                 f"`lags` should have an entry for each signal, {listing(names)}; "
                 + (f"there is no {listing(unknown)}." if unknown else f"{listing(lacking)} lacks.")
             )
-        return tuple(as_lags(lags[n], f"lags[{n!r}]", first) for n, first in zip(names, firsts))
-    return tuple(as_lags(lags, "lags", first) for first in firsts)
+    found = []
+    for name, first, is_input in zip(names, firsts, drives):
+        own, argument = (lags[name], f"lags[{name!r}]") if by_name else (lags, "lags")
+        found.append((as_input_lags if is_input else as_lags)(own, argument, first))
+    return tuple(found)

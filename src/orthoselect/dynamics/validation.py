@@ -77,6 +77,8 @@ class Validation:
     def __repr__(self) -> str:
         rows = [
             (name, f"{error:.5g}", f"{error / self.spread:.2%}" if self.spread else "")
+            if np.isfinite(error)
+            else (name, "diverged", "")
             for name, error in self.errors.items()
         ]
         errors = as_table(["predicted", "RMSE", "of the spread"], rows, left={0})

@@ -143,6 +143,23 @@ def as_lags(lags: Any, argument: str, first: int) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
+def as_input_lags(lags: Any, argument: str, delay: int) -> tuple[int, ...]:
+    """Return the lags of an input, at least one.
+
+    Examples
+    --------
+    >>> as_input_lags(2, "u_lags", 0)
+    (0, 1, 2)
+    """
+    found = as_lags(lags, argument, delay)
+    if not found:
+        raise InputError(
+            f"`{argument}` should leave inputs a lag; {lags!r} with a delay of {delay} leaves "
+            f"none. Use longer lags or a shorter delay, or leave the inputs out."
+        )
+    return found
+
+
 def check_degree(degree: Any) -> int:
     """Return the degree if it is a whole number of at least one."""
     whole = isinstance(degree, (int, np.integer)) and not isinstance(degree, (bool, np.bool_))
