@@ -20,7 +20,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from orthoselect import compare
-from orthoselect.comparison.bins import EqualFrequency
+from orthoselect.comparison.equal_frequency import EqualFrequency
 
 METHODS = ("mim", "mrmr_difference", "jmi", "cmim")
 SIZES = (1, 2, 3, 4, 6, 8)

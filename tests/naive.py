@@ -592,3 +592,75 @@ def leave_one_out(P, y):
         theta = np.linalg.lstsq(P[others], y[others], rcond=None)[0]
         errors.append(y[i] - P[i] @ theta)
     return np.mean(np.square(errors))
+
+
+# Cross-validated sizes
+
+
+def cross_validated_sizes(X, y, selector, model, scorer, splits, sizes):
+    """Select and train anew for every fold and size; return the scores, one row a size.
+
+    `selector` and `model` make what is fitted, the first of a size; `splits` are pairs of rows.
+    """
+    scores = np.empty((len(sizes), len(splits)))
+    for k, (train, validation) in enumerate(splits):
+        for row, size in enumerate(sizes):
+            chosen = np.sort(selector(size).fit(X[train], y[train]).selected_)
+            fitted = model().fit(X[train][:, chosen], y[train])
+            scores[row, k] = scorer(fitted, X[validation][:, chosen], y[validation])
+    return scores
+
+
+def size_by_rule(scores, sizes, splits, rule):
+    """Return the size that a rule chooses, by the formula of the standard error."""
+    means = scores.mean(axis=1)
+    best = next(row for row in range(len(sizes)) if means[row] >= means.max() - 1e-9)
+    if rule == "best":
+        return sizes[best]
+    ratio = sum(len(v) for _, v in splits) / sum(len(t) for t, _ in splits)
+    for row, size in enumerate(sizes):
+        below = scores[best] - scores[row]
+        error = below.std(ddof=1) * np.sqrt(1 / len(splits) + ratio)
+        if below.mean() <= error + 1e-9:
+            return size
+    raise AssertionError("the best is as good as the best")
+
+
+def stability_counts(blocks, Y, halves, q):
+    """How often each feature is among the first q that halves of the rows select, one by one."""
+    counts = [0] * len(blocks)
+    for rows in halves:
+        selected, _ = forward([np.asarray(b)[rows] for b in blocks], np.asarray(Y)[rows], q)
+        for f in selected:
+            counts[f] += 1
+    return counts
+
+
+def set_counts(sets, taken):
+    """How many of the halves took any feature of each set."""
+    return [sum(any(f in half for f in members) for half in taken) for members in sets]
+
+
+def alike(X, share=0.5):
+    """Average linkage by definition: join the two sets that share most, while that is enough."""
+    R2 = np.corrcoef(np.asarray(X, float), rowvar=False) ** 2
+    sets = [[j] for j in range(len(R2))]
+    while len(sets) > 1:
+        pairs = [(a, b) for a in range(len(sets)) for b in range(a)]
+        shared = {(a, b): R2[np.ix_(sets[a], sets[b])].mean() for a, b in pairs}
+        a, b = max(shared, key=shared.get)
+        if shared[a, b] <= share:
+            break
+        sets[b] += sets.pop(a)
+    return sorted(sorted(members) for members in sets)
+
+
+def random_r_concave(rng, n, r):
+    """A random distribution on 0, ..., n whose probabilities to the power r are convex; r < 0."""
+    last = rng.integers(1, n + 1)  # beyond, it is zero
+    slopes = np.sort(rng.normal(scale=10 ** rng.uniform(-2, 2), size=last))
+    g = np.concatenate([[0.0], np.cumsum(slopes)])
+    g += 10 ** rng.uniform(-4, 1) - g.min()
+    f = np.zeros(n + 1)
+    f[: last + 1] = g ** (1 / r)
+    return f / f.sum()

@@ -94,8 +94,10 @@ def part(name, attack, rng, *, failed=(), **options):
         "settings": settings,
         "facts": {"methods": [*TWELVE], "folds": 10},
         "data": [facts],
-        "missing": {"gisette": attack or "it was never found"},
-        "damaged": {"mnist": attack or "it is cut off"},
+        "absent": {
+            "gisette": ("missing", attack or "it was never found"),
+            "mnist": ("damaged", attack or "it is cut off"),
+        },
         "versions": {"python": "3.11.2", "orthoselect": "0.1.0", "numpy": attack or "2.0"},
         "seconds": 200.0,
         "selecting": {"penalized": 90.0, "others": 30.0},

@@ -350,6 +350,15 @@ def with_what_if():
     return summarize(select(data, table.target, 6), data, table.target, source="breast cancer")
 
 
+def with_sizes():
+    """Return the summary of a selection whose size was cross-validated, names of all kinds."""
+    import pandas as pd
+
+    X, y = load_wine(return_X_y=True)
+    frame = pd.DataFrame(X[:, : len(NASTY)], columns=NASTY)
+    return summarize(select(frame, y, "cv", cv=2, largest=5), frame, y, source="wine")
+
+
 def bare():
     """Return a summary in which everything that may be None or empty is."""
     summary = selection_of("iris", 1)

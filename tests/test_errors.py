@@ -30,6 +30,7 @@ from orthoselect.errors import (
     SelectionInterrupted,
     SelectionWarning,
     ShapeError,
+    StabilityInterrupted,
     TooManyRequestedWarning,
     UncutNumbersWarning,
     UnknownColumnError,
@@ -57,6 +58,8 @@ EXAMPLES = [
     DivergedWarning([120, 300], 4, 1e3),
     NotSettledWarning(40, 0.02),
     ReadAsQuantityWarning("y", "30"),
+    errors.ReadAsClassesWarning("y", [0, 1, 7]),
+    errors.ConstantTargetError("y", 7),
     ManyLevelsWarning("column `id`", 39, 40),
     UncutNumbersWarning("price", 39, 40, 2),
     LeftOutWarning({"id": "identifier", "when": "dates"}, "Name them to keep them."),
@@ -67,6 +70,7 @@ EXAMPLES = [
     RowsDroppedWarning(3, 40, ""),
     SelectionInterrupted(path()),
     ComparisonInterrupted(["what was done"], 2, 10),
+    StabilityInterrupted(["what was done"], 2, 10),
 ]
 
 
@@ -80,6 +84,8 @@ def test_errors_survive_a_pickle(error):
         assert pickle.loads(pickle.dumps(error)).path == error.path
     if isinstance(error, ComparisonInterrupted):
         assert pickle.loads(pickle.dumps(error)).comparison == error.comparison
+    if isinstance(error, StabilityInterrupted):
+        assert pickle.loads(pickle.dumps(error)).stability == error.stability
 
 
 def test_every_class_has_an_example():

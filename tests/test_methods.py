@@ -7,7 +7,7 @@ import pytest
 
 import orthoselect
 from orthoselect import MeanStdDiscretizer, select
-from orthoselect.errors import InputError, SearchStoppedWarning
+from orthoselect.errors import ConstantTargetError, InputError, SearchStoppedWarning
 from orthoselect.methods import GENERAL, METHODS
 
 
@@ -109,11 +109,11 @@ def test_weights_count_as_copies_for_a_discretizer_too(method, n_bins, rng):
         select(X, y, 4, method, bins=cut, sample_weight=w + 0.5)
 
 
-@pytest.mark.parametrize("method", ["socc", "socc_discretized", "obcc", "lasso", "shapley"])
-def test_one_class_leaves_nothing_to_explain(method, rng):
+@pytest.mark.parametrize("method", ["socc", "socc_discretized", "obcc", "lasso", "shapley", "mim"])
+def test_one_class_is_an_error(method, rng):
     X = rng.integers(0, 3, (20, 4))
-    with pytest.warns(SearchStoppedWarning, match="nothing to explain"):
-        assert len(select(X, np.zeros(20), 2, method)) == 0
+    with pytest.raises(ConstantTargetError, match=r"every row has 0\."):
+        select(X, np.zeros(20), 2, method)
 
 
 def test_as_many_classes_as_rows_leave_no_model():

@@ -323,14 +323,14 @@ def test_rows_without_one_of_the_targets_can_be_dropped(table, tmp_path):
 
 
 def test_columns_of_the_response_are_read_once(table, monkeypatch):
-    from orthoselect.read import block as reading
+    from orthoselect.read.frame_block import FrameBlock
 
-    read, column = [], reading.FrameBlock.column
+    read, column = [], FrameBlock.column
 
     def counted(self, at):
         read.append(self.names[at])
         return column(self, at)
 
-    monkeypatch.setattr(reading.FrameBlock, "column", counted)
+    monkeypatch.setattr(FrameBlock, "column", counted)
     select(table, ["size", "width"], 2)
     assert read == ["size", "width"]

@@ -10,7 +10,12 @@ import naive
 import problems
 from matrices import STORAGES
 from orthoselect import OrthogonalSelector, select
-from orthoselect.errors import NonFiniteError, SearchStoppedWarning, TooManyRequestedWarning
+from orthoselect.errors import (
+    ConstantTargetError,
+    NonFiniteError,
+    SearchStoppedWarning,
+    TooManyRequestedWarning,
+)
 
 pytestmark = pytest.mark.usefixtures("strategy")
 
@@ -140,13 +145,11 @@ def test_timestamp_that_is_constant_in_the_first_rows():
     assert totals(path) == pytest.approx(true_totals(exact, y, path.features), abs=1e-8)
 
 
-def test_constant_response_selects_nothing_and_says_so(table):
+def test_a_constant_response_is_an_error(table):
     X, _ = table
-    with pytest.warns(SearchStoppedWarning, match="0 of the 3.*response is constant"):
-        path = select(X, np.ones(120, dtype=int), 3)
-    assert len(path) == 0
-    assert path.total == 0.0
-    with pytest.warns(SearchStoppedWarning, match="constant"):
+    with pytest.raises(ConstantTargetError, match=r"every row has 1\."):
+        select(X, np.ones(120, dtype=int), 3)
+    with pytest.raises(ConstantTargetError, match=r"every row has 0\.1\."):
         select(X, np.full(120, 0.1), 3, task="regression")
 
 
@@ -161,7 +164,7 @@ def test_one_of_several_responses_is_constant(table):
 def test_class_with_one_member(table):
     X, y = table
     y = y.copy()
-    y[7] = 99
+    y[7] = y.max() + 1
     path = select(X, y, 5)
     assert path.ceiling == 3
     assert totals(path) == pytest.approx(true_totals(X, y, path.features), abs=1e-8)

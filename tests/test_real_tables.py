@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from benchmarks import __main__ as command
+from benchmarks import noise
 from benchmarks.real_tables import cell, page, rankings
 from benchmarks.real_tables.rankings import RANKINGS, Question
 from benchmarks.real_tables.scores import FOLDS, Losses, losses, question, sampled
@@ -29,7 +30,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from orthoselect import statistics
+from orthoselect import errors, statistics
 
 # Default answers that a statistician would give too: a table goes here once that holds for it.
 SOUND = {
@@ -216,7 +217,22 @@ def test_default_answer_is_sound(name):
     assert cell.identifiers(asks.frame, chosen) == []
 
 
-@pytest.mark.parametrize("name", ["titanic", "penguins-raw", "seattle-weather", "tips"])
+@pytest.mark.filterwarnings("ignore:the target:orthoselect.errors.SelectionWarning")
+def test_ranks_are_features_and_shuffled_case_numbers_are_not():
+    with pytest.warns(errors.LeftOutWarning, match=r"left out 1 column.*`Department`"):
+        path = rankings.default_answer(asked("Guerry"))
+    assert path.n_candidates == 21, "Wealth, Lottery and three more are ranks from 1 to 86"
+    with pytest.warns(errors.LeftOutWarning, match=r"`ID` \(identifier by its name"):
+        assert rankings.by_default(asked("Arthritis")) == ["Treatment", "Sex"]
+
+
+def test_a_count_with_few_values_is_told_to_be_classes():
+    words = "`nbaffairs` holds the whole numbers 0, 1, 2, 3, 7, 12 and is read as 6 classes"
+    with pytest.warns(errors.ReadAsClassesWarning, match=words):
+        rankings.default_answer(asked("Fair"))
+
+
+@pytest.mark.parametrize("name", ["titanic", "penguins-raw", "tips"])
 def test_a_table_is_measured_whatever_comes(name):
     found = cell.measure(named(name), limit=60)
     assert set(found["rankings"]) == set(RANKINGS) == set(TITLES)
@@ -246,6 +262,8 @@ def test_identifiers_name_rows():
     frame = pd.DataFrame(
         {
             "id": np.arange(1, 21)[::-1],
+            "row": np.arange(1, 21),
+            "rank": np.arange(20) * 7 % 20,
             "name": [f"row {i // 2}" for i in range(18)] + ["x", "y"],
             "year": np.arange(2001, 2021),
             "size": np.linspace(0, 1, 20),
@@ -254,14 +272,15 @@ def test_identifiers_name_rows():
             "even": [True, False] * 10,
         }
     )
-    assert cell.identifiers(frame, list(frame)) == ["id", "name"]
+    assert cell.identifiers(frame, list(frame)) == ["id", "row", "name"]
 
 
 def line(ahead, error, **ours):
     """Return what is told of a made table on which we are so far ahead of correlation."""
     peer = {"names": ["a"], "seconds": 0.1, "score": 0.5, "ours_ahead": ahead, "error": error}
     mine = {"names": ["b", "c"], "seconds": 0.01, "score": 0.5 + ahead, "words": ["mind | this"]}
-    mine |= {"identifiers": [], "as_classes": False} | ours
+    mine |= {"identifiers": [], "as_classes": False, "left_out": [], "reasons": []}
+    mine |= {"again": (ahead / 2, error / 3)} | ours
     others = dict.fromkeys(list(TITLES)[1:], peer)
     about = {"name": "made", "package": "none", "target": "y", "task": NUMBERS, "gaps": 3}
     return about | {"rows": 1000, "columns": 7, "k": 2, "rankings": {OURS: mine, **others}}
@@ -269,7 +288,8 @@ def line(ahead, error, **ours):
 
 def test_flags_say_what_is_wrong():
     assert page.flags(line(-0.1, 0.06)) == []
-    assert page.flags(line(-0.1, 0.04)) == ["WORSE than plain correlation by 0.100 ± 0.040"]
+    worse = "WORSE than plain correlation by 0.100 ± 0.040, "
+    assert page.flags(line(-0.1, 0.04)) == [worse + "NOT WARNED (over other folds -0.050 ± 0.013)"]
     wrong = line(0.2, 0.1, identifiers=["id"], as_classes=True, names=["id"])
     expected = ["chooses identifiers: id", "takes a quantity for classes", "chooses 1 of 2"]
     assert page.flags(wrong) == expected
@@ -279,13 +299,37 @@ def test_flags_say_what_is_wrong():
     assert page.flags({"name": "made", "why": "ended with code 1"}) == ["ended: ended with code 1"]
 
 
+def test_a_score_that_is_behind_is_explained_by_a_warning_or_by_luck():
+    def told(**ours):
+        return page.flags(line(-0.1, 0.04, **ours))[0].partition("0.040, ")[2]
+
+    again = "over other folds -0.050 ± 0.013"
+    assert told(again=(-0.01, 0.02)) == "NOT CONFIRMED (over other folds -0.010 ± 0.020)"
+    assert told(reasons=["k is too large"]) == f"WARNED: k is too large ({again})"
+    left = {"left_out": ["a", "z"]}
+    kept = "among the columns that are left +0.010 ± 0.010"
+    assert told(among_kept=(0.01, 0.01), **left) == f"WARNED: it leaves out a ({again}, {kept})"
+    assert told(among_kept=(-0.09, 0.01), **left) == f"NOT WARNED ({again})"
+
+
+def test_columns_that_are_left_out_are_scored_apart():
+    found = cell.measure(named("seattle-weather"), limit=60)["rankings"]
+    assert found[OURS]["left_out"] == ["date"]
+    assert "date" in found[PLAIN]["names"]
+    ahead, error = found[OURS]["among_kept"]
+    assert ahead >= -2 * error
+    assert found[PLAIN]["ours_ahead"] < -2 * found[PLAIN]["error"]
+    assert found[OURS]["again"][0] < 0
+
+
 def test_page_shows_scores_and_flags():
     where = types.SimpleNamespace(threads=[1], repeats=1, limit=1.0, quick=True)
     result = command._start(where) | {"command": "python -m benchmarks real_tables"}
     result["lines"] = [line(-0.1, 0.04), {"name": "broken", "why": "ended with code 1"}]
     for shown in (page.text(result), page.markdown(result)):
         assert "0.500 (-0.100 ± 0.040) WORSE" in shown
-        assert "made: WORSE than plain correlation by 0.100 ± 0.040" in shown
+        assert "made: WORSE than plain correlation by 0.100 ± 0.040, NOT WARNED" in shown
+        assert "Behind correlation, 1 without a warning that says why: made." in shown
         assert "broken: ended: ended with code 1" in shown
         assert "Beside correlation: ahead by more than 2 standard errors on 0 tables, " in shown
         assert "behind on 1, neither on 0." in shown
@@ -302,3 +346,13 @@ def test_command_writes_the_page(tmp_path, monkeypatch, capsys):
     assert f"python -m benchmarks real_tables --rows tips --threads 1 --output {place}" in written
     assert "| tips | 244 x 6 | tip | 3 | 0." in written
     assert "1 tables, 1 of them answered and scored." in capsys.readouterr().out
+
+
+def test_noise_is_drawn_apart_and_told_with_its_error():
+    X, y = noise.draw("classes", 3)
+    assert X.shape == (noise.ROWS, noise.COLUMNS)
+    assert set(y) == {0, 1}
+    assert noise.share(4, 40) == "4 of 40 (10 ± 5 %)"
+    claims, apart = noise.outcome("numbers", 0)
+    assert isinstance(claims, bool)
+    assert apart is None or apart >= 0

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 
 import naive
 from orthoselect import OrthogonalSelector, select
-from orthoselect.encode.response import check_weights
+from orthoselect.column_spec import find_columns, find_groups
+from orthoselect.encode.weights import check_weights
 from orthoselect.errors import (
     InputError,
     SearchStoppedWarning,
@@ -17,7 +18,7 @@ from orthoselect.errors import (
     TooManyRequestedWarning,
     UnknownColumnError,
 )
-from orthoselect.roles import count_to_select, find_columns, find_groups
+from orthoselect.roles import count_to_select
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

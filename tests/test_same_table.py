@@ -10,6 +10,7 @@ from orthoselect import GramStatistics, OrthogonalSelector, RowBlocks, compare, 
 from orthoselect.errors import (
     InputError,
     LeftOutWarning,
+    LooksNumericWarning,
     MissingValueError,
     ReadAsNumbersWarning,
     ReadAsQuantityWarning,
@@ -27,6 +28,8 @@ def table():
     frame = pd.DataFrame(
         {
             "row": np.arange(1, N + 1),
+            "rank": np.arange(N) * 7 % N,
+            "visit.id": 100 + np.arange(N) // 3,
             "id": [f"id {k}" for k in range(N)],
             "nearly": [f"p{k % 900}" for k in range(N)],
             "when": pd.to_datetime(when),
@@ -89,6 +92,8 @@ def test_answers_and_warnings_are_those_of_the_pandas_frame(kind, dates, tmp_pat
     reading, leaving, *_ = expected[1]
     assert reading.startswith("read the text of `price`, `share` as numbers")
     assert "`row` (row numbers: all whole numbers from 1 to 1300)" in leaving
+    assert "`visit.id` (identifier by its name: whole numbers from 100 to 533)" in leaving
+    assert "rank" not in leaving, "numbers out of order may be ranks"
     assert "`id` (identifier: all values are distinct text)" in leaving
     assert "`nearly` (nearly an identifier: 500 of 1300 values occur once)" in leaving
     assert "`nothing` (no values)" in leaving
@@ -101,11 +106,11 @@ def test_fit_keeps_the_places_of_what_is_left_out(kind, tmp_path):
     X = STORED[kind](frame.drop(columns="y"), tmp_path)
     with pytest.warns(LeftOutWarning), pytest.warns(ReadAsNumbersWarning):
         selector = OrthogonalSelector(3).fit(X, frame["y"].to_numpy())
-    assert selector.n_features_in_ == 11
+    assert selector.n_features_in_ == 13
     assert np.flatnonzero(selector.support_).tolist() == sorted(selector.selected_)
     with pytest.warns(LeftOutWarning), pytest.warns(ReadAsNumbersWarning):
         by_name = OrthogonalSelector(3).fit(STORED[kind](frame, tmp_path), "y")
-    assert by_name.n_features_in_ == 11
+    assert by_name.n_features_in_ == 13
     assert by_name.selected_.tolist() == selector.selected_.tolist()
     assert "y" not in by_name.feature_names_in_
 
@@ -182,6 +187,30 @@ def test_comparisons_read_all_folds_alike():
     chosen = {name for run in made.runs for name in run.features}
     assert chosen == {"when", "x", "z"}
     assert "dates='parts'" in made.setting.reproduce["python"]
+
+
+@pytest.mark.parametrize("order", [1, 7])
+def test_row_names_that_pandas_and_r_write_are_no_feature(order, tmp_path):
+    frame = table()[["x", "z", "y"]].set_index(np.arange(N) * order % N + 19740001)
+    frame.to_csv(tmp_path / "t.csv")
+    expected = [(step.name, round(step.gain, 9)) for step in select(frame, "y", 2)]
+    for data in (tmp_path / "t.csv", pd.read_csv(tmp_path / "t.csv")):
+        words = r"`Unnamed: 0` \(identifier by its name: whole numbers from 19740001 to 19741300"
+        with pytest.warns(LeftOutWarning, match=words):
+            path = select(data, "y", 2)
+        assert [(step.name, round(step.gain, 9)) for step in path] == expected
+
+
+@pytest.mark.parametrize("kind", ["pandas", "csv"])
+def test_a_word_among_numbers_is_told_where_they_look_like_an_identifier(kind, tmp_path):
+    frame = table()[["x", "z", "y"]]
+    frame["x"] = frame["x"].astype(object)
+    frame.loc[7, "x"] = "oops"
+    with (
+        pytest.warns(LeftOutWarning),
+        pytest.warns(LooksNumericWarning, match=r"(1299 of 1300|999 of 1000)"),
+    ):
+        assert select(STORED[kind](frame, tmp_path), "y", 1).names == ["z"]
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow", "csv"])

@@ -6,21 +6,39 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from benchmarks.real_tables.rankings import RANKINGS, Question, default_answer
+from benchmarks.real_tables.rankings import (
+    RANKINGS,
+    Question,
+    by_correlation,
+    by_default,
+    default_answer,
+)
 from benchmarks.real_tables.scores import Losses, losses, question, sampled
-from benchmarks.real_tables.tables import NUMBERS, OURS, RealTable
+from benchmarks.real_tables.tables import NUMBERS, OURS, PLAIN, RealTable
+from orthoselect import errors
 
+ERRORS = 2  # standard errors by which a score has to be behind for a flag
+DRAWS = 10  # of the folds, where a score is behind
 REPEATS = 3  # of which the best time counts
+# Warnings that say why an answer may be worth less, and in a word what they say.
+REASONS = {
+    errors.SearchStoppedWarning: "no more features could be had",
+    errors.NoMoreThanChanceWarning: "k is too large: no more gain than chance",
+    errors.ReadAsClassesWarning: "whole numbers are read as classes",
+}
 NEARLY_DISTINCT = 0.5  # text with more levels than this share of the rows names rows
 
 
@@ -49,11 +67,15 @@ def measure(entry: RealTable, limit: float) -> dict[str, Any]:
     ours = cells[OURS]
     if "names" in ours:
         ours |= _words(asked)
+        if OURS in found and ours["left_out"]:
+            ours["among_kept"] = _among_kept(found[OURS], scored, ours["left_out"], limit)
         ours["identifiers"] = identifiers(frame, ours["names"])
     for name, own in found.items():
         cells[name]["score"] = own.score
         if OURS in found and name != OURS:
             cells[name]["ours_ahead"], cells[name]["error"] = found[OURS].ahead_of(own)
+    if is_behind(cells[PLAIN]):
+        ours["again"] = _again(scored)
     return {
         "package": entry.package,
         "table": entry.table,
@@ -67,6 +89,27 @@ def measure(entry: RealTable, limit: float) -> dict[str, Any]:
         "k": asked.k,
         "rankings": cells,
     }
+
+
+def is_behind(peer: dict[str, Any]) -> bool:
+    """Tell whether our score is worse than a peer's by more than two standard errors."""
+    return "ours_ahead" in peer and peer["ours_ahead"] < -ERRORS * peer["error"]
+
+
+def _again(scored: Question) -> tuple[float, float]:
+    """Return by how much we are ahead of correlation over other draws of the folds.
+
+    Of many comparisons some are behind by luck, and one choice in one fold can do it.
+    """
+    pair = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for choose in (by_default, by_correlation):
+            drawn = [losses(scored, choose, seed=seed) for seed in range(1, DRAWS + 1)]
+            model = np.mean([each.model for each in drawn], axis=0)
+            nothing = np.mean([each.nothing for each in drawn], axis=0)
+            pair.append(Losses(model, nothing))
+    return pair[0].ahead_of(pair[1])
 
 
 def _cell(
@@ -95,12 +138,30 @@ def _timed(choose: Callable[[Question], list[str]], asked: Question) -> tuple[li
 
 
 def _words(asked: Question) -> dict[str, Any]:
-    """Return the warnings of the default answer, and whether it took numbers for classes."""
+    """Return the warnings of the default answer, what they say, and how the target was taken."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         path = default_answer(asked)
     as_classes = asked.task == NUMBERS and path.ceiling > 1
-    return {"words": [str(each.message) for each in caught], "as_classes": as_classes}
+    words = [str(each.message) for each in caught]
+    left_out = [w for w in words if w.startswith("left out")]
+    named = {name for each in left_out for name in re.findall("`([^`]+)`", each)}
+    reasons = [REASONS[each.category] for each in caught if each.category in REASONS]
+    return {
+        "words": words,
+        "as_classes": as_classes,
+        "left_out": [name for name in asked.frame if name in named],
+        "reasons": reasons,
+    }
+
+
+def _among_kept(
+    ours: Losses, scored: Question, left_out: list[str], limit: float
+) -> tuple[float, float] | None:
+    """Return by how much we are ahead of correlation among the columns that we keep too."""
+    kept = replace(scored, frame=scored.frame.drop(columns=left_out))
+    _, plain = _cell(by_correlation, kept, kept, limit)
+    return None if plain is None else ours.ahead_of(plain)
 
 
 def identifiers(frame: pd.DataFrame, names: list[str]) -> list[str]:
@@ -113,9 +174,11 @@ def _names_rows(column: pd.Series) -> bool:
     if pd.api.types.is_bool_dtype(values) or pd.api.types.is_datetime64_any_dtype(values):
         return False
     if pd.api.types.is_numeric_dtype(values):
-        # Case numbers: 0 or 1 to as many as there are rows, in any order.
+        # Case numbers: 0 or 1 to as many as there are rows, in order; others may be ranks.
         first, last = values.min(), values.max()
-        return first in (0, 1) and values.is_unique and last - first + 1 == len(column)
+        in_order = values.is_monotonic_increasing or str(column.name).lower() == "id"
+        is_full = values.is_unique and last - first + 1 == len(column)
+        return bool(first in (0, 1) and is_full and in_order)
     return values.nunique() > NEARLY_DISTINCT * len(values)
 
 

@@ -11,10 +11,11 @@ from typing import Any
 
 from benchmarks import report, runner
 from benchmarks.real_tables import tables
+from benchmarks.real_tables.cell import DRAWS, ERRORS, is_behind
 from benchmarks.real_tables.tables import OURS, PLAIN, TITLES, RealTable
 
 QUICK = ["titanic", "penguins:species", "us-employment", "Caschool", "tips", "wine"]
-ERRORS = 2  # standard errors by which a score has to be behind for a flag
+NOT_WARNED = "NOT WARNED"
 PARTS = 2 * len(TITLES)  # of a table that have a time limit each
 
 
@@ -42,7 +43,7 @@ def flags(line: dict[str, Any]) -> list[str]:
     found = []
     if is_behind(plain):
         behind, error = -plain["ours_ahead"], plain["error"]
-        found.append(f"WORSE than plain correlation by {behind:.3f} ± {error:.3f}")
+        found.append(f"WORSE than plain correlation by {behind:.3f} ± {error:.3f}, {why(line)}")
     if ours["identifiers"]:
         found.append(f"chooses identifiers: {', '.join(ours['identifiers'])}")
     if ours["as_classes"]:
@@ -52,9 +53,24 @@ def flags(line: dict[str, Any]) -> list[str]:
     return found
 
 
-def is_behind(peer: dict[str, Any]) -> bool:
-    """Tell whether our score is worse than a peer's by more than two standard errors."""
-    return "ours_ahead" in peer and peer["ours_ahead"] < -ERRORS * peer["error"]
+def why(line: dict[str, Any]) -> str:
+    """Say what the answer itself warns of that explains why it is worth less; or that it is luck.
+
+    A warning of columns that are left out explains it if correlation is not ahead among the others.
+    """
+    ours = line["rankings"][OURS]
+    ahead, error = ours["again"]
+    again = f"over other folds {ahead:+.3f} ± {error:.3f}"
+    among_kept = ours.get("among_kept")
+    if among_kept is not None and among_kept[0] >= -ERRORS * among_kept[1]:
+        lost = [name for name in line["rankings"][PLAIN]["names"] if name in ours["left_out"]]
+        kept = f"among the columns that are left {among_kept[0]:+.3f} ± {among_kept[1]:.3f}"
+        return f"WARNED: it leaves out {', '.join(lost or ours['left_out'])} ({again}, {kept})"
+    if ours["reasons"]:
+        return f"WARNED: {'; '.join(ours['reasons'])} ({again})"
+    if ahead >= -ERRORS * error:
+        return f"NOT CONFIRMED ({again})"
+    return f"{NOT_WARNED} ({again})"
 
 
 def text(result: dict[str, Any]) -> str:
@@ -75,14 +91,23 @@ def markdown(result: dict[str, Any]) -> str:
         "names and numbers of rows, many-level text. `" + result["command"] + "` prints this page.",
         "`select(frame, target, k)` stands beside three rankings of prepared columns (dates as "
         "days, missing labels as a level): plain correlation (each column alone, labels with all "
-        "their indicators), mrmr_selection, and `SelectKBest` by F after one-hot coding. A score "
-        "is R² out of fold, 1 - loss / loss without any column: squared errors, for classes "
-        "those of their indicators (the Brier score). Five folds, columns chosen anew in each; one "
-        "model for all, ridge or logistic regression on indicators and standardized numbers with "
-        "means for gaps. In brackets: how much orthoselect is ahead, ± the standard error of the "
-        f"difference over rows. Of a table with more than {tables.MOST_ROWS:,} rows so many "
-        "are scored, drawn at random; rows without a target, and classes of fewer than five rows, "
-        "are left out. Times are those of one choice from all rows, the best of three.",
+        "their indicators), mrmr_selection, and `SelectKBest` by F after one-hot coding. k is "
+        "five, or half of the columns where they are few.",
+        "A score is R² out of fold, 1 - loss / loss without any column: squared errors, for "
+        "classes those of their indicators (the Brier score). It is the mean over the rows of five "
+        "folds, columns chosen anew in each. One model for all: ridge or logistic regression on "
+        "indicators of labels, standardized numbers with means for gaps, and indicators of gaps. "
+        "In brackets: how much orthoselect is ahead, ± the standard error of the difference over "
+        "rows in pairs. It does not know that another draw of the folds would choose other "
+        f"columns. Of a table with more than {tables.MOST_ROWS:,} rows so many are scored, drawn "
+        "at random; rows without a target, and classes of fewer than five rows, are left out. "
+        "Times are those of one choice from all rows, the best of three.",
+        "A flag says WORSE where orthoselect is behind plain correlation by more than "
+        f"{ERRORS} standard errors, and whether its own warnings say why. Where columns are left "
+        "out, correlation is scored once more among the columns that are left: if it is not ahead "
+        "there, these columns are the reason. Of so many comparisons between equals, about one in "
+        "44 lands behind the bar by luck alone, so a table that is behind is scored again, over "
+        f"{DRAWS} other draws of its folds: it is NOT CONFIRMED if it is not behind there.",
         "\n".join(f"- {line}" for line in _summary_lines(result)),
         "## Scores",
         report.as_markdown(*_scores_grid(result)),
@@ -124,7 +149,19 @@ def _summary_lines(result: dict[str, Any]) -> list[str]:
                 f"Beside {TITLES[name]}: ahead by more than {ERRORS} standard errors on {ahead} "
                 f"tables, behind on {behind}, neither on {len(pairs) - ahead - behind}."
             )
+    unwarned = [line["name"] for line in answered if _is_unwarned(line)]
+    if any("error" in line["rankings"][PLAIN] for line in answered):
+        told = f"{len(unwarned)} without a warning that says why"
+        lines.append(
+            f"Behind correlation, {told}: {', '.join(unwarned)}."
+            if unwarned
+            else f"Behind correlation, {told}."
+        )
     return lines
+
+
+def _is_unwarned(line: dict[str, Any]) -> bool:
+    return is_behind(line["rankings"][PLAIN]) and why(line).startswith(NOT_WARNED)
 
 
 def _flag_lines(result: dict[str, Any]) -> list[str]:

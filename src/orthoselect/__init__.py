@@ -9,7 +9,13 @@ from orthoselect import starting  # noqa: F401
 # isort: split
 from orthoselect import encode, methods, statistics
 from orthoselect.read import RowBlocks
-from orthoselect.result import Comparison, SelectionPath, SelectionStep
+from orthoselect.result import (
+    Comparison,
+    SelectionPath,
+    SelectionStep,
+    SizeScores,
+    Stability,
+)
 from orthoselect.selection import select
 from orthoselect.versions import __version__
 
@@ -18,6 +24,8 @@ if TYPE_CHECKING:
     from orthoselect.discretizers import MeanStdDiscretizer
     from orthoselect.dynamics import NARX, LaggedTerms
     from orthoselect.gram import GramStatistics
+    from orthoselect.halves import stability
+    from orthoselect.selector_cv import SelectorCV
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
 
@@ -32,12 +40,16 @@ __all__ = [
     "RowBlocks",
     "SelectionPath",
     "SelectionStep",
+    "SelectorCV",
+    "SizeScores",
+    "Stability",
     "__version__",
     "compare",
     "encode",
     "methods",
     "report",
     "select",
+    "stability",
     "statistics",
 ]
 
@@ -50,8 +62,10 @@ _LAZY = {
     "NARX": "dynamics",
     "OrthogonalSelector": "selectors",
     "RandomBinarizer": "discretizers",  # which says where it went
+    "SelectorCV": "selector_cv",
     "compare": "comparison",
     "report": "show",
+    "stability": "halves",
 }
 
 

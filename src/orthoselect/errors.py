@@ -114,6 +114,17 @@ class UnknownColumnError(InputError):
         )
 
 
+class ConstantTargetError(InputError):
+    """A response that is the same in all rows."""
+
+    def __init__(self, name: str, value: object, others: int = 0) -> None:
+        also = f", and {others} more column(s) of it are constant likewise" if others else ""
+        super().__init__(
+            f"{name} should have at least two classes or unlike numbers; every row has "
+            f"{value!r}{also}. Choose another `target`, or more rows."
+        )
+
+
 class NonFiniteError(InputError):
     """The table holds NaN or infinity."""
 
@@ -268,6 +279,17 @@ class ReadAsQuantityWarning(SelectionWarning):
         )
 
 
+class ReadAsClassesWarning(SelectionWarning):
+    """Few whole numbers that were read as classes, and could be a quantity."""
+
+    def __init__(self, name: str, numbers: Sequence[object]) -> None:
+        told = ", ".join(map(str, numbers))
+        super().__init__(
+            f"{name} holds the whole numbers {told} and is read as {len(numbers)} classes; pass "
+            f"`task='regression'` if it is a quantity, or `task='classification'` if it is not."
+        )
+
+
 class ManyLevelsWarning(SelectionWarning):
     """A categorical feature with nearly as many levels as rows."""
 
@@ -376,3 +398,12 @@ class ComparisonInterrupted(_Worded, KeyboardInterrupt):
         kept = "see the attribute `comparison`." if done else "nothing was compared yet."
         super().__init__(f"interrupted after {done} of {total} runs; {kept}")
         self.comparison = comparison
+
+
+class StabilityInterrupted(_Worded, KeyboardInterrupt):
+    """Ctrl-C among the halves; `stability` holds what those done until then say, None if none."""
+
+    def __init__(self, stability: Any, done: int, total: int) -> None:
+        kept = "see the attribute `stability`." if done else "no pair was done yet."
+        super().__init__(f"interrupted after {done} of {total} pairs of halves; {kept}")
+        self.stability = stability

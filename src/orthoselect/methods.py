@@ -39,11 +39,13 @@ GENERAL: Mapping[str, Any] = {
 # What else `select` takes, whatever the method.
 _OF_SELECT = ("n_features_to_select", "include", "exclude", "search", "dates", "memory", "progress")
 _COUNT = "how many features is `n_features_to_select`, the third argument."
+_OF_CV = "that is for a cross-validated size, `n_features_to_select='cv'`."
 _MEANT = {
     **dict.fromkeys(("k", "n", "n_features", "n_select", "count", "n_selected", "top_k"), _COUNT),
     "features": "pass a table of these columns, or name the others in `exclude`.",
     "columns": "pass a table of these columns, or name the others in `exclude`.",
     "weights": "row weights are `sample_weight`.",
+    **dict.fromkeys(("estimator", "scoring", "rule", "largest", "row_groups"), _OF_CV),
 }
 # Names that others use -> those of the methods that are meant.
 _ALIASES = {

@@ -1,14 +1,12 @@
 """What each column of a table is for, settled once; and the table and response, read.
 
 `select`, the selectors, `compare`, `GramStatistics`, reports and the command all come through here.
-What users say of columns, groups and sizes is checked at the end.
 """
 
 from __future__ import annotations
 
 import numbers
-from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -16,16 +14,22 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from orthoselect.encode import NumberedNames, Response, Table
+from orthoselect.column_spec import (
+    ColumnSpec,
+    check_one_role,
+    find_asked,
+    find_columns,
+    find_groups,
+    is_whole,
+)
+from orthoselect.encode import Feature, NumberedNames, Response, Table
 from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gap_count
 from orthoselect.encode.response import check_choice
 from orthoselect.errors import (
     InputError,
     LeftOutWarning,
     NonFiniteError,
-    ShapeError,
     TooManyRequestedWarning,
-    UnknownColumnError,
     listing,
     warn,
 )
@@ -49,8 +53,7 @@ from orthoselect.read import (
 )
 
 _WORDS = ("from_dtype", "all")  # said of all columns as `categorical_features`
-_USUAL_COUNT = 10  # features to select where nobody says how many
-ColumnSpec = Any  # names, indices or a boolean mask; one of them may stand alone
+_USUAL_COUNT = 10  # features to select where no number is given
 
 
 @dataclass(frozen=True)
@@ -111,6 +114,36 @@ class Roles:
         return [c for c in rest if c not in self.categorical], labeled
 
     @property
+    def features(self) -> tuple[Feature, ...]:
+        """What there is to choose from, in the table's order; a group stands where it begins."""
+        names = self.source.names
+        found = [
+            Feature(name, members)
+            for name, group in self.groups.items()
+            if (members := tuple(c for c in group if c not in self.skip))
+        ]
+        grouped = {column for feature in found for column in feature.columns}
+        alone = set(range(len(names))) - self.skip - grouped
+        found += [Feature(str(names[column]), (column,)) for column in alone]
+        return tuple(sorted(found, key=lambda feature: min(feature.columns)))
+
+    @property
+    def given_groups(self) -> dict[str, list[int]]:
+        """The groups that were given, by the columns of the table."""
+        readings = self.readings
+        dates = {readings.names[c] for c in readings.dates}
+        return {
+            name: list(dict.fromkeys(readings.origin(c) for c in columns))
+            for name, columns in self.groups.items()
+            if name not in dates
+        }
+
+    def categorical_option(self, spec: ColumnSpec) -> Any:
+        """Return `categorical_features` for `select`: words as they are, columns as a list."""
+        said_in_words = spec is None or (isinstance(spec, str) and spec in _WORDS)
+        return spec if said_in_words else sorted(self.categorical)
+
+    @property
     def apart(self) -> dict[int, str]:
         """The columns of the response and of the weights, and which these are."""
         weights = [] if self.weight_column is None else [self.weight_column]
@@ -165,40 +198,43 @@ def find_roles(
     if isinstance(data, Dataset):
         target = data.find_target(target)
         task = data.task if task == "auto" and target is data.target else task
-    data, names = _as_dataset(data, source), _stored_names(data, source)
-    target = _named_target(target, names)
+    elif not source.first.is_plain:
+        data = Dataset(data, source.names, format="frame", unsifted=True)
+    # Those that the table has, without the parts of dates that a source may add.
+    names = data.names if isinstance(data, Dataset) else source.names
+    if is_whole(target):
+        target = _name_at(target, names)
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
-    spec = categorical_features
-    is_word = isinstance(spec, str) and spec in _WORDS
-    labeled = find_columns(None if is_word else spec, names, "categorical_features")
+    labeled = _named_categorical(categorical_features, names)
+    check_choice(dates, DATES_AS, "dates")
     if not asked["target"]:
-        _check_given(target, names, data)
-        target = read_given(target, getattr(data, "target_name", None) or "y")
-        data = _without_target(data, source, target, asked, grouped)
+        data, target = _read_values(data, source, target, asked, grouped)
     n_dropped = data.n_dropped if isinstance(data, Dataset) else 0
     if missing != "error":
         data, source, target, sample_weight, more = _with_targets(
             data, source, target, sample_weight, asked
         )
         n_dropped += more
-    data, source = _sifted(data, source, asked, grouped, labeled, dates)
+    if isinstance(data, Dataset) and data.unsifted:
+        data, source = _sifted(data, source, asked, grouped, labeled, dates)
     if missing != "error" and set(asked["target"]) & set(source.readings.numbers):
         # Where text was read as numbers some are missing that were not before.
         data, source, target, sample_weight, more = _with_targets(
             data, source, target, sample_weight, asked
         )
         n_dropped += more
-    unfit, readings = [], Readings(names)
+    unfit: list[int] = []
     if isinstance(data, Dataset):
         unfit = find_columns(list(data.left_out), names, "exclude")
-        readings = data.readings or readings
     apart = {*asked["target"], *asked["sample_weight"]}
     left_out = list(dict.fromkeys([*asked["exclude"], *unfit]))
     # Unlike in a command, the response may be named in `exclude`: a rule for several may do so.
     asked["exclude"] = [column for column in left_out if column not in apart]
     check_one_role(asked, names, grouped if isinstance(groups, Mapping) else {})
+    included, readings = asked["include"], source.readings
+    if readings.dates:
+        grouped, included = _with_parts(readings, grouped, included, set(left_out))
     skip = {*left_out, *apart, *readings.dates}
-    grouped, included = _with_parts(readings, grouped, asked["include"], set(left_out))
     roles = Roles(
         data=data,
         source=source,
@@ -252,66 +288,49 @@ def _without_gaps(roles: Roles) -> Roles:
     return replace(new, sample_weight=w) if "sample_weight" in beside else new
 
 
-def _stored_names(data: Any, source: Source) -> Sequence[str]:
-    """Return the names of the columns that the table has, without those made of dates."""
-    return data.names if isinstance(data, Dataset) else source.names
+def _name_at(position: int, names: Sequence[str]) -> str:
+    """Return the name of the column at a position, unless the number is a name itself."""
+    if str(position) in names:
+        return str(position)
+    return names[find_columns(position, names, "target")[0]]
 
 
-def _as_dataset(data: Any, source: Source) -> Any:
-    """Return a table that has not been looked at as a data set, arrays of numbers as they are."""
-    if isinstance(data, Dataset) or source.first.is_plain:
-        return data
-    return Dataset(data, source.names, format="frame", unsifted=True)
-
-
-def _named_target(target: Any, names: Sequence[str]) -> Any:
-    """Return the name of a column that is given by its position, unless that is a name itself."""
-    if not is_whole(target):
-        return target
-    at = [str(target)] if str(target) in names else find_columns(target, names, "target")
-    return at[0] if isinstance(at[0], str) else names[at[0]]
-
-
-def _check_given(target: Any, names: Sequence[str], data: Any) -> None:
-    """Raise where no response is given with a table whose columns have names."""
-    if target is None and isinstance(data, Dataset) and not isinstance(names, NumberedNames):
-        raise InputError(
-            f"`target` should name the column to explain, or be its values: this requires y to be "
-            f"passed, but the target y is None. The columns are {listing(names)}."
-        )
-
-
-def _without_target(
+def _read_values(
     data: Any,
     source: Source,
     target: Any,
     asked: Mapping[str, Sequence[int]],
     groups: Mapping[str, Sequence[int]],
-) -> Any:
-    """Leave out columns that hold the very values of the response, and warn of them."""
-    if not isinstance(data, Dataset) or not data.unsifted:
-        return data
+) -> tuple[Any, Any]:
+    """Read a response that is given as values; leave out columns that hold the very same ones."""
+    if not isinstance(data, Dataset):
+        return data, read_given(target)
+    if target is None and not isinstance(data.names, NumberedNames):
+        raise InputError(
+            f"`target` should name the column to explain, or be its values: this requires y to be "
+            f"passed, but the target y is None. The columns are {listing(data.names)}."
+        )
+    target = read_given(target, data.target_name or "y")
+    if not data.unsifted:
+        return data, target
     spoken_of = {*chain.from_iterable(asked.values()), *chain.from_iterable(groups.values())}
     twins = [data.names[c] for c in source.columns_like(target) if c not in spoken_of]
-    if not twins:
-        return data
-    found = dict.fromkeys(twins, "it holds the values of the target")
-    warn(LeftOutWarning(found, "Give its name as the target, or include it to keep it."))
-    return replace(data, left_out={**data.left_out, **found})
+    if twins:
+        found = dict.fromkeys(twins, "it holds the values of the target")
+        warn(LeftOutWarning(found, "Give its name as the target, or include it to keep it."))
+        data = replace(data, left_out={**data.left_out, **found})
+    return data, target
 
 
 def _sifted(
-    data: Any,
+    data: Dataset,
     source: Source,
     asked: Mapping[str, list[int]],
     groups: Mapping[str, list[int]],
     labeled: Sequence[int],
     dates: str,
-) -> tuple[Any, Source]:
+) -> tuple[Dataset, Source]:
     """Leave out the columns that are no features, and settle how others are read."""
-    check_choice(dates, DATES_AS, "dates")
-    if not isinstance(data, Dataset) or not data.unsifted:
-        return data, source
     names = data.names
     kept = [*labeled, *asked["exclude"]]
     readings = sift(
@@ -371,13 +390,9 @@ def clean(
         complete = [names[c] for c in [*asked["target"], *asked["sample_weight"]]]
         dataset = replace(dataset, complete=complete)
         target = dataset.target if isinstance(target, np.ndarray) else target
-    source = open_source(dataset, 1)
-    dataset = replace(dataset, unsifted=True)
-    is_word = isinstance(categorical_features, str) and categorical_features in _WORDS
-    spec = None if is_word else categorical_features
-    labeled = find_columns(spec, names, "categorical_features")
-    dataset, _ = _sifted(dataset, source, asked, grouped, labeled, dates)
-    # Of blocks, whoever reads them complains: to ask now would take a pass over all columns.
+    labeled = _named_categorical(categorical_features, names)
+    dataset, _ = _sifted(dataset, open_source(dataset, 1), asked, grouped, labeled, dates)
+    # Blocks are checked when they are read: to check now would take a pass over all columns.
     if missing not in FILLS and (missing != "error" or why_not_whole(dataset) is None):
         excluded = [names[column] for column in asked["exclude"]]
         dataset = drop_missing(dataset, missing, target, weights=sample_weight, exclude=excluded)
@@ -388,26 +403,6 @@ def clean(
                 f"out: {dataset.left_out[names[column]]}. Use `missing='indicator'`."
             )
     return dataset
-
-
-def find_asked(
-    names: Sequence[str],
-    target: Any,
-    groups: Any,
-    include: ColumnSpec,
-    exclude: ColumnSpec,
-    sample_weight: Any,
-) -> tuple[dict[str, list[int]], dict[str, list[int]]]:
-    """Return the columns of each role that users speak of, and those of each group."""
-    grouped = find_groups(groups, names)
-    weights = sample_weight if isinstance(sample_weight, str) else None
-    asked = {
-        "target": find_columns(response_columns(target, names), names, "target"),
-        "sample_weight": find_columns(weights, names, "sample_weight"),
-        "exclude": find_columns(exclude, names, "exclude", grouped),
-        "include": find_columns(include, names, "include", grouped),
-    }
-    return asked, grouped
 
 
 def open_problem(
@@ -439,6 +434,7 @@ def open_problem(
     response, weights = source.response(
         roles.target, roles.target_columns, roles.task, response_encoding, weights
     )
+    gaps = {c: gap_count(labels) for c, labels in table.labels.items()}
     return Problem(
         table,
         response,
@@ -448,7 +444,7 @@ def open_problem(
         roles.exclude,
         roles.skip,
         missing,
-        {c: gap_count(labels) for c, labels in table.labels.items() if gap_count(labels)},
+        {c: count for c, count in gaps.items() if count},
         n_dropped=roles.n_dropped,
         readings=roles.readings,
     )
@@ -510,11 +506,12 @@ def set_apart(
         X = X.reordered([*rest, *last])
     groups = find_groups(said["groups"], called)
     placed: dict[str, Any] = {"groups": groups or None}
-    for argument in ("categorical_features", "include", "exclude"):
-        spec, of_features = said[argument], argument == "categorical_features"
-        if spec is not None and not (of_features and isinstance(spec, str) and spec in _WORDS):
-            spec = find_columns(spec, called, argument, {} if of_features else groups)
-        placed[argument] = spec
+    for argument in ("include", "exclude"):
+        spec = said[argument]
+        placed[argument] = None if spec is None else find_columns(spec, called, argument, groups)
+    spec = said["categorical_features"]
+    is_word = spec is None or (isinstance(spec, str) and spec in _WORDS)
+    placed["categorical_features"] = spec if is_word else _named_categorical(spec, called)
     return X, y, names, placed
 
 
@@ -534,6 +531,12 @@ def as_values(y: Any) -> Any:
         return np.array([y])
     has_text = isinstance(y, (list, tuple)) and any(isinstance(value, str) for value in y)
     return np.array(y, dtype=object) if has_text else y
+
+
+def _named_categorical(spec: ColumnSpec, names: Sequence[str]) -> list[int]:
+    """Return the columns that users call categorical one by one, not by a word for all."""
+    is_word = isinstance(spec, str) and spec in _WORDS
+    return find_columns(None if is_word else spec, names, "categorical_features")
 
 
 def _categorical(
@@ -556,76 +559,7 @@ def _categorical(
     return (by_dtype | set(named)) - skip
 
 
-# What users may say about columns and sizes -> checked values
-
-
-def find_columns(
-    spec: ColumnSpec,
-    names: Sequence[str],
-    argument: str,
-    groups: Mapping[str, Sequence[int]] = {},
-    places: Mapping[str, int] | None = None,
-) -> list[int]:
-    """Turn names, indices or a mask into column indices, in the order given; None is no column.
-
-    `argument` is what to call it in an error; `groups` are names that stand for several columns;
-    `places` says where each name stands, for those who ask often.
-
-    Examples
-    --------
-    >>> find_columns(["b", 0, -1], ["a", "b", "c"], "include")
-    [1, 0, 2]
-    >>> find_columns([True, False, True], ["a", "b", "c"], "include")
-    [0, 2]
-    """
-    if spec is None:
-        return []
-    items = _items(spec, argument)
-    if items and all(isinstance(item, (bool, np.bool_)) for item in items):
-        if len(items) != len(names):
-            raise ShapeError(
-                f"`{argument}` as a mask should have one entry for each of the {len(names)} "
-                f"columns; it has {len(items)}."
-            )
-        return np.flatnonzero(items).tolist()
-    place = places or {}
-    if places is None and not all(map(is_whole, items)):
-        place = {name: at for at, name in enumerate(names)}
-    found, unknown = [], []
-    for item in items:
-        if is_whole(item) and -len(names) <= int(item) < len(names):
-            found.append(int(item) % len(names))
-        elif isinstance(item, str) and item in place:
-            found.append(place[item])
-        elif isinstance(item, str) and item in groups:
-            found.extend(groups[item])
-        else:
-            unknown.append(item)
-    out_of_range = [item for item in unknown if is_whole(item)]
-    if out_of_range:
-        raise InputError(
-            f"integers in `{argument}` should be positions, from 0 to {len(names) - 1} (or "
-            f"negative, from the end); got {listing(out_of_range)}."
-        )
-    if unknown:
-        raise UnknownColumnError(argument, unknown, [*names, *groups])
-    return found
-
-
-def _items(spec: Any, argument: str) -> list[Any]:
-    if isinstance(spec, (str, numbers.Integral)):
-        return [spec]
-    try:
-        return list(spec)
-    except TypeError:
-        raise InputError(
-            f"`{argument}` should be a list of names or indices, or a mask; got {spec!r}."
-        ) from None
-
-
-def is_whole(value: Any) -> bool:
-    """Whether it is a whole number, and no truth value."""
-    return isinstance(value, numbers.Integral) and not isinstance(value, bool)
+# How many features to select
 
 
 def target_in_code(names: Sequence[str]) -> str:
@@ -635,93 +569,6 @@ def target_in_code(names: Sequence[str]) -> str:
     return repr(names[0] if len(names) == 1 else list(names))
 
 
-def find_groups(groups: Any, names: Sequence[str]) -> dict[str, list[int]]:
-    """Turn a mapping of names to columns, or a label per column, into disjoint groups."""
-    if groups is None:
-        return {}
-    if isinstance(groups, Mapping):
-        places = {name: at for at, name in enumerate(names)}
-        found = {
-            str(name): find_columns(spec, names, f"groups[{name!r}]", places=places)
-            for name, spec in groups.items()
-        }
-        if len(found) < len(groups):
-            raise InputError(f"`groups` should have unlike names; got {listing(groups)}.")
-    else:
-        found = _groups_from_labels(_items(groups, "groups"), names)
-    taken = set(names)
-    clashing = [
-        name
-        for name, columns in found.items()
-        if name in taken and name not in {names[column] for column in columns}
-    ]
-    if clashing:
-        raise InputError(
-            f"groups should have names of their own; {listing(clashing)} is another column's. "
-            f"Rename the group."
-        )
-    empty = [name for name, columns in found.items() if not columns]
-    if empty:
-        raise InputError(f"every group should have columns; {listing(empty)} has none.")
-    counts = Counter(column for columns in found.values() for column in columns)
-    twice = [names[column] for column, count in counts.items() if count > 1]
-    if twice:
-        raise InputError(
-            f"a column should be in one group at most; {listing(twice)} is in several "
-            f"(or twice in one)."
-        )
-    return found
-
-
-def _groups_from_labels(labels: list[Any], names: Sequence[str]) -> dict[str, list[int]]:
-    if len(labels) != len(names):
-        raise ShapeError(
-            f"`groups` should be a mapping, or one label for each of the {len(names)} columns; "
-            f"it has {len(labels)} labels."
-        )
-    found: dict[str, list[int]] = {}
-    for column, label in enumerate(labels):
-        if not isinstance(label, Hashable):
-            raise InputError(f"`groups` should hold names or numbers as labels; got {label!r}.")
-        # What is missing says that its column stands on its own.
-        is_gap = label is None or type(label).__name__ == "NAType"
-        if not (is_gap or (isinstance(label, (float, np.floating)) and label != label)):
-            found.setdefault(str(label), []).append(column)
-    return found
-
-
-def check_one_role(
-    roles: Mapping[str, Iterable[int]],
-    names: Sequence[str],
-    groups: Mapping[str, Sequence[int]] = {},
-) -> None:
-    """Raise where a column has two roles, or is included twice.
-
-    `roles` are the columns of "target", "sample_weight", "exclude" and "include". Members of groups
-    may be included and excluded, but are features.
-    """
-    roles_of: dict[int, str] = {}
-    for role, columns in roles.items():
-        words = "the target" if role == "target" else f"in `{role}`"
-        for column in columns:
-            other = roles_of.setdefault(column, words)
-            if other != words:
-                raise _two_roles(names[column], other, words)
-    include = list(roles.get("include", ()))
-    twice = [names[column] for column, count in Counter(include).items() if count > 1]
-    if twice:
-        raise InputError(f"`include` should name each column once; {listing(twice)} is repeated.")
-    apart = {*roles.get("target", ()), *roles.get("sample_weight", ())}
-    for group, members in groups.items():
-        for column in members:
-            if column in apart:
-                raise _two_roles(names[column], roles_of[column], f"in the group `{group}`")
-
-
-def _two_roles(name: str, one: str, other: str) -> InputError:
-    return InputError(f"a column should have one role; `{name}` is {one} and {other}.")
-
-
 def check_count(wanted: Any) -> None:
     """Raise for what is no count, no fraction and not None."""
     is_fraction = isinstance(wanted, numbers.Real) and 0.0 < float(wanted) < 1.0
@@ -729,7 +576,7 @@ def check_count(wanted: Any) -> None:
     if wanted is not None and not is_fraction and not is_count:
         raise InputError(
             f"`n_features_to_select` should be a whole number of at least 1 or a fraction in "
-            f"(0, 1); got {wanted!r}."
+            f"(0, 1), or 'cv' where a table in memory is selected from; got {wanted!r}."
         )
 
 

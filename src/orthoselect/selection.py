@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -51,7 +52,7 @@ _BY_CHANCE = "no other feature gains more than it would by chance."
 def select(
     data: Any,
     target: Any,
-    n_features_to_select: int | float | None = 10,
+    n_features_to_select: int | float | str | None = 10,
     method: str = "socc",
     *,
     task: str = "auto",
@@ -83,10 +84,12 @@ def select(
         The response: the name of a column of `data`, a list of such names, or the values themselves
         (classes, numbers, or several of either side by side). None for a file or data set that
         knows its target.
-    n_features_to_select : int, float or None, default=10
-        A count, or a fraction in (0, 1) of the features. A group counts as one feature. None: ten
-        at most, and fewer where features own several columns and no other one gains more than it
-        would by chance. For a number the search goes on, with a warning.
+    n_features_to_select : int, float, "cv" or None, default=10
+        A count, or a fraction in (0, 1) of the features. A group counts as one feature. "cv": as
+        many as a cross-validation chooses, for a table in memory; `chosen` of the path says how
+        many, and `size_scores` why. None: ten at most, and fewer where features own several columns
+        and no other one gains more than it would by chance. For a number the search goes on, with a
+        warning.
     method : str, default="socc"
         What features are judged by; `orthoselect.methods.METHODS` lists the names.
     task : {"auto", "classification", "regression"}, default="auto"
@@ -134,7 +137,10 @@ def select(
     **options
         Options of the method's own; ``METHODS[method]`` shows them. Not every method takes
         `task`, `response_encoding`, `categorical_features`, `groups` and `sample_weight`; one that
-        does not says so if they are given.
+        does not says so if they are given. With "cv" also those of a cross-validation, each as
+        `SelectorCV` explains it: `cv`, `estimator`, `scoring`, `rule`, `random_state`, `n_jobs`,
+        and `row_groups`, labels of rows that stay together in folds. `largest` is the largest size
+        to try, a count or a fraction; by default ten, or as many as there are.
 
     Returns
     -------
@@ -150,6 +156,24 @@ def select(
     ['flavanoids', 'alcohol', 'color_intensity']
     """
     chosen = find_method(method)
+    if isinstance(n_features_to_select, str) and n_features_to_select == "cv":
+        given = {
+            "task": task,
+            "response_encoding": response_encoding,
+            "categorical_features": categorical_features,
+            "groups": groups,
+            "include": include,
+            "exclude": exclude,
+            "search": search,
+            "sample_weight": sample_weight,
+            "missing": check_missing(missing),
+            "dates": dates,
+            "memory": memory,
+            "progress": progress,
+        }
+        # By its name: cross-validation is made of selections, and selections do not know it.
+        sizes = importlib.import_module("orthoselect.comparison.sizes")
+        return sizes.choose_size(data, target, method, given, options)
     general = {
         "task": task,
         "response_encoding": response_encoding,
@@ -160,6 +184,7 @@ def select(
     criterion = chosen.make(general, **options)
     searcher = SEARCHES[check_choice(search, SEARCHES, "search")]
     check_count(n_features_to_select)
+    assert not isinstance(n_features_to_select, str)  # it has just been checked
     check_choice(dates, DATES_AS, "dates")
     _check_order(data, target)
     origin = Origin(data, target, sample_weight)

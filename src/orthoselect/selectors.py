@@ -44,7 +44,7 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         """Return the method and its own options."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Select features.
 
         Parameters
@@ -66,9 +66,15 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         -------
         self : the selector
         """
+        return self._fit(self, X, y, sample_weight)
+
+    def _fit(
+        self, asked: _PathSelector, X: Any, y: Any, sample_weight: Any, **by_size: Any
+    ) -> Self:
+        """Select as `asked` says, and store; `by_size` says how the size is cross-validated."""
         names: Any = None
         self.__dict__.pop("_target_names", None)
-        columns = {name: getattr(self, name) for name in _ABOUT_COLUMNS}
+        columns = {name: getattr(asked, name) for name in _ABOUT_COLUMNS}
         if isinstance(X, GramStatistics):
             X, names = features_of(X)
         elif is_kept_elsewhere(X, y, sample_weight):
@@ -78,13 +84,14 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         path = select(
             X,
             y,
-            self.n_features_to_select,
-            search=self.search,
-            dates=self.dates,
+            "cv" if by_size else asked.n_features_to_select,
+            search=asked.search,
+            dates=asked.dates,
             sample_weight=sample_weight,
-            missing=self.missing,
+            missing=asked.missing,
             **columns,
-            **self._options(),
+            **asked._options(),
+            **by_size,
         )
         if names is None and (type(X) is np.ndarray or sp.issparse(X)):
             names = NumberedNames(X.shape[1])  # as scikit-learn does, which takes long
@@ -103,7 +110,7 @@ class _PathSelector(SelectorMixin, BaseEstimator):
     def _store(self, path: SelectionPath) -> None:
         self.__dict__.pop("statistics_", None)
         self.path_ = path
-        self.selected_ = np.array(path.columns, dtype=np.intp)
+        self.selected_ = np.array(path.chosen_columns, dtype=np.intp)
         self.support_ = np.zeros(self.n_features_in_, dtype=bool)
         self.support_[self.selected_] = True
 
@@ -173,10 +180,11 @@ class OrthogonalSelector(_PathSelector):
 
     Parameters
     ----------
-    n_features_to_select : int, float or None, default=10
-        A count, or a fraction in (0, 1) of the features. A group counts as one feature. None: ten
-        at most, and fewer where features own several columns and no other one gains more than it
-        would by chance.
+    n_features_to_select : int, float, "cv" or None, default=10
+        A count, or a fraction in (0, 1) of the features. A group counts as one feature. "cv": as
+        many as a cross-validation chooses; `SelectorCV` has its settings. None: ten at most, and
+        fewer where features own several columns and no other one gains more than it would by
+        chance.
     criterion : {"socc", "obcc", "err", "mser"}, default="socc"
         "socc": as above. "err": the error reduction ratio, "mser": the reduction of the mean
         squared error, "obcc": the squared correlation with what is left of a candidate. These
@@ -252,7 +260,7 @@ class OrthogonalSelector(_PathSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | float | None = 10,
+        n_features_to_select: int | float | str | None = 10,
         *,
         criterion: str = "socc",
         task: str = "auto",
@@ -327,8 +335,9 @@ class OrthogonalSelector(_PathSelector):
         statistics = copy(before).update(X, as_values(y), sample_weight)
         path = None
         if statistics.n_rows > 1 and statistics.varies:
+            size: Any = self.n_features_to_select  # what is no number is refused there
             path = statistics.select(
-                self.n_features_to_select,
+                size,
                 options["method"],
                 response_encoding=self.response_encoding,
                 groups=self.groups,
@@ -370,8 +379,9 @@ class MutualInformationSelector(_PathSelector):
 
     Parameters
     ----------
-    n_features_to_select : int or float, default=10
-        A count, or a fraction in (0, 1) of the features. A group counts as one feature.
+    n_features_to_select : int, float or "cv", default=10
+        A count, or a fraction in (0, 1) of the features. A group counts as one feature. "cv": as
+        many as a cross-validation chooses; `SelectorCV` has its settings.
     criterion : str, default="jmi"
         "mim", "mrmr_difference", "mrmr_quotient", "jmi", "cmim", "cife", "icap" or "disr".
     bins : {"auto", "from_data", "mean_std_3", "mean_std_4"}, int or discretizer, default="auto"
@@ -454,7 +464,7 @@ class MutualInformationSelector(_PathSelector):
 
     def __init__(
         self,
-        n_features_to_select: int | float = 10,
+        n_features_to_select: int | float | str = 10,
         *,
         criterion: str = "jmi",
         bins: Any = "auto",

@@ -172,7 +172,8 @@ def _run(names: list[str] | None, settings: Settings, terminal: Terminal) -> Non
         ending = error
     if any(settings.output.glob("*.json")):  # a run may be interrupted before it has any
         told = _report(settings.output, terminal)
-        missing = dict.fromkeys(name for part in told["experiments"] for name in part["missing"])
+        absent = [each for part in told["experiments"] for each in part["absent"].items()]
+        missing = dict.fromkeys(name for name, (state, _) in absent if state == "missing")
         if missing:
             titles = ", ".join(title_of(name) for name in missing)
             terminal.warn(f"{titles}: missing, and shown so in the tables, with the reason.")

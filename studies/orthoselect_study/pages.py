@@ -113,6 +113,8 @@ def as_page(told: Told, charts: Mapping[str, Markup]) -> str:
     """Return a report, as `report` makes it, as HTML, with the charts of its figures by name."""
     parts = [_part(part) for part in told["experiments"]]
     overall = told["overall"]
+    absent = {name: state for part in parts for name, (state, _) in part["absent"].items()}
+    states = list(absent.values())
     shown = {
         "sections": {
             "answer": "The answer",
@@ -124,8 +126,8 @@ def as_page(told: Told, charts: Mapping[str, Markup]) -> str:
         "overall": {**overall, "tables": [_readable(table) for table in overall["tables"]]},
         "n_methods": len({name for part in parts for name in part["facts"].get("methods", [])}),
         "n_sets": len({facts["name"] for part in parts for facts in part["data"]}),
-        "n_missing": len({name for part in parts for name in part["missing"]}),
-        "n_damaged": len({name for part in parts for name in part["damaged"]}),
+        "n_missing": states.count("missing"),
+        "n_damaged": states.count("damaged"),
         "seconds": sum(part["seconds"] for part in parts),
         "quick": [part["title"] for part in parts if part["settings"]["quick"]],
         "drawn": charts,

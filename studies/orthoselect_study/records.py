@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import platform
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.metadata import version
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,6 +15,9 @@ import orthoselect
 
 # Raised whenever a number would come out differently for the same key.
 SCHEMA = 3
+
+# Data sets without results, each with its state, "missing" or "damaged", and the reason.
+Absent = dict[str, tuple[str, str]]
 
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
@@ -78,8 +79,7 @@ class Plan:
 
     tasks: list[Task]
     data: list[dict[str, Any]] = field(default_factory=list)  # facts of each data set
-    missing: dict[str, str] = field(default_factory=dict)  # why a data set is not to be had
-    damaged: dict[str, str] = field(default_factory=dict)  # what is wrong with the copy there is
+    absent: Absent = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)  # what tables need: methods, folds, ...
 
 
@@ -88,10 +88,9 @@ class Results:
     """The rows of one run of an experiment, and nothing of any other."""
 
     rows: Sequence[Row]
-    facts: dict[str, Any]  # this and the next three as in the `Plan`
+    facts: dict[str, Any]  # this and the next two as in the `Plan`
     data: list[dict[str, Any]]
-    missing: dict[str, str]
-    damaged: dict[str, str]
+    absent: Absent
     expected: int  # tasks of the plan
     found: int  # those that have results
 
@@ -108,13 +107,6 @@ class Results:
         return grouped(
             ((row.measure, method), row) for row in self.rows for method in (row.method, None)
         )
-
-    def absent(self) -> dict[str, tuple[str, str]]:
-        """Return the data sets without results, each with a word for its state and the reason."""
-        return {
-            **{name: ("missing", why) for name, why in self.missing.items()},
-            **{name: ("damaged", why) for name, why in self.damaged.items()},
-        }
 
     def methods(self) -> list[str]:
         """Return the methods that have results, in the order of the plan."""
@@ -148,9 +140,3 @@ def seed_for(*purpose: Any) -> int:
 
 def _seeds(purpose: tuple[Any, ...]) -> np.random.SeedSequence:
     return np.random.SeedSequence(int(digest(list(purpose)), 16))
-
-
-def versions(*packages: str) -> dict[str, str]:
-    """Return the versions of Python, of the library and of other packages."""
-    others = {package: version(package) for package in packages}
-    return {"python": platform.python_version(), "orthoselect": orthoselect.__version__, **others}

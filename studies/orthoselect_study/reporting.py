@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from orthoselect.errors import InputError
 from orthoselect.output import replacing
+from orthoselect.versions import versions
 from orthoselect_study import findings, paper
 from orthoselect_study.datasets import title_of
 from orthoselect_study.experiments import EXPERIMENTS, Experiment
@@ -19,9 +20,9 @@ from orthoselect_study.figures import Figure, draw_ranks
 from orthoselect_study.findings import Standing
 from orthoselect_study.methods import PENALIZED, TWELVE
 from orthoselect_study.pages import Table, as_markdown, as_page
-from orthoselect_study.records import Results, grouped, versions
+from orthoselect_study.records import Results, grouped
 from orthoselect_study.settings import OVERRIDES
-from orthoselect_study.store import SEAL, Store, is_locked, tell
+from orthoselect_study.store import Store, is_locked, tell
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -30,7 +31,7 @@ Part = Mapping[str, Any]
 
 _PAGE, _MARKDOWN = "study.html", "study.md"
 # What a report has from the manifest of a run.
-_PLAN = ("facts", "data", "missing", "damaged")
+_PLAN = ("facts", "data", "absent")
 _RUN = ("settings", "versions", "seconds", "written", "failed")
 _RANKED = {
     "last": "the score with all features of the experiment",
@@ -135,8 +136,7 @@ def _made(
 
     So it is, too, if its results are of no use: that is told among the problems.
     """
-    csv, json = (files.folder / f"{experiment.name}.{kind}" for kind in ("csv", "json"))
-    if not os.path.lexists(json):
+    if not os.path.lexists(files.folder / f"{experiment.name}.json"):
         return None  # nor is a table of that name ours
     store = Store(files.folder, experiment.name)
     if not is_locked(files.folder):  # a run that is at work has told, and may just be writing
@@ -153,12 +153,12 @@ def _made(
         part = _part(experiment, results, manifest, files)
         return part, experiment.standings(results), experiment.caveats(results)
     except Exception as error:
-        if SEAL in manifest and all(task.is_sealed for task in store.tasks(manifest["tasks"])):
+        if all(task.is_sealed for task in store.tasks(manifest["tasks"])):
             raise  # nothing was changed, so the mistake is ours
         problems.append(
-            f"`{csv}` and `{json}` should be as runs of the study write them; they are of an older "
-            f"version, and damaged: no report can be made of them ({type(error).__name__}: "
-            f"{error}). They are left out here. Run the experiment again."
+            f"`{store.path}` should be as runs of the study write it; it is of an older version, "
+            f"and damaged: no report can be made of it ({type(error).__name__}: {error}). It is "
+            f"left out here. Remove it, and run the experiment again."
         )
         return None
 
@@ -218,7 +218,7 @@ def _selecting(experiment: Experiment, results: Results) -> dict[str, float] | N
 
 def _data_tables(experiment: Experiment, results: Results) -> list[Table]:
     """Return the table of data sets, if the experiment has any."""
-    if not results.data and not results.absent():
+    if not results.data and not results.absent:
         return []
     rows: list[list[Any]] = []
     for facts in results.data:
@@ -226,7 +226,7 @@ def _data_tables(experiment: Experiment, results: Results) -> list[Table]:
         sizes = [facts[name] for name in ("features", "classes", "probes")]
         notes = "; ".join([*facts["notes"], facts["citation"]])
         rows.append([facts["title"], f"{facts['rows']}{held}", *sizes, notes])
-    for name, (state, why) in results.absent().items():
+    for name, (state, why) in results.absent.items():
         rows.append([title_of(name), state, None, None, None, why])
     columns = ["data", "rows", "features", "classes", "probes", "notes"]
     return [Table(f"{experiment.name}_data", "Data", columns, rows)]
@@ -264,10 +264,7 @@ def _overall(
 ) -> dict[str, Any]:
     """Return ranks over all data sets of these parts, by the last size and by the mean."""
     absent = [
-        (title_of(name), state)
-        for part in parts
-        for state in ("missing", "damaged")
-        for name in part[state]
+        (title_of(name), state) for part in parts for name, (state, _) in part["absent"].items()
     ]
     left_out = [
         f" {s.dataset} is left out, since all its features are asked for: "

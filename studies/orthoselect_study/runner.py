@@ -14,11 +14,12 @@ from typing import Any
 from threadpoolctl import threadpool_limits
 
 from orthoselect.errors import InputError
+from orthoselect.versions import versions
 from orthoselect_study.datasets import DataSource
 from orthoselect_study.experiments import EXPERIMENTS, Experiment
 from orthoselect_study.methods import METHODS, StudyMethod
 from orthoselect_study.methods import chosen as chosen_methods
-from orthoselect_study.records import Row, Task, versions
+from orthoselect_study.records import Row, Task
 from orthoselect_study.settings import Settings, find
 from orthoselect_study.store import Store, locked, tell
 
@@ -182,7 +183,8 @@ class _Run:
                     self._keep(_attempt(experiment, task))
         finally:  # after Ctrl-C, too, the manifests tell what was done
             manifests = {name: self._write(name) for name in self._plans}
-        damaged = {name: why for plan in self._plans.values() for name, why in plan.damaged.items()}
+        absent = {name: why for plan in self._plans.values() for name, why in plan.absent.items()}
+        damaged = {name: why for name, (state, why) in absent.items() if state == "damaged"}
         if self._failures or damaged:
             raise StudyFailed(self._failures, damaged)
         return manifests
@@ -239,8 +241,7 @@ class _Run:
             "seconds": sum(task.seconds for task in store.tasks(names)),
             "facts": plan.facts,
             "data": plan.data,
-            "missing": plan.missing,
-            "damaged": plan.damaged,
+            "absent": plan.absent,
             # Those that made the results, which an earlier run may have had others of.
             "versions": store.versions(names) or self._versions,
             "failed": [list(failure) for failure in failed],

@@ -5,9 +5,9 @@ the measure "task": its note is the whole key, of which the name is a digest, an
 seconds that it took. The note has a seal as well, a digest of all lines of the task; results of
 older versions lack it.
 
-A task that is not complete, or not as it was written, does not count. A run that opens the file
+A task that is not complete, or does not match its seal, does not count. A run that opens the file
 moves its lines, and all others that are damaged, to a file of their own, says so, and does the task
-again. The manifest, a JSON file, says what the last run was asked for; a seal in it tells changes.
+again. The manifest, a JSON file with a seal of its own, says what the last run was asked for.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from orthoselect.errors import InputError
 from orthoselect.output import replacing
 from orthoselect_study.records import Row, Task, digest
-from orthoselect_study.settings import Settings
 
 try:
     import fcntl
@@ -37,37 +36,10 @@ COLUMNS = ["task", "rows", *Row._fields]
 _HEADER = ",".join(COLUMNS).encode()
 _WHOLE_FIELDS = ("batch", "repeat", "fold", "n_features")
 _FIRST = "task"
-SEAL, _VERSIONS = "seal", "versions"  # in the note, but no part of the key
+_SEAL, _VERSIONS = "seal", "versions"  # in the note, but no part of the key
 _LOCK = ".study.lock"
 _NEXT_RUN = "That is left out here; the next run sets it aside, and runs what is missing."
-_WHOLE, _NUMBER, _MAYBE_TEXT = (int, type(None)), (int, float), (str, type(None))
-# What reports need, as a pattern: a type, or several; a list of what each entry is; a mapping of
-# what each key has; (dict, what) for a mapping of any keys to that.
-_SETTINGS: dict[str, Any] = {field.name: _WHOLE for field in fields(Settings)} | {
-    "output": _MAYBE_TEXT,
-    "data": _MAYBE_TEXT,
-    "methods": (list, type(None)),
-}
-_DATA = {
-    **dict.fromkeys(("name", "title", "citation"), str),
-    **dict.fromkeys(("rows", "held", "features", "classes", "probes"), _WHOLE),
-    "held_name": _MAYBE_TEXT,
-    "notes": [str],
-}
-_MANIFEST = {
-    "written": str,
-    "settings": _SETTINGS,
-    "tasks": [str],
-    "seconds": _NUMBER,
-    "facts": {},
-    "data": [_DATA],
-    "missing": (dict, str),
-    "damaged": (dict, str),
-    "versions": (dict, str),
-    "failed": [[str]],
-}
-# Which of these there are depends on the experiment.
-_FACTS = {"methods": [str], "folds": int, "repeats": int, "batches": int}
+_LAYOUT = 1  # of manifests; raised when they hold something else
 
 
 class DamagedResultsWarning(UserWarning):
@@ -79,7 +51,7 @@ class _Damaged(Exception):  # noqa: N818 - a state of a file, which runs and rep
 
 
 def tell(damage: Iterable[str]) -> None:
-    """Warn of each, at the line that called whoever calls this."""
+    """Warn of each, at the line that called the caller."""
     for line in damage:
         warnings.warn(line, DamagedResultsWarning, stacklevel=3)
 
@@ -169,7 +141,7 @@ class Store:
     def write_manifest(self, told: Mapping[str, Any]) -> None:
         """Say which tasks are those of the last run, and what it was asked for."""
         plain = json.loads(json.dumps(told))
-        text = json.dumps({**plain, SEAL: digest(plain)}, indent=1)
+        text = json.dumps({**plain, _SEAL: digest([_LAYOUT, plain])}, indent=1)
         with replacing(self.manifest_path) as temporary:
             temporary.write_text(text + "\n")
 
@@ -234,7 +206,7 @@ def _encoded(
     start = [task.name, str(1 + len(rows))]
     lines = [_line([*start, *map(_cell, row)]) for row in rows]
     told = {**task.key, _VERSIONS: dict(versions)} if versions else task.key
-    note = json.dumps({**told, SEAL: _seal(told, seconds, lines)}, sort_keys=True)
+    note = json.dumps({**told, _SEAL: _seal(told, seconds, lines)}, sort_keys=True)
     first = Row(measure=_FIRST, value=seconds)
     # JSON is one line as it is; another number of spaces would be another key.
     head = _line([*start, *map(_cell, first[:-1]), note])
@@ -287,12 +259,12 @@ class _Line(NamedTuple):
 def _stored(first: _Line, *others: _Line) -> StoredTask | None:
     """Return a task, None if it is not complete or, where there is a seal, was changed."""
     told = first.told or {}
-    content = {key: value for key, value in told.items() if key != SEAL}
+    content = {key: value for key, value in told.items() if key != _SEAL}
     seal = _seal(content, first.row.value, [line.text for line in others])
-    if first.size != 1 + len(others) or told.get(SEAL) not in (None, seal):
+    if first.size != 1 + len(others) or told.get(_SEAL) not in (None, seal):
         return None
     rows = [line.row for line in others]
-    return StoredTask(first.name, first.row.value, told.get(_VERSIONS, {}), SEAL in told, rows)
+    return StoredTask(first.name, first.row.value, told.get(_VERSIONS, {}), _SEAL in told, rows)
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -332,7 +304,7 @@ def _told(name: str, row: Row) -> dict[str, Any] | None:
         return None
     try:
         told = json.loads(row.note)
-        key = {each: told[each] for each in told if each not in (SEAL, _VERSIONS)}
+        key = {each: told[each] for each in told if each not in (_SEAL, _VERSIONS)}
         versions = told.get(_VERSIONS, {}).items()
     except (ValueError, RecursionError, TypeError, AttributeError):
         return None
@@ -341,46 +313,22 @@ def _told(name: str, row: Row) -> dict[str, Any] | None:
 
 
 def _read_manifest(path: Path) -> dict[str, Any] | None:
-    """Return a manifest, None if there is none; that of an older version has no seal."""
+    """Return a manifest, None if there is none."""
     content = _read(path)
     if content is None:
         return None
     try:
         manifest = json.loads(content)
+        seal = manifest.pop(_SEAL)
     except RecursionError:
         raise _Damaged("it is no JSON: brackets go too deep") from None
     except ValueError as error:
         raise _Damaged(f"it is no JSON: {error}") from None
-    _check(manifest, _MANIFEST, "it")
-    _check(manifest["facts"], {k: _FACTS[k] for k in _FACTS if k in manifest["facts"]}, "`facts`")
-    if any(len(failure) != 2 for failure in manifest["failed"]):
-        raise _Damaged("`failed` is of something else than tasks and reasons")
-    told = {key: value for key, value in manifest.items() if key != SEAL}
-    if SEAL in manifest and manifest[SEAL] != digest(told):
-        raise _Damaged("something in it was changed")
+    except (AttributeError, KeyError, TypeError):
+        raise _Damaged("it has no seal") from None
+    if seal != digest([_LAYOUT, manifest]):
+        raise _Damaged("it does not match its seal")
     return manifest
-
-
-def _check(value: Any, pattern: Any, where: str) -> None:
-    """Raise if a value is not of a pattern."""
-    of_any_keys = isinstance(pattern, tuple) and pattern[0] is dict
-    kinds: Any = dict if of_any_keys else pattern
-    if isinstance(pattern, (list, dict)):
-        kinds = type(pattern)
-    if not isinstance(value, kinds):
-        raise _Damaged(f"{where} is of another type, {type(value).__name__}")
-    if isinstance(pattern, list):
-        for each in value:
-            _check(each, pattern[0], f"an entry of {where}")
-    elif isinstance(pattern, dict):
-        lacking = [key for key in pattern if key not in value]
-        if lacking:  # a version that wrote less
-            raise _Damaged(f"{where} lacks {', '.join(lacking)}")
-        for key, inner in pattern.items():
-            _check(value[key], inner, f"`{key}`")
-    elif of_any_keys:
-        for key, each in value.items():
-            _check(each, pattern[1], f"`{key}` of {where}")
 
 
 def _read(path: Path) -> bytes | None:

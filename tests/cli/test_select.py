@@ -272,10 +272,25 @@ def test_an_unknown_option_is_one_line(refused):
     assert "--metod" in refused("select", "iris", "--metod", "socc")
 
 
-def test_a_wrong_choice_is_one_line(refused):
-    line = refused("select", "iris", "--format", "xml")
-    assert "xml" in line
-    assert "json" in line
+@pytest.mark.parametrize(
+    ("option", "choices"),
+    [
+        ("--format", "'table', 'json', 'csv'"),
+        ("--dates", "'drop', 'parts'"),
+        ("--task", "'auto', 'classification', 'regression'"),
+        ("--missing", "'error', 'indicator', 'mean', 'drop-rows', 'drop-columns'"),
+    ],
+)
+def test_a_wrong_choice_is_one_line(refused, option, choices):
+    line = refused("select", "iris", option, "xml")
+    assert f"`{option}` should be one of {choices}; got 'xml'." in line
+
+
+def test_a_number_that_is_none_is_worded_alike(refused):
+    for option in ("--folds", "--seed"):
+        line = refused("compare", "iris", option, "x")
+        assert f"`{option}` should be a whole number; got something else." in line
+    assert "`--count` should be a whole number" in refused("compare", "iris", "-k", "ten")
 
 
 def test_a_wrong_count(refused):

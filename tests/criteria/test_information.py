@@ -30,7 +30,7 @@ def rows_come(request, monkeypatch):
     if request.param != "in memory":
         _feed_in_blocks(monkeypatch)
     if "every pass" in request.param:
-        monkeypatch.setattr("orthoselect.encode.coding._codes_fit", lambda *_: False)
+        monkeypatch.setattr("orthoselect.encode.coded_design._codes_fit", lambda *_: False)
     return request.param
 
 

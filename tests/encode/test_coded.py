@@ -9,7 +9,7 @@ import naive
 from matrices import row_blocks
 from orthoselect import select
 from orthoselect.counts import DenseCodes, SparseCodes
-from orthoselect.encode import NumberedNames, Table, build_codes, coding, find_labels
+from orthoselect.encode import NumberedNames, Table, build_codes, coded_design, find_labels
 from orthoselect.errors import (
     InputError,
     ManyLevelsWarning,
@@ -239,6 +239,6 @@ def test_column_order_of_storage_is_no_matter(rng):
 @pytest.mark.filterwarnings("ignore::orthoselect.errors.SelectionWarning")
 def test_tables_of_levels_that_do_not_fit_into_memory_are_refused_in_blocks(monkeypatch):
     X = np.column_stack([np.arange(300) % 90, np.arange(300) % 70]).astype(float)
-    monkeypatch.setattr(coding, "free_memory", lambda: 20_000)
+    monkeypatch.setattr(coded_design, "free_memory", lambda: 20_000)
     with pytest.raises(InputError, match=r"`x0` \(90\) and `x1` \(70\).* 202 kB .*`exclude`"):
         select(row_blocks(X), np.arange(300) % 2, 2, method="jmi", categorical_features="all")

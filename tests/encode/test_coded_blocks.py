@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 
 from orthoselect import RowBlocks, select
-from orthoselect.encode import coding
+from orthoselect.encode import coded_design
 
 T = 6
 
@@ -57,11 +57,11 @@ def test_what_is_taken_stays_within_the_memory(levels, density, monkeypatch):
     blocks = [X[a : a + 1000] for a in range(0, 40_000, 1000)]
     needed = []
 
-    def fits(table, learned, weights, plain=coding._codes_fit):
-        needed.append(coding.bytes_to_keep(learned, 40_000))
+    def fits(table, learned, weights, plain=coded_design._codes_fit):
+        needed.append(coded_design.bytes_to_keep(learned, 40_000))
         return plain(table, learned, weights)
 
-    monkeypatch.setattr(coding, "_codes_fit", fits)
+    monkeypatch.setattr(coded_design, "_codes_fit", fits)
     select(RowBlocks(blocks), y, 3, "jmi")  # what is imported and cached once does not count
     tracemalloc.start()
     path = select(RowBlocks(blocks, memory=needed[0]), y, 3, "jmi")
@@ -75,7 +75,7 @@ def test_what_is_taken_stays_within_the_memory(levels, density, monkeypatch):
 @pytest.mark.parametrize("fits", [True, False])
 @pytest.mark.parametrize("method", ["jmi", "socc_discretized"])
 def test_dense_blocks_after_a_sparse_one_have_its_levels(method, fits, monkeypatch, rng):
-    monkeypatch.setattr(coding, "_codes_fit", lambda *_: fits)
+    monkeypatch.setattr(coded_design, "_codes_fit", lambda *_: fits)
     X = rng.normal(size=(300, 5)) * (rng.random((300, 5)) < 0.5)
     y = (X[:, 1] + X[:, 3] > 0).astype(int)
     blocks = RowBlocks([sp.csr_array(X[:150]), X[150:]])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from orthoselect.encode import TargetColumn, build_response
-from orthoselect.errors import InputError, ReadAsQuantityWarning
+from orthoselect.errors import InputError, ReadAsClassesWarning, ReadAsQuantityWarning
 
 
 def built(*columns, task="auto", encoding="dummy", weights=None, **more):
@@ -90,14 +90,28 @@ def long_tail(n_rows, mean):
         np.arange(60) % 10,  # digits
         np.repeat(np.arange(40), 10),
         np.repeat(np.arange(1, 27), 30),  # letters
-        np.array([0, 1, 2, 3, 7, 12] * 20),
-        np.array([3, 1, 4, 5]),
-        long_tail(300, 2),
+        np.array([1992, 1993, 1994] * 20),
+        np.array([1, 5, 5, 1]),
+    ],
+)
+@pytest.mark.parametrize("dtype", [int, float, np.int16])
+def test_few_whole_numbers_and_codes_are_classes(y, dtype):
+    assert built(y.astype(dtype)).task == "classification"
+
+
+@pytest.mark.parametrize(
+    ("y", "told"),
+    [
+        (np.array([0, 1, 2, 3, 7, 12] * 20), "0, 1, 2, 3, 7, 12 and is read as 6 classes"),
+        (np.array([3, 1, 4, 5]), "1, 3, 4, 5 and is read as 4 classes"),
+        (np.array([0, 2, 9]).repeat(30), "`task='regression'` if it is a quantity"),
     ],
 )
 @pytest.mark.parametrize("dtype", [int, float, np.uint8])
-def test_few_whole_numbers_and_codes_are_classes(y, dtype):
-    assert built(y.astype(dtype)).task == "classification"
+def test_classes_that_leave_numbers_out_are_told(y, told, dtype):
+    with pytest.warns(ReadAsClassesWarning, match=told):
+        assert built(y.astype(dtype)).task == "classification"
+    assert built(y.astype(dtype), task="classification").task == "classification"
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ import naive
 from matrices import edges, row_blocks
 from orthoselect import GramStatistics, RowBlocks, select
 from orthoselect.errors import (
+    ConstantTargetError,
     InputError,
     MissingValueError,
     NonFiniteError,
@@ -531,11 +532,14 @@ def test_questions_that_make_no_sense():
         GramStatistics(task="guess")
 
 
-def test_a_constant_response_leaves_nothing_to_explain():
-    statistics = GramStatistics.of(frame().assign(y="no"), "y")
+@pytest.mark.parametrize(("value", "told"), [("no", "'no'"), (7, "7"), (0.1, "0.1")])
+def test_a_constant_response_is_an_error(value, told):
+    statistics = GramStatistics.of(frame().assign(y=value), "y")
     assert not statistics.varies
-    with pytest.warns(SearchStoppedWarning, match="the response is constant"):
-        assert len(statistics.select(2)) == 0
+    with pytest.raises(
+        ConstantTargetError, match=rf"response `y` should .* every row has {told}\."
+    ):
+        statistics.select(2)
 
 
 def test_numbers_that_look_like_a_quantity(rng):

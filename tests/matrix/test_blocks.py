@@ -20,7 +20,7 @@ from orthoselect.matrix import (
     SparseMatrix,
     center,
 )
-from orthoselect.matrix.passes import LocalPasses, ReadAhead, Reading, map_forgetting
+from orthoselect.matrix.passes import BlockReader, LocalPasses, ReadAhead, map_forgetting
 from orthoselect.matrix.rows import CodedRows
 from orthoselect.matrix.stacked import ProjectedMatrix
 from orthoselect.matrix.sums import Merging, RunningSums
@@ -167,9 +167,9 @@ def test_ctrl_c_while_a_block_is_awaited_leaves_nobody_reading(monkeypatch):
 
 def test_passes_bytes_and_progress_are_told():
     told = []
-    told_reading = Reading(progress=lambda number, size: told.append((number, size)))
+    counted = BlockReader(progress=lambda number, size: told.append((number, size)))
     X = np.ones((10, 3))
-    passes = LocalPasses(lambda J: (DenseMatrix(X[a : a + 5]) for a in (0, 5)), 10, told_reading)
+    passes = LocalPasses(lambda J: (DenseMatrix(X[a : a + 5]) for a in (0, 5)), 10, counted)
     matrix = BlockMatrix(passes, DenseMatrix(X[:0]))
     matrix.cross(np.ones((10, 1)))
     matrix.cross(np.ones((10, 1)))

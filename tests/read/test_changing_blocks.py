@@ -62,7 +62,7 @@ def test_blocks_in_another_order_are_an_error_though_no_column_is_read_twice():
 
 
 def test_blocks_of_zeros_and_ones_in_another_order_are_an_error():
-    X = (numbers() > 1.5).astype(float)
+    X = (numbers() > 0.5).astype(float)
     blocks = cut(X)
     with pytest.raises(InputError, match=f"{CHANGED}.*block [01] "):
         select(RowBlocks(Passes(blocks, blocks[::-1])), "x5", 3)

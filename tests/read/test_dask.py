@@ -264,7 +264,7 @@ def test_missing_labels_name_column_and_partition(one_by_one):
         select(spread(frame), "y", 2)
     frame = table()
     frame.loc[80, "number"] = np.inf
-    with pytest.raises(InputError, match=r"y should hold finite.*partition 1"):
+    with pytest.raises(InputError, match=r"`?y`? should hold finite.*partition 1"):
         select(spread(frame), "number", 2)
 
 

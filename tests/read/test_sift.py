@@ -54,7 +54,11 @@ UNFIT = {
     "a third alone": (pa.array([*ids(12), *(ids(21)[12:] * 2)]), "nearly an identifier: 12 of 30"),
     "categories": (pa.array(ids()).dictionary_encode(), "identifier"),
     "row numbers": (pa.array(np.arange(N) + 1), "row numbers: all whole numbers from 1 to 30"),
-    "from 0, any order": (pa.array(np.arange(N)[::-1].copy()), "row numbers: .* from 0 to 29"),
+    "from 29 to 0": (pa.array(np.arange(N)[::-1].copy()), "row numbers: .* from 0 to 29"),
+    "ID": (pa.array(np.arange(N) * 7 % N), "row numbers: .* from 0 to 29"),
+    "patient_id": (pa.array(np.arange(N) // 2 * 3), "identifier by its name: .* from 0 to 42"),
+    "Unnamed: 0": (pa.array(np.arange(N) * 7 % N + 1), "row numbers: .* from 1 to 30"),
+    "caseId": (pa.array(np.arange(N) ** 2), "identifier by its name"),
     "row numbers as text": (pa.array([str(row) for row in range(N)]), "row numbers"),
     "null type": (pa.nulls(N), "no values"),
     "all missing numbers": (pa.array([None] * N, pa.float64()), "no values"),
@@ -78,7 +82,8 @@ def test_unfit_columns_are_left_out_by_name(kind):
 @pytest.mark.parametrize("kind", UNFIT)
 def test_unfit_target_is_an_error(kind):
     column, reason = UNFIT[kind]
-    if reason.startswith(("nearly", "row numbers")):  # classes that are rare, a quantity
+    # Classes that are rare, or a quantity.
+    if reason.startswith(("nearly", "row numbers", "identifier by")):
         assert sifted(dataset(**{kind: column}), kind).left_out == {}
         return
     with pytest.raises(InputError, match=f"target should hold classes.*`{kind}`.*\\({reason}"):
@@ -96,6 +101,9 @@ FIT = {
     "levels of two rows": pa.array(ids(N // 2) * 2),
     "distinct numbers": pa.array(np.arange(N) * 2),
     "years": pa.array(np.arange(N) + 1990),
+    "ranks": pa.array(np.arange(N) * 7 % N + 1),
+    "group_id": pa.array(np.arange(N) % 4),
+    "paid": pa.array(np.arange(N) ** 2),
     "row numbers with a gap": pa.array([*range(N - 1), None]),
     "row numbers but one": pa.array([*range(N - 1), N]),
     "row numbers from 2 on": pa.array(np.arange(N) + 2),

@@ -200,7 +200,7 @@ def test_canonical_flags_are_left_as_they_were(whole, y, make):
     select(X, y, 2)
     select(X, y, 2, exclude=[0])
     select(X, y, 2, categorical_features=[0])
-    select(X, "x1", 2)
+    select(X, "x1", 2, task="classification")
     assert not X.has_canonical_format
     assert not X.has_sorted_indices
 

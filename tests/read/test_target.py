@@ -9,10 +9,10 @@ from sklearn.utils.multiclass import type_of_target
 
 from orthoselect import OrthogonalSelector, select
 from orthoselect.errors import (
+    ConstantTargetError,
     InputError,
     MissingValueError,
     ReadAsQuantityWarning,
-    SearchStoppedWarning,
     ShapeError,
 )
 
@@ -46,7 +46,7 @@ LABELS = {
     "ints": lambda k: k,
     "list": lambda k: k.tolist(),
     "tuple": lambda k: tuple(k.tolist()),
-    "negative ints": lambda k: -5 * k - 3,
+    "negative ints": lambda k: -k - 3,
     "huge ints": lambda k: k + 2**60,
     "ints beyond 64 bits": lambda k: [int(v) + 2**70 for v in k],
     "uint8": lambda k: k.astype(np.uint8),
@@ -130,7 +130,7 @@ def test_order_of_class_names_never_matters(X, codes, rng, task):
     "make",
     [
         lambda k: k,
-        lambda k: 10 * k - 3,
+        lambda k: k - 3,
         lambda k: pd.Series(pd.Categorical(NAMES[k], categories=[*NAMES, "kiwi"], ordered=True)),
         lambda k: pd.Categorical(NAMES[k], categories=NAMES, ordered=True),
         lambda k: pd.DataFrame({"y": pd.Categorical(NAMES[k], categories=NAMES, ordered=True)}),
@@ -144,7 +144,7 @@ def test_order_of_class_names_never_matters(X, codes, rng, task):
     ],
     ids=[
         "ints",
-        "spread ints",
+        "shifted ints",
         "pandas",
         "bare categorical",
         "pandas frame",
@@ -438,19 +438,26 @@ def test_a_number_as_target_is_a_name_first_and_a_position_then(rng):
 @pytest.mark.parametrize(
     "y", [np.zeros(N, int), ["a"] * N, np.full(N, 0.1), [True] * N, np.zeros((N, 2))]
 )
-def test_constant_response_gives_an_empty_path(X, y):
-    with pytest.warns(SearchStoppedWarning, match=r"selected 0 of the 2 .* response is constant"):
-        path = select(X, y, 2)
-    assert len(path) == 0
-    assert path.total == 0
-    with pytest.warns(SearchStoppedWarning):
-        assert OrthogonalSelector(2).fit(X, y).selected_.shape == (0,)
+def test_a_constant_response_is_an_error_that_says_its_value(X, y):
+    value = np.ravel(y)[0].item()
+    words = rf"should have at least two classes or unlike numbers; every row has {value!r}[.,]"
+    with pytest.raises(ConstantTargetError, match=words.replace("0.0", "0")):
+        select(X, y, 2)
+    with pytest.raises(ConstantTargetError):
+        OrthogonalSelector(2).fit(X, y)
+
+
+def test_rows_without_weight_do_not_make_a_response_vary(X):
+    weights = (np.arange(N) > 0).astype(float)
+    for y, value in ((np.arange(N) > 0, "True"), (np.where(np.arange(N) > 0, 0.5, 9.25), "0.5")):
+        with pytest.raises(ConstantTargetError, match=f"every row has {value}"):
+            select(X, y, 2, sample_weight=weights)
 
 
 def test_response_of_one_category_with_unused_ones(X):
     y = pd.Series(pd.Categorical(["a"] * N, categories=["a", "b"]))
-    with pytest.warns(SearchStoppedWarning, match="constant"):
-        assert len(select(X, y, 2)) == 0
+    with pytest.raises(ConstantTargetError, match="every row has 'a'"):
+        select(X, y, 2)
 
 
 def test_a_missing_value_error_is_an_input_error():

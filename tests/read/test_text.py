@@ -98,7 +98,7 @@ def test_without_header(read):
 
 
 def test_names_of_columns_without_one(read):
-    assert read(",a,\n1,2,3\n").names == ["x0", "a", "x2"]
+    assert read(",a,\n1,2,3\n").names == ["Unnamed: 0", "a", "x2"]
 
 
 def test_columns_of_one_name(read):

@@ -11,12 +11,12 @@ import pytest
 
 from orthoselect import OrthogonalSelector, RowBlocks, select
 from orthoselect.cli import main
+from orthoselect.column_spec import check_one_role
 from orthoselect.read import Dataset, read_table, read_target
 from orthoselect.read.arrow import ArrowPart
 from orthoselect.read.file_blocks import check_same_columns
-from orthoselect.read.row_blocks import DaskTable
+from orthoselect.read.partitions import DaskTable
 from orthoselect.read.text_files import TextOptions, TextPart
-from orthoselect.roles import check_one_role
 
 pa = pytest.importorskip("pyarrow")
 pd = pytest.importorskip("pandas")

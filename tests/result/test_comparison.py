@@ -239,7 +239,16 @@ def test_the_dictionary_is_plain(comparison):
     assert list(plain) == [
         *["kind", "title", "created", "target", "task", "estimator", "scoring"],
         *["scoring_reason", "folds", "repeats", "seed", "sizes", "complete", "methods"],
-        *["baselines", "curves", "best", "highest", "recommended", "selected", "records"],
+        *[
+            "baselines",
+            "curves",
+            "best",
+            "best_sizes",
+            "highest",
+            "recommended",
+            "selected",
+            "records",
+        ],
         *["sentence", "findings", "data", "reproduce"],
     ]
     assert plain["kind"] == "comparison"
@@ -276,6 +285,20 @@ def test_frames_of_every_library_are_tidy(backend, comparison):
         assert values == [record[name] for record in comparison.records]
 
 
+def test_the_best_size_of_each_method_and_the_smallest_as_good_by_hand():
+    # a: 2 and 3 have mean 0.9, so 2. b: 3 has one fold only; 1 lies 0.2, 0.2, 0.1 below 2, which
+    # is more than its standard error.
+    found = made().best_sizes
+    assert [(one["method"], one["n_features"], one["smallest"]) for one in found] == [
+        ("a", 2, 2),
+        ("b", 2, 2),
+        (ODD, 1, 1),
+    ]
+    assert found[0]["validation"] == pytest.approx(0.9)
+    assert found[0]["validation_se"] == pytest.approx(0.1 * (1 / 3 + 1 / 2) ** 0.5)
+    assert EMPTY.best_sizes == []
+
+
 def test_other_backends_are_an_error():
     with pytest.raises(InputError, match=r"`backend` should be one of 'pandas', .*; got 'dask'"):
         made().to_frame("dask")
@@ -295,6 +318,9 @@ def test_the_text_shows_a_row_for_each_size():
             "         1  0.6000       0.7000*",
             "         2  0.9000*      0.8667",
             "         3  0.9000*  1.0000 (1)",
+            "   best at       2            2",
+            "      ± SE  0.0913       0.0527",
+            "   as good       2            2",
             "   seconds     1.5          1.5",
             *(f"  {words}" for words in (comparison.sentence, *comparison.findings)),
             "  c: c did not <b>work</b>.",
@@ -309,7 +335,7 @@ def test_html_is_escaped():
     assert "&lt;script&gt;" in html
     assert "did not &lt;b&gt;work&lt;/b&gt;" in html
     assert html.count("<b>") == 3  # the best of each size
-    assert html.count("<tr>") == 4 + 5  # the best of each size; all methods
+    assert html.count("<tr>") == 4 + 8  # the best of each size; all methods
     assert "nothing to compare" in EMPTY._repr_html_()
 
 

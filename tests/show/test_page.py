@@ -15,7 +15,7 @@ from orthoselect import select
 from orthoselect.errors import InputError
 from orthoselect.methods import METHODS
 from orthoselect.plots import PALETTE
-from orthoselect.show.page import MOST_FEATURES, SECTIONS, VERDICTS, render
+from orthoselect.show.page import MOST_FEATURES, SECTIONS, VERDICTS, _number, render
 from orthoselect.show.summary import summarize
 from outlines import Outline
 
@@ -33,6 +33,7 @@ MADE = {
     "bare": summaries.bare,
     "nasty": lambda: summaries.selection_of("wine", 8, summaries.NASTY),
     "what if": summaries.with_what_if,
+    "sizes": summaries.with_sizes,
     "comparison": summaries.comparison,
 }
 
@@ -71,7 +72,11 @@ def undrawn(monkeypatch):
 @pytest.mark.parametrize("name", MADE)
 def test_sections_come_in_order_and_the_list_of_them_leads_there(made, name):
     summary, page = made(name)
-    gone = {*EMPTY.get(name, ()), *(["what-if"] if not summary.get("what_if") else [])}
+    optional = {"what-if": "what_if", "sizes": "size_scores"}
+    gone = {
+        *EMPTY.get(name, ()),
+        *(place for place, key in optional.items() if not summary.get(key)),
+    }
     wanted = [place for place in SECTIONS[summary["kind"]] if place not in gone]
     outline = Outline(page)
     assert [attributes["id"] for _, attributes in outline.all("section")] == wanted
@@ -139,6 +144,30 @@ def test_the_answer_comes_first_and_all_numbers_of_the_path_are_there(made):
         assert f"{100 * step['total'] / 2:.1f}%" in words
     for correlation in summary["set"]["canonical_correlations"]:
         assert f"{correlation:.4f}" in words
+
+
+def test_what_noise_would_gain_stands_beside_the_gains():
+    summary = summaries.mixed()
+    for step in summary["steps"]:
+        step["chance"] = 0.0625
+    page = render(summary)
+    assert "By chance</th>" in page
+    assert page.count(">0.0625</td>") == len(summary["steps"])
+    assert "By chance</th>" not in render(summaries.selection_of("iris", 3))
+
+
+def test_numbers_are_written_in_one_way():
+    less = "\N{MINUS SIGN}"
+    told = [_number(x) for x in (None, 0, 4.7e-5, -4.7e-5, 0.25, -0.25, 2e5)]
+    assert told == [
+        "\N{EN DASH}",
+        "0",
+        "<0.0001",
+        f">{less}0.0001",
+        "0.2500",
+        f"{less}0.2500",
+        "2.00e+05",
+    ]
 
 
 def test_every_feature_has_its_row_and_every_verdict_its_meaning(made):
@@ -343,7 +372,7 @@ def test_where_all_features_are_chosen_no_section_is_empty():
     summary = summarize(select("iris", None, 4), "iris", None)
     outline = Outline(render(summary))
     there = [attributes["id"] for _, attributes in outline.all("section")]
-    gone = {"others", "substitutes"}
+    gone = {"others", "substitutes", "sizes"}
     assert there == [place for place in SECTIONS["selection"] if place not in gone]
     assert "nothing to" not in outline.words.lower()
     assert "These columns were no candidates" not in outline.words

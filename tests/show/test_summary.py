@@ -17,6 +17,7 @@ from orthoselect.show.summary import summarize
 KEYS = {
     "kind", "title", "created", "target", "responses", "task", "sentence", "method", "ceiling",
     "n_candidates", "stopped", "stats", "options", "steps", "method_summary", "method_source",
+    "chosen",
     "set", "features", "substitutes", "reachable", "separation", "distributions", "correlations",
     "data", "missing", "reproduce", "adds_up", "judged_by", "cautions", "clusters", "recipes",
     "what_if",

@@ -15,9 +15,10 @@ from orthoselect_study.datasets import DataSource, Missing, load, sets
 
 def what_is_wrong(name, folder):
     """Return what is said of a set that is damaged; it is not among the others."""
-    found = load([name], DataSource(folder))
-    assert found.sets == found.missing == {}
-    return found.damaged[name]
+    sets, absent = load([name], DataSource(folder))
+    state, why = absent[name]
+    assert (sets, state) == ({}, "damaged")
+    return why
 
 
 FILES = ["dexter", "mnist", "mfeat", "cnae9", "lymphography", "flags", "parkinsons"]
@@ -31,17 +32,18 @@ def forget_fetched():
 
 
 def test_embedded_sets_need_nothing(source):
-    found = load(["iris", "breast"], source)
-    assert found.missing == found.damaged == {}
-    assert found.sets["breast"].facts()["class_counts"] == [212, 357]
-    assert found.sets["iris"].X.shape == (7, 4)
+    sets, absent = load(["iris", "breast"], source)
+    assert absent == {}
+    assert sets["breast"].facts()["class_counts"] == [212, 357]
+    assert sets["iris"].X.shape == (7, 4)
 
 
 @pytest.mark.parametrize("name", FILES)
 def test_a_set_that_is_not_in_the_folder_is_missing_with_the_name_of_its_file(name, tmp_path):
-    found = load([name], DataSource(tmp_path))
-    assert found.sets == found.damaged == {}
-    assert f"`{name}.npz`" in found.missing[name]
+    sets, absent = load([name], DataSource(tmp_path))
+    state, why = absent[name]
+    assert (sets, state) == ({}, "missing")
+    assert f"`{name}.npz`" in why
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -80,7 +82,7 @@ def test_a_table_of_another_shape_is_another_set(tmp_path):
 
 
 def test_fingerprints_follow_the_values():
-    data = load(["breast"], DataSource()).sets["breast"]
+    data = load(["breast"], DataSource())[0]["breast"]
     fewer, again = data.thinned(100, 0), data.thinned(100, 0)
     assert fewer.X.shape == (100, 30)
     assert fewer.fingerprint == again.fingerprint != data.fingerprint
@@ -111,7 +113,7 @@ def write_gisette(folder, tables, labels):
 
 def test_gisette_with_the_right_sums_is_taken(small_gisette, tmp_path):
     write_gisette(tmp_path, *small_gisette)
-    data = load(["gisette"], DataSource(tmp_path)).sets["gisette"]
+    data = load(["gisette"], DataSource(tmp_path))[0]["gisette"]
     assert data.X.shape == (8, 10)
     assert data.held_X.shape == (4, 10)
 
@@ -133,16 +135,17 @@ def test_ucis_files_of_gisette_are_checked_by_their_hash(small_gisette, tmp_path
             sums[file.name] = hashlib.sha256(file.read_bytes()).hexdigest()
     order = [f"gisette_{p}.{k}" for p in ("train", "valid") for k in ("data", "labels")]
     monkeypatch.setattr(sets, "GISETTE_SHA256", {name: sums[name] for name in order})
-    data = load(["gisette"], DataSource(tmp_path)).sets["gisette"]
+    data = load(["gisette"], DataSource(tmp_path))[0]["gisette"]
     assert (data.held_X == tables["valid"]).all()
     (tmp_path / "gisette_train.labels").write_text("1\n")
     assert re.search(r"gisette_train\.labels.*SHA-256", what_is_wrong("gisette", tmp_path))
 
 
 def test_gisette_that_is_not_there_says_what_would_do(tmp_path):
-    missing = load(["gisette"], DataSource(tmp_path)).missing
-    assert "gisette.npz" in missing["gisette"]
-    assert "gisette_train.data" in missing["gisette"]
+    state, why = load(["gisette"], DataSource(tmp_path))[1]["gisette"]
+    assert state == "missing"
+    assert "gisette.npz" in why
+    assert "gisette_train.data" in why
 
 
 def test_the_stand_in_follows_the_recipe(monkeypatch):
@@ -186,7 +189,7 @@ def test_lymphography_from_openml(monkeypatch):
     data = np.arange(148 * 18).reshape(148, 18) % 4
     bunch = Bunch(data=data.astype(float), target=np.array(names, dtype=object))
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", answer(n10=bunch))
-    found = load(["lymphography"], DataSource()).sets["lymphography"]
+    found = load(["lymphography"], DataSource())[0]["lymphography"]
     assert np.unique(found.y, return_counts=True)[1].tolist() == [81, 61]
     assert set(found.kinds) == {"categorical"}
 
@@ -199,7 +202,7 @@ def test_mfeat_from_openml_is_six_sets_side_by_side(monkeypatch):
         for number, width in widths.items()
     }
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", answer(**sets))
-    found = load(["mfeat"], DataSource()).sets["mfeat"]
+    found = load(["mfeat"], DataSource())[0]["mfeat"]
     assert found.X.shape == (20, 649)
     assert found.y.tolist() == [i // 2 for i in range(20)]
     columns = dict(zip(("fou", "fac", "kar", "pix", "zer", "mor"), (0, 76, 292, 356, 596, 643)))
@@ -214,7 +217,7 @@ def test_flags_from_openml_leaves_the_names_out(monkeypatch):
         target=np.array([str(i % 8) for i in range(194)], dtype=object),
     )
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", answer(n285=bunch))
-    found = load(["flags"], DataSource()).sets["flags"]
+    found = load(["flags"], DataSource())[0]["flags"]
     assert found.kinds[:3] == ("categorical", "categorical", "numeric")
     assert found.X[0, 0] == 1.0
 
@@ -232,8 +235,9 @@ def test_without_folder_and_network_a_set_is_missing_with_the_reason(name, monke
         raise OSError("no route to host")
 
     monkeypatch.setattr(sklearn.datasets, "fetch_openml", fail)
-    missing = load([name], DataSource()).missing
-    assert "no route to host" in missing[name]
+    state, why = load([name], DataSource())[1][name]
+    assert state == "missing"
+    assert "no route to host" in why
 
 
 def test_every_loader_has_the_name_it_is_known_by():
@@ -247,9 +251,8 @@ def test_every_loader_has_the_name_it_is_known_by():
 
 
 def test_the_folder_of_data_has_the_sets_it_says(data_folder):
-    found = load([n for n in DATASETS if n != "gisette"], DataSource(data_folder))
-    sets = found.sets
-    assert found.missing == found.damaged == {}
+    sets, absent = load([n for n in DATASETS if n != "gisette"], DataSource(data_folder))
+    assert absent == {}
     shapes = {name: (*data.X.shape, len(np.unique(data.y))) for name, data in sets.items()}
     assert shapes == {
         "iris": (7, 4, 3),

@@ -132,7 +132,7 @@ def simulated(name="binomial", **tables):
         for repeat, value in enumerate(values)
     ]
     facts = {"methods": list(tables), "repeats": 4, "batches": 2}
-    return Results(rows, facts, [], {}, {}, 2, 1)
+    return Results(rows, facts, [], {}, 2, 1)
 
 
 def test_a_batch_that_was_cut_off_counts_by_its_tables():
@@ -178,7 +178,7 @@ def folded(**accuracies):
             if len(scores) < 2:
                 rows.append(at._replace(measure="warning", value=1.0, note="selected 1 of the 2"))
     more = {"methods": list(accuracies), "folds": 2}
-    return Results(rows, more, [facts], {}, {}, 2, 1)
+    return Results(rows, more, [facts], {}, 2, 1)
 
 
 PARTS = ("train", "held")
@@ -207,7 +207,7 @@ def test_methods_judged_on_different_folds_are_not_compared():
 
 
 def test_the_folds_are_the_same_for_all_methods_and_stratified():
-    data = load(["breast"], DataSource()).sets["breast"]
+    data = load(["breast"], DataSource())[0]["breast"]
     first, again = list(split(data, 5, 0)), list(split(data, 5, 0))
     assert all((a[1] == b[1]).all() for a, b in zip(first, again))
     assert sorted(np.concatenate([rest for _, rest in first])) == list(range(569))
@@ -268,7 +268,7 @@ def test_a_function_that_was_changed_is_another_method(monkeypatch):
 
 @pytest.mark.parametrize("columns", [[], [0, 0], [0, 30], [-1]])
 def test_a_function_that_returns_no_columns_is_told(columns, monkeypatch):
-    data = load(["breast"], DataSource()).sets["breast"]
+    data = load(["breast"], DataSource())[0]["breast"]
     method = StudyMethod("Mine", lambda X, y, n_features: columns)
     monkeypatch.setitem(METHODS, "Mine", method)
     with pytest.raises(InputError, match="'Mine' should return different columns from 0 to 29"):
@@ -277,7 +277,7 @@ def test_a_function_that_returns_no_columns_is_told(columns, monkeypatch):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_selects_what_select_does(name):
-    data = load(["breast"], DataSource()).sets["breast"]
+    data = load(["breast"], DataSource())[0]["breast"]
     method = METHODS[name]
     bins = {"bins": "mean_std_3"} if method.discrete else {}
     expected = select(data.X, data.y, 4, method.method, **bins, **method.options).features
@@ -317,7 +317,7 @@ def test_folds_count_by_their_rows(tiny, with_made_sets):
 
 
 def test_three_ways_to_the_same_features():
-    data = load(["breast"], DataSource()).sets["breast"]
+    data = load(["breast"], DataSource())[0]["breast"]
     order = select(data.X, data.y, 6).features
     assert gram_schmidt(data.X, data.y, 6) == order
     rng = np.random.default_rng(0)
@@ -338,7 +338,7 @@ def test_an_svm_by_which_the_claim_fails_is_a_caveat():
             ("held, tuned", 0.9 - at / 100),
         )
     ]
-    found = Results(rows, {"methods": list(TWELVE)}, [facts], {}, {}, 1, 1)
+    found = Results(rows, {"methods": list(TWELVE)}, [facts], {}, 1, 1)
     (caveat,) = EXPERIMENTS["challenge"].caveats(found)
     assert "standardized OLS is number 12 of 12" in caveat
 

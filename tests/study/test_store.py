@@ -76,7 +76,7 @@ def test_a_file_of_something_else_is_refused_by_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "3", '{"written": "", "settings": {}}'], ids=["cut off", "else", "older"]
+    "text", ["{", "3", '{"written": "", "settings": {}}'], ids=["cut off", "else", "no seal"]
 )
 def test_a_damaged_manifest_is_refused_by_name(tmp_path, text):
     store, _ = stored(tmp_path, 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -15,6 +16,7 @@ from typer.core import TyperGroup
 from orthoselect.cli import options as o
 from orthoselect.cli.commands import compare_command, select_command
 from orthoselect.cli.narx import narx_command
+from orthoselect.cli.stability_command import stability_command
 from orthoselect.cli.terminal import INTERRUPTED, MENDABLE, Terminal, ending_well
 from orthoselect.lazy import lazy
 from orthoselect.methods import METHODS, find_method
@@ -59,6 +61,7 @@ app = typer.Typer(
 app.command("select")(select_command)
 app.command("compare")(compare_command)
 app.command("narx")(narx_command)
+app.command("stability")(stability_command)
 
 # Typer's own complaints about what was typed; their base class has no public name there.
 _Complaint: type[Any] = typer.BadParameter.__mro__[2]
@@ -131,6 +134,35 @@ def _cell(value: Any) -> Any:
     return " ".join(value) if isinstance(value, list) else value
 
 
+# What the parser says of a value that an option does not take, and of one that is no number.
+_NOT_ONE_OF = re.compile(
+    r"Invalid value for '([^']*)'.*?: (?:Value error, )?(.+) is not one of (.+?)\.?"
+)
+_NO_NUMBER = re.compile(r"Invalid value for '([^']*)'.*?: .*?(integer|number).*")
+
+
+def _in_own_words(complaint: str) -> str:
+    """Return what the parser complains of in the words of all other errors.
+
+    Examples
+    --------
+    >>> _in_own_words("Invalid value for '--dates': 'foo' is not one of 'drop', 'parts'.")
+    "`--dates` should be one of 'drop', 'parts'; got 'foo'."
+    >>> _in_own_words("No such option: --dat")
+    'No such option: --dat. See `orthoselect --help`.'
+    """
+    found = _NOT_ONE_OF.fullmatch(complaint)
+    if found:
+        return f"`{found[1]}` should be one of {found[3]}; got {found[2]}."
+    found = _NO_NUMBER.fullmatch(complaint)
+    if found:
+        kind = "whole number" if found[2] == "integer" else "number"
+        return f"`{found[1]}` should be a {kind}; got something else. See `orthoselect --help`."
+    hint = " How many features is `-k`." if complaint.endswith("option: -n") else ""
+    stop = "" if complaint.endswith(("?", ".")) else "."
+    return f"{complaint}{stop}{hint} See `orthoselect --help`."
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command and leave with its exit code.
 
@@ -144,8 +176,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except _Complaint as complaint:
         message = complaint.format_message().strip()
         if message:  # a command without arguments has shown its help
-            hint = " How many features is `-k`." if message.endswith("option: -n") else ""
-            Terminal().error(f"{message.rstrip('.')}.{hint} See `orthoselect --help`.")
+            Terminal().error(_in_own_words(message))
         code = MENDABLE
     except MemoryError:  # so little that it could not be said where it was noticed
         Terminal().error("there is not enough memory.")

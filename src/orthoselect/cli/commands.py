@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import typer
 
 from orthoselect.cli import options as o
+from orthoselect.cli.sizes import find_jobs, read_count, size_options
 from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
 from orthoselect.encode.gaps import check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted, listing
@@ -24,7 +25,6 @@ from orthoselect.read import (
     BUILT_IN,
     Dataset,
     check_output,
-    check_varies,
     files_of,
     find_names,
     on_dask,
@@ -34,12 +34,11 @@ from orthoselect.read import (
     write_blocks,
     write_columns,
 )
-from orthoselect.result import Comparison, SelectionPath
+from orthoselect.result import Comparison, SelectionPath, Stability
 from orthoselect.roles import clean
 from orthoselect.selection import check_blocks, select
 
 _REPORTS = (".html", ".htm", ".json")
-_SMALL = 1_000_000  # numbers in a table that one process compares in seconds
 
 
 def select_command(
@@ -49,6 +48,13 @@ def select_command(
     count: o.Count = None,
     method: o.Method = "socc",
     option: o.OwnOption,
+    rule: o.Rule = None,
+    largest: o.LargestSize = None,
+    estimator: o.SizeEstimator = None,
+    scoring: o.SizeScoring = None,
+    folds: o.SizeFolds = None,
+    seed: o.SizeSeed = None,
+    jobs: o.SizeJobs = None,
     task: o.Task = "auto",
     include: o.Include,
     exclude: o.Exclude,
@@ -78,11 +84,12 @@ def select_command(
     terminal = Terminal(quiet)
     workers = connected(scheduler) if scheduler is not None else nullcontext()
     with ending_well(terminal), workers:
-        wanted = None if count is None else _count(count)
-        own = _own_options(option)
+        wanted = None if count is None else read_count(count)
+        of_size = size_options(wanted, rule, largest, estimator, scoring, folds, seed, jobs)
+        own = {**read_own_options(option), **of_size}
         files = source[0] if len(source) == 1 else source
-        _check_are_files(source[1:])
-        _check_files(files, {"--output": output, "--report": report}, overwrite_source)
+        check_are_files(source[1:])
+        check_files(files, {"--output": output, "--report": report}, overwrite_source)
         written_as = {
             "format": input_format,
             "delimiter": delimiter,
@@ -95,7 +102,7 @@ def select_command(
         with terminal.working(f"reading {' '.join(source)}"):
             table = read_table(files, memory=memory, in_blocks=scheduler is not None, **given)
             if table.in_blocks:
-                _check_blocks(table, method, report)
+                _check_blocks(table, method, report, wanted)
             written = None if output is None else output_format(table, output)
             if escape_formulas is not None and not {format, written} & {"csv", "tsv"}:
                 raise InputError(
@@ -115,6 +122,8 @@ def select_command(
             )
             if scheduler is not None:
                 loaded = loaded._replace(dataset=on_dask(loaded.dataset))
+        if wanted == "cv" and jobs is None:
+            own["n_jobs"] = find_jobs(None, loaded.dataset)
         path, interrupted = _select(loaded, wanted, method, task, own, terminal)
         if not len(path):
             raise InputError(f"nothing could be selected: {path.stopped}")
@@ -172,7 +181,7 @@ def compare_command(
     """
     terminal = Terminal(quiet)
     with ending_well(terminal):
-        _check_files(source, {"--report": report}, overwrite_source)
+        check_files(source, {"--report": report}, overwrite_source)
         with terminal.working(f"reading {source}"):
             table = read_table(
                 source,
@@ -189,8 +198,6 @@ def compare_command(
                 )
             roles = {"target": target, "categorical": categorical, "exclude": exclude}
             loaded = load(table, missing, group=group, dates=dates, **roles)
-        if jobs is None:  # all processors, unless processes would take longer to start than to work
-            jobs = -1 if loaded.dataset.n_rows * len(loaded.dataset.names) > _SMALL else 1
         methods = [name.strip() for item in method for name in item.split(",") if name.strip()]
         settings = {
             "methods": methods or None,
@@ -200,9 +207,9 @@ def compare_command(
             "folds": folds,
             "repeats": repeats,
             "random_state": seed,
-            "n_jobs": jobs,
+            "n_jobs": find_jobs(jobs, loaded.dataset),
             "task": task,
-            "options": _own_options(option),
+            "options": read_own_options(option),
         }
         comparison, interrupted = _compare(loaded, settings, terminal)
         answer = Answer(comparison, loaded, terminal)
@@ -214,30 +221,12 @@ def compare_command(
         raise typer.Exit(INTERRUPTED)
 
 
-def _count(text: str) -> int | float:
-    """Read a count or a fraction.
-
-    Examples
-    --------
-    >>> _count("12"), _count("0.25")
-    (12, 0.25)
-    """
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    raise InputError(
-        f"`-k` should be a whole number of at least 1, or a fraction in (0, 1); got {text!r}."
-    )
-
-
-def _own_options(given: Sequence[str]) -> dict[str, Any]:
+def read_own_options(given: Sequence[str]) -> dict[str, Any]:
     """Read ``name=value``; a value that is no number, truth value or None is text.
 
     Examples
     --------
-    >>> _own_options(["bins=5", "cut=auto", "capped=False"])
+    >>> read_own_options(["bins=5", "cut=auto", "capped=False"])
     {'bins': 5, 'cut': 'auto', 'capped': False}
     """
     options = {}
@@ -252,7 +241,7 @@ def _own_options(given: Sequence[str]) -> dict[str, Any]:
     return options
 
 
-def _check_are_files(words: Sequence[str]) -> None:
+def check_are_files(words: Sequence[str]) -> None:
     """Raise for a word after the first source that is no file, and may be the target."""
     for word in words:
         is_source = Path(word).exists() or Path(word).suffix or word in BUILT_IN
@@ -263,7 +252,7 @@ def _check_are_files(words: Sequence[str]) -> None:
             )
 
 
-def _check_files(
+def check_files(
     source: str | list[str], written: Mapping[str, str | None], overwrite: bool
 ) -> None:
     """Raise before the work if its result could not be written, or would replace the table.
@@ -290,9 +279,14 @@ def _check_files(
         check_keeps_source(file, files, option, overwrite=overwrite)
 
 
-def _check_blocks(table: Dataset, method: str, report: str | None) -> None:
+def _check_blocks(table: Dataset, method: str, report: str | None, wanted: Any) -> None:
     """Raise before the work for what cannot be done with a table in blocks."""
     check_blocks(table, find_method(method))
+    if wanted == "cv":
+        raise InputError(
+            f"`-k cv` needs the table in memory, to cut it into folds; `{table.name}` is too large "
+            f"for that. Give a number, or some of the rows."
+        )
     if report is not None:
         raise InputError(
             f"`--report` needs the table in memory, to draw its rows; `{table.name}` is too large "
@@ -368,7 +362,6 @@ def load(
     # What is left without these columns has gaps no more but in its target.
     columns["missing"] = "drop_rows" if missing == "drop_columns" else missing
     columns["dates"] = dates
-    check_varies(dataset, explained)
     targets = [explained] if isinstance(explained, str) else explained or []
     own = dataset.target_name or ("y" if targets else "target")
     apart = targets and dataset.target is not None and not isinstance(dataset.target, str)
@@ -427,7 +420,7 @@ def _groups(given: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
 
 def _select(
     loaded: Loaded,
-    wanted: int | float | None,
+    wanted: int | float | str | None,
     method: str,
     task: str,
     own: Mapping[str, Any],
@@ -480,7 +473,7 @@ def _compare(
 
 
 class Answer:
-    """A path or a comparison on its way to standard output, and to files.
+    """A path, a comparison or a stability on its way to standard output, and to files.
 
     `escape_formulas` says what to do about names and text like formulas in CSV and TSV, `reading`
     how the table was read, as `orthoselect.show.Reading` has it.
@@ -488,7 +481,7 @@ class Answer:
 
     def __init__(
         self,
-        result: SelectionPath | Comparison,
+        result: SelectionPath | Comparison | Stability,
         loaded: Loaded,
         terminal: Terminal,
         escape_formulas: bool | None = None,
@@ -505,7 +498,9 @@ class Answer:
             print(self._result.to_csv(escape_formulas=self._escape_formulas), end="")
             if isinstance(self._result, SelectionPath) and self._result.gaps:
                 self._terminal.note(str(self._result.gaps))
-        elif isinstance(self._result, SelectionPath):
+            if isinstance(self._result, SelectionPath) and self._result.size_scores is not None:
+                self._terminal.note(self._result.size_scores.sentence)
+        elif isinstance(self._result, (SelectionPath, Stability)):
             print(self._result.to_text(bars=sys.stdout.isatty()))
         else:
             print(self._result.to_text())
@@ -514,7 +509,7 @@ class Answer:
     def write_table(self, path: SelectionPath, output: str, *, overwrite_source: bool) -> None:
         """Write the table reduced to the selected columns and the target."""
         dataset, targets = self._loaded.dataset, self._loaded.target_columns
-        columns = [dataset.names[column] for column in path.columns]
+        columns = [dataset.names[column] for column in path.chosen_columns]
         is_text = output_format(dataset, output) in ("csv", "tsv")
         how: dict[str, Any] = {
             "overwrite_source": overwrite_source,
@@ -541,7 +536,7 @@ class Answer:
 
         loaded, dataset, result = self._loaded, self._loaded.dataset, self._result
         typed = shlex.join(["orthoselect", *sys.argv[1:]])
-        if isinstance(result, Comparison):
+        if isinstance(result, (Comparison, Stability)):
             summary = result.to_dict()
         elif dataset.in_blocks:
             summary = outline(result)

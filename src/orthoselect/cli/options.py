@@ -82,8 +82,9 @@ Header = Annotated[bool, _table("--header/--no-header", help=_HEADER)]
 InputFormat = Annotated[str | None, _table(help=_INPUT_FORMAT, metavar="FORMAT")]
 
 _COUNT = (
-    "How many features: a count, or a fraction between 0 and 1. By default ten at most, and fewer "
-    "where features own several columns and no other one gains more than it would by chance."
+    "How many features: a count, a fraction between 0 and 1, or cv for as many as cross-validation "
+    "chooses. By default ten at most, and fewer where features own several columns and no other "
+    "one gains more than it would by chance."
 )
 _METHOD = "What features are judged by; `orthoselect methods` lists the names."
 _METHODS = "A method to compare; repeat it, or put commas between. A handful if not given."
@@ -122,6 +123,45 @@ Folds = Annotated[int, _choice(help="Folds of the cross-validation.")]
 Repeats = Annotated[int, _choice(help="How often the folds are drawn anew.")]
 Seed = Annotated[int, _choice(help="Seed of the folds.")]
 Jobs = Annotated[int | None, _choice("--jobs", "-j", help=_JOBS)]
+
+# Those of `-k cv`; what is not given is as usual.
+_cross_validation = partial(typer.Option, rich_help_panel="With -k cv")
+_RULE = (
+    "The smallest size within one standard error of the best (one-se), or the best itself. one-se "
+    "if not given."
+)
+_LARGEST = "The largest size to try, a count or a fraction; ten at most if not given."
+Rule = Annotated[Literal["one-se", "best"] | None, _cross_validation(help=_RULE)]
+LargestSize = Annotated[str | None, _cross_validation("--largest", help=_LARGEST, metavar="COUNT")]
+SizeEstimator = Annotated[str | None, _cross_validation("--estimator", help=_ESTIMATOR)]
+SizeScoring = Annotated[str | None, _cross_validation("--scoring", help=_SCORING)]
+SizeFolds = Annotated[
+    int | None,
+    _cross_validation("--folds", help="Folds of the cross-validation; five if not given."),
+]
+SizeSeed = Annotated[
+    int | None, _cross_validation("--seed", help="Seed of the folds; 0 if not given.")
+]
+SizeJobs = Annotated[int | None, _cross_validation("--jobs", "-j", help=_JOBS)]
+_PER_HALF = (
+    "How many features each half takes: a count, or a fraction between 0 and 1. By default as many "
+    "as --threshold and --pfer allow."
+)
+_THRESHOLD = (
+    "The share of halves, above 0.5, that have to take a feature. By default 0.75, or with -k the "
+    "lowest that keeps --pfer."
+)
+_PFER = (
+    "Expected number of false features among those chosen, at most. By default 1, unless -k and "
+    "--threshold are both given."
+)
+_ASSUMPTION = "What the bound on false features supposes of these; none is the most careful."
+PerHalf = Annotated[str | None, _choice("--count", "-k", help=_PER_HALF, metavar="COUNT")]
+Threshold = Annotated[float | None, _choice(help=_THRESHOLD)]
+Pfer = Annotated[float | None, _choice(help=_PFER)]
+Pairs = Annotated[int, _choice(help="How often the rows are cut into two halves.")]
+Assumption = Annotated[Literal["unimodal", "r_concave", "none"], _choice(help=_ASSUMPTION)]
+SeedOfHalves = Annotated[int, _choice("--seed", help="Seed of the halves.")]
 
 _REPORT = "Write a page that tells what was found and why; to FILE.json its figures alone."
 _OUTPUT = (

@@ -39,8 +39,8 @@ _OR_LIMITS = ", or raise its limits (`ulimit -v`, `ulimit -d`)"
 _PATIENCE = 10  # seconds to wait for a scheduler
 _WIDEST_NAME = 40
 _SAME = (
-    "data dates delimiter drop encoding estimator exclude features folds include memory method "
-    "missing output repeats scoring target task"
+    "assumption data dates delimiter drop encoding estimator exclude features folds include memory "
+    "method missing output pfer repeats scoring target task threshold"
 )
 
 # What a message of the library calls an argument, and what the command calls it.
@@ -51,6 +51,9 @@ _OPTIONS = {
     "response_encoding": "--option response_encoding",
     "random_state": "--seed",
     "n_jobs": "--jobs",
+    "cv": "--folds",
+    "rule": "--rule",
+    "n_pairs": "--pairs",
     "groups": "--group",
     "format": "--input-format",
     "methods": "--method",
@@ -64,10 +67,12 @@ _PHRASES = {
     "give `read_table` another `delimiter`": "give another with `--delimiter`",
     "tell `read_table` what": "say what",
     "`header=False`": "`--no-header`",
-    "y column `": "the target `",
+    "'drop_rows', 'drop_columns'": "'drop-rows', 'drop-columns'",
+    "`n_features_to_select='cv'`": "`-k cv`",
     "Drop those rows": "Use `--missing drop-rows`",
     "Choose another `target`": "Choose another `--target`",
     "use OrthogonalSelector, which": "use `--method socc`, which",
+    "`n_features_to_select`, `threshold` and `pfer`": "`-k`, `--threshold` and `--pfer`",
     "pass `overwrite_source=True`": "give `--overwrite-source`",
     "pass `escape_formulas=True`": "give `--escape-formulas`",
     "`escape_formulas=False`": "`--no-escape-formulas`",

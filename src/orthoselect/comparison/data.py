@@ -68,16 +68,7 @@ class ComparedData:
     @property
     def features(self) -> tuple[Feature, ...]:
         """What there is to choose from, in the table's order; a group stands where it begins."""
-        names, skip = self.roles.source.names, self.roles.skip
-        found = [
-            Feature(name, members)
-            for name, group in self.roles.groups.items()
-            if (members := tuple(c for c in group if c not in skip))
-        ]
-        grouped = {column for feature in found for column in feature.columns}
-        alone = set(range(len(names))) - skip - grouped
-        found += [Feature(str(names[column]), (column,)) for column in alone]
-        return tuple(sorted(found, key=lambda feature: min(feature.columns)))
+        return self.roles.features
 
     @property
     def kinds(self) -> dict[str, int]:
@@ -92,41 +83,48 @@ class ComparedData:
         }
 
 
-def open_data(data: Any, target: Any, *, missing: str = "error", **asked: Any) -> ComparedData:
-    """Look at the data; the arguments are those of `select`."""
-    check_has_rows(data, "`compare`")
+def open_data(
+    data: Any, target: Any, *, missing: str = "error", who: str = "`compare`", **asked: Any
+) -> ComparedData:
+    """Look at the data for `who` asks; the arguments are those of `select`."""
+    check_has_rows(data, who)
     file = None
     if is_path(data):
         file = repr(str(data) if isinstance(data, (str, Path)) else [str(each) for each in data])
     data = find_file(data)
-    if why_not_whole(data) is not None:
-        raise InputError(
-            "`compare` should have a table in memory, whose rows it cuts into folds; got one in "
-            "blocks, or one too large for memory. Pass an array, a dataframe or a smaller file."
-        )
-    roles = find_roles(_by_rows(data), target, missing=missing, **asked)
+    check_whole_table(data, who)
+    roles = find_roles(by_rows(data), target, missing=missing, **asked)
     columns = (*roles.candidates, roles.apart, roles.beside)
     unfit = gaps_error(roles.source, *columns, allowed=missing != "error")
     if unfit is not None:
         raise unfit
     numeric = roles.candidates[0]
     gappy = survey_gaps(roles.source, numeric, ()).counts if missing == "indicator" else ()
-    table, names = _by_rows(roles.data), roles.source.names
+    table, names = by_rows(roles.data), roles.source.names
     response, _ = roles.source.response(
         roles.target, roles.target_columns, roles.task, "dummy", None
     )
-    y, classes = _plain_response(response)
+    y, classes = _plain_response(response, who)
     title = table.name if isinstance(table, Dataset) else "table"
-    called = _name_of(target, table, [names[c] for c in roles.target_columns])
+    called = name_of_target(target, table, [names[c] for c in roles.target_columns])
     opened = ComparedData(roles, table, y, classes, file, title, called, sorted(gappy))
     check_some_left(sum(opened.kinds.values()))
     return opened
 
 
-def _by_rows(data: Any) -> Any:
+def check_whole_table(data: Any, who: str) -> None:
+    """Raise for a table whose rows are not in memory."""
+    if why_not_whole(data) is not None:
+        raise InputError(
+            f"{who} should have a table in memory, whose rows are cut into folds; got one in "
+            f"blocks, or one too large for memory. Pass an array, a dataframe or a smaller file."
+        )
+
+
+def by_rows(data: Any) -> Any:
     """Return the same table in a form whose rows can be taken."""
     if isinstance(data, Dataset):
-        return replace(data, data=_by_rows(data.data))
+        return replace(data, data=by_rows(data.data))
     if sp.issparse(data):
         return data.tocsr()
     known = nw.dependencies
@@ -145,21 +143,22 @@ def take_rows(table: Any, rows: Indices) -> Any:
     return frame[rows.tolist()].to_native()
 
 
-def _plain_response(response: Response) -> tuple[NDArray, Labels | None]:
+def _plain_response(response: Response, who: str) -> tuple[NDArray, Labels | None]:
     labels = [part for part in response.parts if isinstance(part, Labels)]
     if not labels:
         numbers = np.hstack(response.parts)
         return (numbers[:, 0] if numbers.shape[1] == 1 else numbers), None
     if len(response.parts) > 1:
         raise InputError(
-            f"`compare` takes one column of classes, or columns of numbers; the response has "
-            f"{len(response.parts)} columns, of which {len(labels)} hold classes. Compare for each "
-            f"of them, or pass `task='regression'` if all are numbers."
+            f"{who} takes one column of classes, or columns of numbers; the response has "
+            f"{len(response.parts)} columns, of which {len(labels)} hold classes. Pass one of "
+            f"them at a time, or `task='regression'` if all are numbers."
         )
     return labels[0].codes, labels[0]
 
 
-def _name_of(target: Any, table: Any, taken: list[str]) -> str:
+def name_of_target(target: Any, table: Any, taken: list[str]) -> str:
+    """Return what to call a response: its columns' names, its own name, or y."""
     if taken:
         return ", ".join(taken)
     name = getattr(target, "name", None)

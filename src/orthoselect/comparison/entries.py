@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from orthoselect.comparison.bins import LEVELS, EqualFrequency
 from orthoselect.comparison.data import (
     ComparedData,
     build_designs,
@@ -27,6 +26,7 @@ from orthoselect.comparison.data import (
     code_for_ranking,
     take_rows,
 )
+from orthoselect.comparison.equal_frequency import LEVELS, EqualFrequency
 from orthoselect.comparison.folds import Fold
 from orthoselect.comparison.models import Model, without_features
 from orthoselect.encode import Feature
@@ -227,7 +227,7 @@ class Plan:
 
     data: SharedValue  # the table and the response, a pair
     task: str
-    options: Mapping[str, Any]  # of `select` about columns: categorical_features, groups, exclude
+    options: Mapping[str, Any]  # of `select` about columns: categorical_features, groups, ...
     features: Sequence[Feature]  # what there is to choose from
     categorical: set[int]  # columns that hold labels
     model: Model
@@ -235,6 +235,7 @@ class Plan:
     classes: NDArray | None = None  # where the model is to see classes as they are, by their codes
     is_sparse: bool = False  # whether the table is
     indicated: Sequence[int] = ()  # columns of numbers whose gaps have an indicator
+    weights: NDArray | None = None  # of the rows, if they have any
     process: int = field(default_factory=os.getpid)  # that made the plan
 
 
@@ -268,12 +269,13 @@ def run_fold(plan: Plan, entry: Entry, fold: Fold) -> Outcome:
 def _run(plan: Plan, entry: Entry, fold: Fold) -> FoldRun:
     table, y = plan.data.value
     train, validation = take_rows(table, fold.train), take_rows(table, fold.validation)
-    parts = Parts(open_source(train).first, open_source(validation).first, y, fold)
+    blocks = open_source(train).first, open_source(validation).first
+    parts = Parts(*blocks, y, fold, plan.weights)
     seconds, chosen = None, list(plan.features)
     if not entry.is_baseline:
         METHODS[entry.method].make()  # loads its modules, which is not the selection's time
         begin = time.perf_counter()
-        chosen = _select(plan, entry, train, parts.train, y[fold.train])
+        chosen = _select(plan, entry, train, parts)
         seconds = time.perf_counter() - begin
     return FoldRun(
         method=entry.name,
@@ -293,6 +295,17 @@ class Parts:
     validation: Block
     y: NDArray  # of all rows
     fold: Fold
+    weights: NDArray | None = None  # of all rows
+
+    @property
+    def train_weights(self) -> NDArray | None:
+        """The weights of the rows to train on."""
+        return None if self.weights is None else self.weights[self.fold.train]
+
+    @property
+    def validation_weights(self) -> NDArray | None:
+        """The weights of the rows to validate on."""
+        return None if self.weights is None else self.weights[self.fold.validation]
 
     def responses(self, classes: NDArray | None) -> tuple[NDArray, NDArray]:
         """Return the response of both, as numbers or as the classes that they stand for."""
@@ -303,15 +316,16 @@ class Parts:
 # Selecting on the training rows
 
 
-def _select(plan: Plan, entry: Entry, train: Any, block: Block, y: NDArray) -> list[Feature]:
+def _select(plan: Plan, entry: Entry, train: Any, parts: Parts) -> list[Feature]:
     """Return the features that a method selects, in order."""
+    block, y = parts.train, parts.y[parts.fold.train]
     own = dict(entry.options)
     if entry.counts_levels:
         own["bins"] = EqualFrequency()
     used = plan.categorical.intersection(c for f in plan.features for c in f.columns)
     if is_coded(entry.method, used, plan.options.get("groups") or {}, plan.indicated):
         return _select_coded(plan, entry.method, block, y, own)
-    columns = dict(plan.options)
+    columns = {**plan.options, "sample_weight": parts.train_weights}
     if "categorical_features" not in METHODS[entry.method].takes:
         columns["categorical_features"] = None  # there is none
     with warnings.catch_warnings():
@@ -353,12 +367,13 @@ def _scores(
     """Return the scores in training and validation, by number of features."""
     sizes = [size for size in plan.sizes if size <= len(chosen)]
     y_train, y_validation = parts.responses(plan.classes)
+    weights = parts.train_weights, parts.validation_weights
     # One thread: sums of several would depend on how many there are, and processes share the cores.
     with threadpool_limits(limits=1):
         if entry.name == NO_FEATURES:
             nothing = [np.zeros((len(y), 1)) for y in (y_train, y_validation)]
             model = without_features(plan.model, plan.task)
-            return {0: model.scores(nothing[0], y_train, nothing[1], y_validation)}
+            return {0: model.scores(nothing[0], y_train, nothing[1], y_validation, weights)}
         if entry.name == ALL_FEATURES:
             sizes = [len(chosen)]
             if not plan.model.takes_sparse:
@@ -376,7 +391,7 @@ def _scores(
         scores = {}
         for size in sizes:
             X_train, X_validation = designs.first(size)
-            scores[size] = plan.model.scores(X_train, y_train, X_validation, y_validation)
+            scores[size] = plan.model.scores(X_train, y_train, X_validation, y_validation, weights)
     return scores
 
 

@@ -8,17 +8,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.utils.validation import has_fit_parameter
 
 from orthoselect.comparison.data import ComparedData
-from orthoselect.comparison.scoring import Score, class_name, find_score
+from orthoselect.comparison.scoring import ModelScore, class_name, find_score
 from orthoselect.encode.response import check_choice
 from orthoselect.errors import InputError
 
@@ -57,6 +59,7 @@ class _Named:
     takes_sparse: bool = False  # whether it is as good on sparse columns, which then stay so
     is_scaled: bool = True  # whether its columns are scaled to standard deviation one
     takes_several: bool = True  # whether it takes several columns of numbers as the response
+    takes_weights: bool = True  # whether it takes row weights
 
 
 def _for_classes(make: Callable[[], BaseEstimator], **facts: bool) -> _Named:
@@ -68,7 +71,7 @@ def _for_numbers(make: Callable[[], BaseEstimator], **facts: bool) -> _Named:
 
 
 ESTIMATORS = {
-    "lda": _for_classes(SeparableDiscriminantAnalysis),
+    "lda": _for_classes(SeparableDiscriminantAnalysis, takes_weights=False),
     "svm": _for_classes(lambda: LinearSVC(max_iter=_ROUNDS), takes_sparse=True),
     "logistic": _for_classes(lambda: LogisticRegression(max_iter=_ROUNDS), takes_sparse=True),
     "least_squares": _for_numbers(LinearRegression),
@@ -83,6 +86,7 @@ ESTIMATORS = {
     ),
 }
 _USUAL = {"classification": "lda", "regression": "least_squares"}
+_USUAL_WEIGHTED = {"classification": "logistic", "regression": "least_squares"}
 _KINDS = {"classification": "classes", "regression": "numbers"}
 
 
@@ -93,29 +97,83 @@ class Model:
     name: str  # what to call the estimator
     estimator: Any  # of scikit-learn, not fitted
     takes_sparse: bool  # whether sparse columns may stay sparse
-    score: Score
+    score: ModelScore
 
     def scores(
-        self, X: Any, y: NDArray, X_validation: Any, y_validation: NDArray
+        self,
+        X: Any,
+        y: NDArray,
+        X_validation: Any,
+        y_validation: NDArray,
+        weights: tuple[NDArray | None, NDArray | None] = (None, None),
     ) -> tuple[float, float]:
-        """Train a new copy on X and y; return the score there and on the validation rows."""
-        fitted = clone(self.estimator).fit(X, y)
-        return self.score.of(fitted, X, y), self.score.of(fitted, X_validation, y_validation)
+        """Train a new copy on X and y; return the score there and on the validation rows.
+
+        `weights` are those of the rows in training and validation.
+        """
+        fitted = self._fit(X, y, weights[0])
+        return (
+            self.score.of(fitted, X, y, weights[0]),
+            self.score.of(fitted, X_validation, y_validation, weights[1]),
+        )
+
+    def _fit(self, X: Any, y: NDArray, weights: NDArray | None) -> Any:
+        model = clone(self.estimator)
+        given = {} if weights is None else dict.fromkeys(_weight_names(model), weights)
+        try:
+            # Where weights go was settled; requests for them are for the pipelines of others.
+            with config_context(enable_metadata_routing=False):
+                return model.fit(X, y, **given)
+        except InputError:
+            raise
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                f"`estimator` should fit {X.shape[0]} rows of {X.shape[1]} column(s); "
+                f"{class_name(model)} could not: {error} Choose another one."
+            ) from error
 
 
-def find_model(estimator: Any, scoring: Any, data: ComparedData, seed: int) -> Model:
+def find_model(
+    estimator: Any, scoring: Any, data: ComparedData, seed: int, *, weighted: bool = False
+) -> Model:
     """Return the model and the score that were asked for, as `compare` explains them.
 
-    Models that draw random numbers and have no seed of their own get this one.
+    Models that draw random numbers and have no seed of their own get this one. If rows are
+    `weighted`, the model and the score have to take weights.
     """
     if isinstance(estimator, str):
-        name = _USUAL[data.task] if estimator == "auto" else estimator
+        usual = _USUAL_WEIGHTED if weighted else _USUAL
+        name = usual[data.task] if estimator == "auto" else estimator
         check_choice(name, ["auto", *ESTIMATORS], "estimator")
         made, stays_sparse = _make(name, data, seed)
     else:
         _check_estimator(estimator, data.task)
         name, made, stays_sparse = class_name(estimator), _seeded(clone(estimator), seed), False
-    return Model(name, made, stays_sparse, find_score(scoring, data.task, data.classes, made))
+    score = find_score(scoring, data.task, data.classes, made)
+    if weighted:
+        _check_takes_weights(name, made)
+        score.check_takes_weights()
+    return Model(name, made, stays_sparse, score)
+
+
+def _weight_names(model: Any, prefix: str = "") -> list[str]:
+    """Return the arguments of `fit` by which the parts of a model take row weights."""
+    if isinstance(model, Pipeline):
+        parts = [(f"{prefix}{name}__", part) for name, part in model.steps]
+        return [argument for name, part in parts for argument in _weight_names(part, name)]
+    takes = hasattr(model, "fit") and has_fit_parameter(model, "sample_weight")
+    return [f"{prefix}sample_weight"] if takes else []
+
+
+def _check_takes_weights(name: str, model: Any) -> None:
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if not _weight_names(last):
+        able = [repr(k) for k, one in ESTIMATORS.items() if one.takes_weights]
+        raise InputError(
+            f"`estimator` should take row weights, since the rows have some; {name} does not. "
+            f"Choose one of {', '.join(able)}, another one whose `fit` takes `sample_weight`, or "
+            f"leave `sample_weight` out."
+        )
 
 
 def _make(name: str, data: ComparedData, seed: int) -> tuple[Any, bool]:

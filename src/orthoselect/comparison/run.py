@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -176,7 +177,7 @@ def compare(
     check_sizes(sizes)
     check_whole(folds, 2, "folds")
     check_whole(repeats, 1, "repeats")
-    _check_n_jobs(n_jobs)
+    check_n_jobs(n_jobs)
     missing = check_missing(missing)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -203,8 +204,8 @@ def compare(
         "repeats": int(repeats),
         "random_state": seed,
         "task": opened.task,
-        "categorical_features": _as_option(categorical_features, opened.roles.categorical),
-        "groups": _groups(opened.roles) or None,
+        "categorical_features": opened.roles.categorical_option(categorical_features),
+        "groups": opened.roles.given_groups or None,
         "exclude": opened.roles.exclude or None,
         "missing": missing,
         "dates": dates,
@@ -214,11 +215,7 @@ def compare(
     plan = Plan(
         data=SharedValue((opened.table, opened.y)),
         task=opened.task,
-        options={
-            **{name: settings[name] for name in ("categorical_features", "groups")},
-            "exclude": sorted(opened.roles.skip - set(opened.roles.readings.dates)),
-            "missing": missing if missing in FILLS else "error",  # such rows are no more
-        },
+        options=column_options(opened.roles, categorical_features, missing),
         features=opened.features,
         categorical=opened.roles.categorical,
         indicated=opened.indicated,
@@ -232,18 +229,18 @@ def compare(
     return collector.finish()
 
 
-def _groups(roles: Roles) -> dict[str, list[int]]:
-    """Return the groups that were given, by the columns of the table."""
-    readings = roles.readings
-    dates = {readings.names[c] for c in readings.dates}
+def column_options(roles: Roles, categorical_features: ColumnSpec, missing: str) -> dict[str, Any]:
+    """Return what `select` is to know of the columns, to select from some rows of the table."""
     return {
-        name: list(dict.fromkeys(readings.origin(c) for c in columns))
-        for name, columns in roles.groups.items()
-        if name not in dates
+        "categorical_features": roles.categorical_option(categorical_features),
+        "groups": roles.given_groups or None,
+        "exclude": sorted(roles.skip - set(roles.readings.dates)),
+        "missing": missing if missing in FILLS else "error",  # such rows are no more
     }
 
 
-def _check_n_jobs(n_jobs: Any) -> None:
+def check_n_jobs(n_jobs: Any) -> None:
+    """Raise for what is no number of processes."""
     if n_jobs is not None and (not is_whole(n_jobs) or n_jobs == 0):
         raise InputError(
             f"`n_jobs` should be a number of processes, or negative (-1: as many as there are "
@@ -259,12 +256,6 @@ def _pass_on(caught: list[warnings.WarningMessage]) -> list[str]:
     return texts
 
 
-def _as_option(spec: ColumnSpec, categorical: set[int]) -> Any:
-    """Return `categorical_features` for `select`: words as they are, columns as a list."""
-    said_in_words = spec is None or (isinstance(spec, str) and spec in ("from_dtype", "all"))
-    return spec if said_in_words else sorted(categorical)
-
-
 def _run_all(
     plan: Plan,
     tasks: list[tuple[Entry, Fold]],
@@ -272,26 +263,36 @@ def _run_all(
     progress: Progress | None,
     collector: Collector,
 ) -> None:
-    """Hand every outcome to the collector as it arrives; Ctrl-C raises with what it has.
-
-    The tasks run in processes: what threads warn of cannot be told apart.
-    """
-    parallel = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered")
+    """Hand every outcome to the collector as it arrives; Ctrl-C raises with what it has."""
     try:
-        outcomes = parallel(delayed(run_fold)(plan, entry, fold) for entry, fold in tasks)
-        try:
+        with closing(run_tasks(plan, tasks, n_jobs)) as outcomes:
             for done, outcome in enumerate(outcomes, start=1):
                 collector.outcomes.append(outcome)
                 if progress is not None:
                     progress(done, len(tasks), outcome.method, outcome.fold)
-        finally:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # joblib's words on tasks that are not wanted now
-                outcomes.close()
     except KeyboardInterrupt:
         done = len(collector.outcomes)
         comparison = collector.comparison() if done else None
         raise ComparisonInterrupted(comparison, done, len(tasks)) from None
+
+
+def run_tasks(
+    plan: Plan, tasks: list[tuple[Entry, Fold]], n_jobs: int | None
+) -> Generator[Outcome, None, None]:
+    """Yield the outcome of each method on each fold as it arrives.
+
+    The tasks run in processes: what threads warn of cannot be told apart.
+    """
+    parallel = Parallel(n_jobs=n_jobs, backend="loky", return_as="generator_unordered")
+    outcomes = parallel(delayed(run_fold)(plan, entry, fold) for entry, fold in tasks)
+    try:
+        # Not `yield from`, which closes `outcomes` before the words are kept quiet.
+        for outcome in outcomes:  # noqa: UP028
+            yield outcome
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib's words on tasks that are not wanted now
+            outcomes.close()
 
 
 # What came of it
@@ -353,22 +354,7 @@ class Collector:
         }
 
     def _warnings(self) -> list[Warning]:
-        """Return each kind of warning once, with the methods and the number of folds it is for.
-
-        Texts that differ only in their numbers, as from fold to fold, are the same.
-        """
-        heard: dict[tuple[type[Warning], str], list[tuple[Outcome, str]]] = {}
-        for outcome in self._ordered():
-            for kind, text in outcome.warnings:
-                key = kind, re.sub(r"\d+", "#", text)
-                heard.setdefault(key, []).append((outcome, text))
-        told: list[Warning] = []
-        for (kind, _), found in heard.items():
-            methods = ", ".join(dict.fromkeys(outcome.method for outcome, _ in found))
-            n_folds = len({outcome.fold for outcome, _ in found})
-            where = f"{methods}; {n_folds} of {self._n_folds} folds"
-            told.append(with_text(kind, f"{found[0][1]} ({where})"))
-        return told
+        return warnings_of(self._ordered(), self._n_folds)
 
     def _setting(self) -> Setting:
         warnings = [*self.warned, *(str(warning) for warning in self._warnings())]
@@ -387,6 +373,24 @@ class Collector:
             data=_data_facts(self.data, warnings),
             reproduce=_how_to_reproduce(self.data, self.options),
         )
+
+
+def warnings_of(outcomes: Sequence[Outcome], n_folds: int) -> list[Warning]:
+    """Return each kind of warning once, with the methods and the number of folds it is for.
+
+    Texts that differ only in their numbers, as from fold to fold, are the same.
+    """
+    heard: dict[tuple[type[Warning], str], list[tuple[Outcome, str]]] = {}
+    for outcome in outcomes:
+        for kind, text in outcome.warnings:
+            key = kind, re.sub(r"\d+", "#", text)
+            heard.setdefault(key, []).append((outcome, text))
+    told: list[Warning] = []
+    for (kind, _), found in heard.items():
+        methods = ", ".join(dict.fromkeys(outcome.method for outcome, _ in found))
+        on = len({outcome.fold for outcome, _ in found})
+        told.append(with_text(kind, f"{found[0][1]} ({methods}; {on} of {n_folds} folds)"))
+    return told
 
 
 def _data_facts(data: ComparedData, warnings: Sequence[str]) -> dict[str, Any]:
@@ -410,7 +414,7 @@ def _how_to_reproduce(data: ComparedData, options: Mapping[str, Any]) -> dict[st
     roles, names = data.roles, data.roles.source.names
     options = {
         **options,
-        "groups": {k: [names[c] for c in g] for k, g in _groups(roles).items()} or None,
+        "groups": {k: [names[c] for c in g] for k, g in roles.given_groups.items()} or None,
         "exclude": [names[column] for column in roles.exclude] or None,
     }
     if isinstance(options["categorical_features"], list):

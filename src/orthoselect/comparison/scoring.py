@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.metrics import (
     accuracy_score,
     balanced_accuracy_score,
@@ -27,11 +29,11 @@ UNEQUAL = 1.5
 _KINDS = {"classification": "classes", "regression": "numbers"}
 _FOR_NUMBERS = ("r2", "explained_variance", "max_error", "d2_absolute_error_score")
 _ERRORS_OF_NUMBERS = ("neg_mean_", "neg_median_", "neg_root_mean_", "neg_max_")
-Scorer = Callable[[Any, Any, NDArray], float]
+Scorer = Callable[..., float]  # of a fitted model, X and y, and `sample_weight` if it takes any
 
 
 @dataclass(frozen=True)
-class Score:
+class ModelScore:
     """A score, the higher the better.
 
     `takes_labels` says whether it judges classes as the table has them; else they are numbered.
@@ -42,10 +44,13 @@ class Score:
     reason: str = ""  # why this one, if nobody asked for it
     takes_labels: bool = False
 
-    def of(self, fitted: Any, X: Any, y: NDArray) -> float:
-        """Judge a fitted model by these rows."""
+    def of(self, fitted: Any, X: Any, y: NDArray, weights: NDArray | None = None) -> float:
+        """Judge a fitted model by these rows, which may have weights."""
+        given = {} if weights is None else {"sample_weight": weights}
         try:
-            found = self.score(fitted, X, y)
+            # Where weights go was settled; requests for them are for the pipelines of others.
+            with config_context(enable_metadata_routing=False):
+                found = self.score(fitted, X, y, **given)
             value = float(found)
         except InputError:
             raise
@@ -61,8 +66,18 @@ class Score:
             )
         return value
 
+    def check_takes_weights(self) -> None:
+        """Raise unless it takes row weights."""
+        parameters = inspect.signature(self.score).parameters.values()
+        if not any(p.name == "sample_weight" or p.kind is p.VAR_KEYWORD for p in parameters):
+            raise InputError(
+                f"`scoring` should take row weights, since the rows have some: a function of a "
+                f"fitted estimator, X, y and `sample_weight`; {self.name} does not take them. Add "
+                f"the argument, or choose a score by its name."
+            )
 
-def find_score(scoring: Any, task: str, classes: Labels | None, estimator: Any) -> Score:
+
+def find_score(scoring: Any, task: str, classes: Labels | None, estimator: Any) -> ModelScore:
     """Return the score that was asked for, or one that suits the response.
 
     Parameters
@@ -79,21 +94,21 @@ def find_score(scoring: Any, task: str, classes: Labels | None, estimator: Any) 
     if isinstance(scoring, str):
         return _suitable(task, classes, estimator) if scoring == "auto" else _named(scoring, task)
     if callable(scoring):
-        return Score(_called(scoring), scoring, takes_labels=True)
+        return ModelScore(_called(scoring), scoring, takes_labels=True)
     raise InputError(
         f"`scoring` should be 'auto', the name of a score, or a function of a fitted estimator, X "
         f"and y; got {scoring!r}."
     )
 
 
-def _suitable(task: str, classes: Labels | None, estimator: Any) -> Score:
+def _suitable(task: str, classes: Labels | None, estimator: Any) -> ModelScore:
     if classes is None:
-        return Score("r2", _OWN["r2"], "R squared, since the response holds numbers")
+        return ModelScore("r2", _OWN["r2"], "R squared, since the response holds numbers")
     counts = np.bincount(classes.codes, minlength=len(classes.levels))
     most, least = int(counts.max()), int(counts.min())
     rows = f"the most frequent has {most} rows, the rarest {least}"
     if most <= UNEQUAL * least:
-        return Score(
+        return ModelScore(
             "accuracy",
             _OWN["accuracy"],
             f"accuracy, since the classes are about equal: {rows} (at most {UNEQUAL} times as "
@@ -101,11 +116,13 @@ def _suitable(task: str, classes: Labels | None, estimator: Any) -> Score:
         )
     unequal = f"since the classes are unequal: {rows} (more than {UNEQUAL} times as many)"
     if len(counts) == 2 and _has_values(estimator):
-        return Score("auc", _OWN["auc"], f"AUC, {unequal}")
-    return Score("balanced_accuracy", _OWN["balanced_accuracy"], f"balanced accuracy, {unequal}")
+        return ModelScore("auc", _OWN["auc"], f"AUC, {unequal}")
+    return ModelScore(
+        "balanced_accuracy", _OWN["balanced_accuracy"], f"balanced accuracy, {unequal}"
+    )
 
 
-def _named(name: str, task: str) -> Score:
+def _named(name: str, task: str) -> ModelScore:
     known = get_scorer_names()
     if name not in _OWN and name not in known:
         near = difflib.get_close_matches(name, [*_OWN, *known], n=3, cutoff=0.5)
@@ -125,7 +142,7 @@ def _named(name: str, task: str) -> Score:
             f"`scoring={name!r}` is for {_KINDS[is_for]}; the response holds {_KINDS[task]}. "
             f"Choose one of {fitting}, or set `task`."
         )
-    return Score(name, _OWN[name] if name in _OWN else get_scorer(name))
+    return ModelScore(name, _OWN[name] if name in _OWN else get_scorer(name))
 
 
 def _is_for_numbers(name: str) -> bool:
@@ -141,11 +158,13 @@ def _called(scoring: Any) -> str:
     return "custom score" if name == "<lambda>" else str(name)
 
 
-def _of_predictions(metric: Callable[[Any, Any], float]) -> Scorer:
-    return lambda model, X, y: metric(y, model.predict(X))
+def _of_predictions(metric: Callable[..., float]) -> Scorer:
+    return lambda model, X, y, sample_weight=None: metric(
+        y, model.predict(X), sample_weight=sample_weight
+    )
 
 
-def _auc(model: Any, X: Any, y: NDArray) -> float:
+def _auc(model: Any, X: Any, y: NDArray, sample_weight: NDArray | None = None) -> float:
     """Return the area under the ROC curve; of several classes, the mean of each against the rest.
 
     Rows have to hold all classes that the model knows, which stratified folds see to.
@@ -153,10 +172,12 @@ def _auc(model: Any, X: Any, y: NDArray) -> float:
     n_classes = len(model.classes_)
     values = _class_values(model, X, n_classes)
     if n_classes == 2:
-        return roc_auc_score(y, values)
-    return float(
-        np.mean([roc_auc_score(y == c, values[:, k]) for k, c in enumerate(model.classes_)])
-    )
+        return roc_auc_score(y, values, sample_weight=sample_weight)
+    areas = [
+        roc_auc_score(y == c, values[:, k], sample_weight=sample_weight)
+        for k, c in enumerate(model.classes_)
+    ]
+    return float(np.mean(areas))
 
 
 _VALUES = ("decision_function", "predict_proba")

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from orthoselect.counts.logarithms import SMALLEST, AnyLogarithms, Logarithms, RealLogarithms
 from orthoselect.errors import InputError
-from orthoselect.matrix.passes import Reading
+from orthoselect.matrix.passes import BlockReader
 from orthoselect.matrix.rows import Rows, SpreadWeights, total_weight
 from orthoselect.matrix.threads import run_tasks
 
@@ -83,7 +83,7 @@ class Counts(ABC):
     """
 
     kind = ""  # "packed", "counted", "sparse", "weighted" or "blocks"
-    reading: Reading | None = None  # what counts the passes over a table in blocks
+    reader: BlockReader | None = None  # what counts the passes over a table in blocks
 
     def __init__(
         self,
@@ -113,7 +113,7 @@ class Counts(ABC):
 
     def stats(self) -> dict[str, int]:
         """Return what reading has taken so far, if there is anything to be read."""
-        return {} if self.reading is None else self.reading.stats()
+        return {} if self.reader is None else self.reader.stats()
 
     def logarithms(self, terms: int, *, corrected: bool = False) -> AnyLogarithms:
         """Return the T to be used, with room for `terms` sums of c ln c over all rows."""

@@ -47,7 +47,7 @@ class BlockCounts(Counts):
         how: Mapping[str, Any] | None = None,
         memory: int | None = None,
     ) -> None:
-        self._source, self.reading = passes, passes.reading
+        self._source, self.reader = passes, passes.reader
         self._how = how or {}
         self._memory = _MEMORY if memory is None else memory
         self._n_filled = np.zeros(shape[1], dtype=np.intp)  # levels with rows, once counted

@@ -272,6 +272,8 @@ class CanonicalState(State):
         if self.value >= self._m - 1e-9:
             return "they explain the response completely, so nothing is left to explain."
         if self._gains.none_left():
+            if not self.value and not self._gains.selected:
+                return "every feature is constant."
             return (
                 "every other feature is constant or a linear combination of those selected "
                 "(no rank is left)."

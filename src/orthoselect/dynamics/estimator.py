@@ -21,7 +21,8 @@ from orthoselect.dynamics.records import (
 )
 from orthoselect.dynamics.validation import Validation, correlation_tests
 from orthoselect.encode.lagged import as_input_lags, as_lags, check_degree, find_sessions
-from orthoselect.encode.response import check_choice, check_weights
+from orthoselect.encode.response import check_choice
+from orthoselect.encode.weights import check_weights
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.base import Floats
 from orthoselect.plots import draw_simulation

@@ -19,7 +19,7 @@ from orthoselect.encode.lagged import (
     check_rows,
     find_sessions,
 )
-from orthoselect.encode.response import check_weights
+from orthoselect.encode.weights import check_weights
 from orthoselect.errors import InputError, NonFiniteError, listing
 from orthoselect.matrix.base import Floats
 from orthoselect.read import Dataset, find_table, open_source, why_not_whole

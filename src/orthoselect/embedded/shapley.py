@@ -110,8 +110,6 @@ def _codes(response: Response) -> Any:
 def _exhausted(response: Response, n_rows: int) -> str:
     if n_rows <= response.m + 1:
         return "there are as many classes as rows, so that no model can be fitted."
-    if response.m == 0:
-        return "the response is constant, so there is nothing to explain."
     return "every other feature is constant, or has no part in the model."
 
 

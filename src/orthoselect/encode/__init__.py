@@ -10,13 +10,15 @@ goes out is a `Design` or a `CodedDesign`, and a `Response`. The one class to kn
     gaps          columns of numbers that lack values, filled
     bins          numeric columns, a few at a time, and the levels of their cells
     rules         how numbers become levels, learned from one block of rows or from many
-    coding        features as codes, made of one block of rows or of many
+    coding        features of one block of rows as codes
+    coded_design  the codes of all rows, in memory or made block by block
     levels        levels as indicators
-    response      columns of y and row weights, of what kind they are, and y as a matrix
-    spread        the same of a Dask table, where its rows are
+    response      columns of y, of what kind they are, and y as a matrix
+    weights       row weights, checked
+    spread        both of a Dask table, where its rows are
 """
 
-from orthoselect.encode.coding import BlockCodedDesign, CodedDesign, build_codes
+from orthoselect.encode.coded_design import BlockCodedDesign, CodedDesign, build_codes
 from orthoselect.encode.labels import Labels, find_labels
 from orthoselect.encode.levels import build_level_design
 from orthoselect.encode.response import (

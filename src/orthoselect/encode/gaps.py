@@ -229,7 +229,7 @@ def _sum_up(table: Table, weights: Floats | None) -> _Sums:
         return _sum_up_sparse(X, w)
     sums = _Sums(np.zeros(n, dtype=np.intp), np.zeros(n), np.zeros(n))
     height = max(1, _TILE_NUMBERS // max(n, 1))
-    with np.errstate(all="ignore"):  # infinity is somebody else's error
+    with np.errstate(all="ignore"):  # infinity is reported elsewhere
         for start in range(0, table.n_rows, height):
             rows = slice(start, start + height)
             sums = sums.merge(_sum_up_tile(X[rows], w[rows]))

@@ -12,7 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from orthoselect.counts import Codes, DenseCodes
-from orthoselect.encode.coding import Coder, LearnedCoding, codes_of_block, how_to_code, learn
+from orthoselect.encode.coded_design import codes_of_block, how_to_code, learn
+from orthoselect.encode.coding import Coder, LearnedCoding
 from orthoselect.encode.rules import Bins
 from orthoselect.encode.table import (
     BlockTable,

@@ -1,4 +1,4 @@
-"""What y and the row weights become: classes or numbers, one or several -> an orthonormal basis V.
+"""What y becomes: classes or numbers, one or several -> an orthonormal basis V.
 
 Notation: Y (N, q) the coded response, V (N, m) an orthonormal basis of its centered columns.
 """
@@ -6,21 +6,19 @@ Notation: Y (N, q) the coded response, V (N, m) an orthonormal basis of its cent
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from orthoselect import errors
 from orthoselect.encode.labels import Labels, find_labels, find_missing
+from orthoselect.encode.whole_numbers import NumbersSeen
 from orthoselect.errors import (
+    ConstantTargetError,
     InputError,
     MissingValueError,
-    ReadAsQuantityWarning,
-    ShapeError,
 )
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize
@@ -28,13 +26,7 @@ from orthoselect.matrix.rows import CodedRows, Rows
 
 TASKS = ("auto", "classification", "regression")
 _MAX_RESPONSE_BYTES = 1 << 32
-_DROP = "Drop those rows, or pass `missing='drop_rows'`."
-_FEW_CLASSES = 10  # distinct whole numbers that are mostly classes
-MOST_CODES = 1000  # distinct whole numbers that may be codes of classes
-_EXACT = 2.0**53  # floats hold whole numbers up to here
-# Exponents of two: a weight below the first beside the largest takes squares out of range, and so
-# would a mean above the second.
-_LOWEST, _HIGHEST = -600, 500
+DROP = "Drop those rows, or pass `missing='drop_rows'`."
 
 
 @dataclass(frozen=True)
@@ -145,7 +137,7 @@ def build_response(
     columns : sequence of TargetColumn
     task : {"auto", "classification", "regression"}
         "auto" reads booleans, strings, categories and few whole numbers as classes, and other
-        numbers as quantities; `are_quantities` has the rule.
+        numbers as quantities; `whole_numbers.are_quantities` has the rule.
     encoding : str
         See `encode_response`.
     weights : array of shape (N,) or None
@@ -179,100 +171,26 @@ def build_response(
     else:
         blocks = [encode_labels(p, encoding) if isinstance(p, Labels) else p for p in coded]
         V = response_basis(np.hstack(blocks), weights)
+    if not V.shape[1]:
+        first = coded[0]
+        one = first.levels[0] if isinstance(first, Labels) else first[_first_row(rows), 0]
+        raise constant_target([column.name for column in columns], one)
     kind = "classification" if len(classes) == len(coded) else "regression"
     return Response(V, kind, classes, list(coded))
 
 
-def have_fractions(columns: Sequence[TargetColumn], weights: Floats | None) -> bool:
-    """Whether columns of numbers have some that are not whole, in rows with weight."""
-    rows = slice(None) if weights is None else weights > 0
-    numbers = (c.values[rows] for c in columns if c.is_number and c.values.dtype.kind == "f")
-    return any(bool((values != np.trunc(values)).any()) for values in numbers)
+def _first_row(rows: NDArray[np.bool_] | None) -> int:
+    """Return the first row with weight."""
+    return 0 if rows is None else int(rows.argmax())
 
 
-@dataclass(frozen=True)
-class NumbersSeen:
-    """What `task="auto"` asks of a response: whether its numbers are whole, and which they are.
-
-    Found in pieces of the rows where these are in several places, and merged.
-    """
-
-    fractional: bool
-    # Of each column its name, and the rows of each number; None for too many to be classes.
-    whole: tuple[tuple[str, Mapping[Any, int] | None], ...] = ()
-
-    @staticmethod
-    def of(columns: Sequence[TargetColumn], weights: Floats | None) -> NumbersSeen:
-        """Look at the columns that hold numbers, in rows with weight."""
-        if have_fractions(columns, weights):
-            return NumbersSeen(True)
-        rows = slice(None) if weights is None else weights > 0
-        numbers = [(c.name, c.values[rows]) for c in columns if c.is_number]
-        return NumbersSeen(False, tuple((name, _count_whole(x)) for name, x in numbers))
-
-    def merge(self, other: NumbersSeen) -> NumbersSeen:
-        """Return what both have found."""
-        if self.fractional or other.fractional:
-            return NumbersSeen(True)
-        pairs = zip(self.whole, other.whole)
-        return NumbersSeen(False, tuple((n, _add_counts(a, b)) for (n, a), (_, b) in pairs))
-
-    def are_quantities(self) -> bool:
-        """Whether these are quantities; a warning names whole numbers that are."""
-        if self.fractional:
-            return True
-        found = [(n, x) for n, x in self.whole if x is None or are_quantities(x)]
-        if found:
-            name, counts = found[0]
-            many = f"more than {MOST_CODES}" if counts is None else str(len(counts))
-            errors.warn(ReadAsQuantityWarning(name, many))
-        return bool(found)
-
-
-def _count_whole(values: NDArray) -> Mapping[Any, int] | None:
-    """Count the rows of each whole number."""
-    if not len(values):
-        return {}
-    if values.dtype.kind == "f" and np.abs(values.astype(np.float64)).max() < _EXACT:
-        values = values.astype(np.int64)  # which are counted, not sorted
-    labels = find_labels(values)
-    counts = np.bincount(labels.codes) if labels.counts is None else labels.counts
-    return _few(dict(zip(labels.levels, counts.tolist())))
-
-
-def _add_counts(mine: Mapping | None, theirs: Mapping | None) -> Mapping | None:
-    if mine is None or theirs is None:
-        return None
-    total = Counter(mine)
-    total.update(theirs)
-    return _few(total)
-
-
-def _few(counts: Mapping[Any, int]) -> Mapping[Any, int] | None:
-    return counts if len(counts) <= MOST_CODES else None
-
-
-def are_quantities(counts: Mapping[Any, int]) -> bool:
-    """Whether whole numbers, each with its number of rows, are a quantity rather than classes.
-
-    Up to ten distinct numbers are classes, unless they hardly repeat: six or more of them in fewer
-    than twice as many rows. More are a quantity, unless they are codes: all numbers from 0 or 1 to
-    the largest, at most a thousand, each in at least a fifth of the rows that it would have if
-    all had the same.
-
-    Examples
-    --------
-    >>> are_quantities(dict.fromkeys(range(40), 10))  # 40 persons, ten pictures of each
-    False
-    >>> are_quantities(dict.fromkeys(range(1980, 2010), 10))
-    True
-    """
-    c, n_rows = len(counts), sum(counts.values())
-    if c <= _FEW_CLASSES:
-        return c > _FEW_CLASSES // 2 and n_rows < 2 * c
-    low, high = min(counts), max(counts)
-    are_codes = low in (0, 1) and high - low == c - 1 and n_rows >= 2 * c
-    return not (are_codes and 5 * min(counts.values()) * c >= n_rows)
+def constant_target(names: Sequence[str], value: Any) -> ConstantTargetError:
+    """Return the error for columns of a response, all constant; the first has this value."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and value == int(value):
+        value = int(value)  # which numbers mostly were before they became floats
+    return ConstantTargetError(names[0], value, len(names) - 1)
 
 
 def check_finite(columns: Sequence[TargetColumn]) -> None:
@@ -289,7 +207,7 @@ def check_complete(columns: Sequence[TargetColumn]) -> None:
     for column in columns:
         gaps = column.missing()
         if gaps is not None:
-            raise MissingValueError(column.name, int(gaps.sum()), _DROP)
+            raise MissingValueError(column.name, int(gaps.sum()), DROP)
 
 
 def _check_numbers(values: NDArray, name: str) -> None:
@@ -300,7 +218,7 @@ def _check_numbers(values: NDArray, name: str) -> None:
             f"them, or drop those rows."
         )
     if n_missing:
-        raise MissingValueError(name, n_missing, _DROP)
+        raise MissingValueError(name, n_missing, DROP)
 
 
 def as_quantity(column: TargetColumn) -> Floats:
@@ -469,127 +387,3 @@ def centered_columns(A: NDArray, weights: Floats | None = None) -> tuple[Floats,
     norms = np.linalg.norm(A, axis=0)
     units = np.divide(1.0, norms, out=np.zeros_like(norms), where=norms > 0)
     return A * units, EPS * np.where(norms > 0, raw * units, 1.0)
-
-
-@dataclass(frozen=True)
-class WeightFacts:
-    """What all row weights have in common; merged over the places that they are in."""
-
-    n_rows: int = 0
-    n_live: int = 0  # rows with any weight
-    smallest: float = math.inf
-    largest: float = 0.0
-    least: float = math.inf  # the smallest above zero
-    whole: bool = True
-
-    @staticmethod
-    def of(w: Floats) -> WeightFacts:
-        """Look at some weights."""
-        return WeightFacts(
-            len(w),
-            int(np.count_nonzero(w)),
-            float(w.min(initial=math.inf)),
-            float(w.max(initial=0.0)),
-            float(w.min(initial=math.inf, where=w > 0)),
-            bool((w == np.trunc(w)).all()),
-        )
-
-    def merge(self, other: WeightFacts) -> WeightFacts:
-        """Return what both have found."""
-        return WeightFacts(
-            self.n_rows + other.n_rows,
-            self.n_live + other.n_live,
-            min(self.smallest, other.smallest),
-            max(self.largest, other.largest),
-            min(self.least, other.least),
-            self.whole and other.whole,
-        )
-
-    def check(self) -> None:
-        """Raise where fewer than two rows count."""
-        if not self.n_live:
-            raise InputError("`sample_weight` should not be all zero; every row has weight 0.")
-        if self.n_live < 2:
-            raise ShapeError("at least 2 rows should have a `sample_weight` above 0; 1 sample has.")
-        if self._exponent < _LOWEST - _HIGHEST:
-            raise InputError(
-                f"`sample_weight` should not differ by a factor of more than 1e330; it goes from "
-                f"{self.least} to {self.largest}. Give rows that should not count the weight 0."
-            )
-
-    @property
-    def are_equal(self) -> bool:
-        """Whether all weights are the same, which is as good as none."""
-        return self.smallest == self.largest
-
-    @property
-    def are_copies(self) -> bool:
-        """Whether they may stay as they are: whole numbers, whose sums are exact."""
-        return self.whole and self.largest * self.n_rows < _EXACT
-
-    @property
-    def mean(self) -> float:
-        """What to bring the mean to: 1, or a power of two that keeps the least weight in range."""
-        return 2.0 ** max(0, _LOWEST - self._exponent)
-
-    @property
-    def _exponent(self) -> int:
-        """That of the least weight beside the largest."""
-        return math.frexp(self.least)[1] - math.frexp(self.largest)[1]
-
-
-def check_weights(weights: Any, n_rows: int, *, keep_whole: bool = False) -> Floats | None:
-    """Return row weights with mean one over the rows that have any, or None for equal ones.
-
-    Where they differ by more than floats can square, the mean is a power of two above one.
-
-    Parameters
-    ----------
-    weights : array-like of shape (n_rows,), or None
-    n_rows : int
-    keep_whole : bool
-        Whether weights that are whole numbers stay as they are.
-    """
-    if weights is None:
-        return None
-    w = read_weights(weights, n_rows)
-    facts = WeightFacts.of(w)
-    facts.check()
-    if facts.are_equal:
-        return None
-    if keep_whole and facts.are_copies:
-        return w
-    w = w / (facts.largest / facts.mean)  # before the sum, which might overflow
-    return w / (w[w > 0].mean() / facts.mean)
-
-
-def read_weights(weights: Any, n_rows: int) -> Floats:
-    """Return row weights as they were given, one for each row, none negative.
-
-    Examples
-    --------
-    >>> read_weights([2, 0], 2)
-    array([2., 0.])
-    """
-    try:
-        w = np.asarray(weights)
-        w = w.astype(np.float64, casting="unsafe" if w.dtype.kind in "OUS" else "same_kind")
-    except (TypeError, ValueError):
-        raise InputError(
-            f"`sample_weight` should be one number for each of the {n_rows} rows; "
-            f"got {type(weights).__name__} of something else."
-        ) from None
-    if w.shape != (n_rows,):
-        raise ShapeError(
-            f"`sample_weight` should be one number for each of the {n_rows} rows; "
-            f"got shape {w.shape}."
-        )
-    if np.isnan(w).any():
-        raise MissingValueError("`sample_weight`", int(np.isnan(w).sum()), _DROP)
-    bad = ~np.isfinite(w) | (w < 0)
-    if bad.any():
-        raise InputError(
-            f"`sample_weight` should be finite and not negative; row {int(bad.argmax())} has "
-            f"{w[bad.argmax()]}, and {int(bad.sum())} row(s) in all are wrong."
-        )
-    return w

@@ -22,17 +22,17 @@ from orthoselect.encode.labels import Labels, LevelsSeen
 from orthoselect.encode.response import (
     ENCODINGS,
     TASKS,
-    NumbersSeen,
     Response,
     TargetColumn,
-    WeightFacts,
     as_quantity,
     check_choice,
     check_classes,
     check_finite,
     class_rows,
-    read_weights,
+    constant_target,
 )
+from orthoselect.encode.weights import WeightFacts, read_weights
+from orthoselect.encode.whole_numbers import NumbersSeen
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.basis import orthonormalize
@@ -122,7 +122,7 @@ def build_spread_response(
     columns = facts.watched(columns)
     may_be_quantities = task == "auto" and all(facts.is_number)
     if task == "regression" or (may_be_quantities and facts.numbers.are_quantities()):
-        return _numbers(columns, len(facts.names), w)
+        return _numbers(columns, facts.names, w)
     if len(facts.names) == 1:
         return _classes(columns, facts.names[0], encoding, w)
     return None
@@ -200,6 +200,8 @@ def _classes(columns: SpreadRows, name: str, encoding: str, w: SpreadRows | None
     seen = _reduce(passes, _see, _merge_seen, columns, w)
     levels, n_rows = seen.levels(), seen.n_rows
     check_classes(name, len(levels), n_rows, len(levels))
+    if len(levels) == 1:
+        raise constant_target([name], levels[0])
     places = {level: at for at, level in enumerate(levels)}
     codes = passes.kept(columns.then(partial(_code, places), width=1))
     V = class_rows(encoding, _reduce(passes, partial(_sizes, len(levels)), np.add, codes, w))
@@ -251,10 +253,10 @@ def _take(V: Floats, codes: NDArray, weights: Floats | None = None) -> Floats:
 # Numbers
 
 
-def _numbers(columns: SpreadRows, q: int, w: SpreadWeights | None) -> Response:
+def _numbers(columns: SpreadRows, names: Sequence[str], w: SpreadWeights | None) -> Response:
     """Center and orthonormalize by means and a triangular factor, in a pass each."""
     passes: SpreadPasses = columns.passes
-    Y = passes.kept(columns.then(_side_by_side, width=q))
+    Y = passes.kept(columns.then(_side_by_side, width=len(names)))
     exponents = np.frexp(_reduce(passes, _peaks, np.maximum, Y))[1]
     total = total_weight(w, len(Y))
     sums, squares = _reduce(passes, partial(_moments, exponents), np.add, Y, w)
@@ -263,6 +265,8 @@ def _numbers(columns: SpreadRows, q: int, w: SpreadWeights | None) -> Response:
     R = _reduce(passes, reduced, Factor.merge, Y, w).R
     rest = R[0, 1:] / R[0, 0] * total**-0.5
     T = _orthonormal(R[1:, 1:], np.sqrt(squares))
+    if not T.shape[1]:
+        raise constant_target(names, float(f"{np.ldexp(means, exponents)[0]:.12g}"))
     rows = partial(_rows_of_numbers, exponents, means, rest, T)
     V = Y.then(rows, *([] if w is None else [w]), width=T.shape[1])
     return Response(V, "regression", [], [Y])

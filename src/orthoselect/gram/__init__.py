@@ -5,6 +5,7 @@ question. The class to know is `GramStatistics`.
 
 gram_statistics: the class, which is made, added up, saved and asked.
 intake: rows of any kind -> what is kept of them, and the same of both of two.
+dealt: the same of random blocks of rows, which `stability` makes halves of.
 layout: which columns the statistics have, and rows in these columns.
 question: a question, posed as a problem for `select`.
 files: statistics in a file.

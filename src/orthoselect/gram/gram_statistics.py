@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from orthoselect.column_spec import ColumnSpec
 from orthoselect.encode.gaps import check_missing
 from orthoselect.encode.response import TASKS, check_choice
 from orthoselect.errors import InputError
@@ -21,9 +22,9 @@ from orthoselect.gram.intake import (
 )
 from orthoselect.gram.question import StatisticsTable, exclude_all_but, pose
 from orthoselect.matrix.base import Floats
-from orthoselect.read.block import block_of
+from orthoselect.read.frame_block import block_of
 from orthoselect.result import SelectionPath
-from orthoselect.roles import ColumnSpec, Problem
+from orthoselect.roles import Problem
 from orthoselect.selection import Progress, select
 
 
@@ -151,7 +152,7 @@ class GramStatistics:
             classes=classes,
             missing=missing,
         )
-        return cls._holding(reduce_table(data, target, sample_weight, new.settings, memory))
+        return cls.holding(reduce_table(data, target, sample_weight, new.settings, memory))
 
     def update(self, X: Any, y: Any, sample_weight: Any = None) -> GramStatistics:
         """Take in more rows.
@@ -268,15 +269,16 @@ class GramStatistics:
 
     def __add__(self, other: object) -> GramStatistics:
         if isinstance(other, int) and other == 0:  # where `sum` starts
-            return self._holding(self._kept)
+            return self.holding(self._kept)
         if not isinstance(other, GramStatistics):
             return NotImplemented
-        return self._holding(self._kept.merge(other._kept))
+        return self.holding(self._kept.merge(other._kept))
 
     __radd__ = __add__
 
     @classmethod
-    def _holding(cls, kept: ReducedRows) -> GramStatistics:
+    def holding(cls, kept: ReducedRows) -> GramStatistics:
+        """Return statistics that were made elsewhere in this package."""
         new = cls.__new__(cls)
         new._kept = kept
         return new
@@ -393,7 +395,7 @@ class GramStatistics:
         """
         kept = files.load(path)
         kept.settings = cls(**kept.settings).settings
-        return cls._holding(kept)
+        return cls.holding(kept)
 
 
 def features_of(statistics: GramStatistics) -> tuple[GramStatistics, Sequence[str]]:
@@ -403,7 +405,7 @@ def features_of(statistics: GramStatistics) -> tuple[GramStatistics, Sequence[st
     """
     kept = statistics._kept.copy()
     kept.layout = statistics._kept.known()[0].features_only()
-    return GramStatistics._holding(kept), kept.layout.names
+    return GramStatistics.holding(kept), kept.layout.names
 
 
 def check_settled(statistics: GramStatistics, settings: Mapping[str, Any], classes: Any) -> None:

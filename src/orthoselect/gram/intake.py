@@ -6,7 +6,8 @@ of the partitions is merged by a tree; rows stay where they are.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import copy
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,10 +16,13 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.column_spec import check_one_role, find_asked, find_columns
 from orthoselect.encode import Labels, Table, TargetColumn
 from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gaps_in
 from orthoselect.encode.labels import GAP, LevelsSeen
-from orthoselect.encode.response import check_finite, have_fractions, read_weights
+from orthoselect.encode.response import check_finite
+from orthoselect.encode.weights import read_weights
+from orthoselect.encode.whole_numbers import have_fractions
 from orthoselect.errors import (
     InputError,
     NonFiniteError,
@@ -49,7 +53,7 @@ from orthoselect.read import (
     read_target,
     why_not_whole,
 )
-from orthoselect.roles import check_has_rows, check_one_role, find_asked, find_columns, find_roles
+from orthoselect.roles import check_has_rows, find_roles
 
 _MOST_CLASSES = 4000  # whole numbers that are kept as classes, in case they are some
 _COPIES = 4  # of the triangle, while it is worked on
@@ -64,7 +68,7 @@ class ReducedRows:
         self.n_rows, self.weight = 0, 0.0  # of the rows that have weight
         self.n_read = self.n_blocks = 0  # of all rows
         self.n_dropped = 0  # rows with a gap in the response or the weights, or in any feature
-        self._triangles = Triangles()
+        self._triangles: Any = Triangles()
         self._whole: Triangle | None = None  # of all rows, once somebody has asked
 
     @staticmethod
@@ -89,10 +93,14 @@ class ReducedRows:
 
     def copy(self) -> ReducedRows:
         """Return the same; either may grow by itself."""
-        new = ReducedRows(self.settings)
-        vars(new).update(vars(self))
+        new = copy.copy(self)
         new.layout = None if self.layout is None else self.layout.copy()
         new._triangles = self._triangles.copy()
+        return new
+
+    def __copy__(self) -> ReducedRows:
+        new = type(self).__new__(type(self))
+        vars(new).update(vars(self))
         return new
 
     def __getstate__(self) -> dict[str, Any]:
@@ -145,7 +153,17 @@ class ReducedRows:
             allowed = missing != "error"
             found = gaps_error(Source(block), numbers, labels, {}, {}, allowed=allowed)
             raise found or error from None
-        p, free = len(layout.terms), free_memory() if memory is None else memory
+        new._make_room(len(layout.terms), free_memory() if memory is None else memory)
+        for A, w in tiles:
+            new._keep(A, w)
+            new.n_rows += len(A)
+            new.weight += float(len(A) if w is None else w.sum())
+        new.n_blocks += 1
+        new._whole = None
+        return new
+
+    def _make_room(self, p: int, free: int) -> None:
+        """Raise if statistics of p columns do not fit into so many bytes."""
         needed = _COPIES * 8 * p * p
         if needed > free:
             raise InputError(
@@ -153,13 +171,10 @@ class ReducedRows:
                 f"{needed:.1e} bytes while they are made, and {free:.1e} are free. Exclude "
                 f"columns, or select from the rows."
             )
-        for A, w in tiles:
-            new._triangles.add(A, w)
-            new.n_rows += len(A)
-            new.weight += float(len(A) if w is None else w.sum())
-        new.n_blocks += 1
-        new._whole = None
-        return new
+
+    def _keep(self, A: Floats, weights: Floats | None) -> None:
+        """Take in coded rows."""
+        self._triangles.add(A, weights)
 
     def _look(self, rows: BlockRows) -> StatisticsLayout:
         """Find what the columns hold, or check that they hold what they did."""
@@ -187,14 +202,19 @@ class ReducedRows:
         new.n_dropped = self.n_dropped + other.n_dropped
         if self.n_rows and other.n_rows:
             assert new.layout is not None
-            theirs, whole = other.known()
+            theirs = other.layout
             shifts = new.layout.shifts(theirs)
-            if shifts:
-                J, gaps = (theirs.places([(kind, c) for c in shifts]) for kind in ("x", "gap"))
-                whole = whole.with_multiples(J, gaps, np.array(list(shifts.values())))
+            J, gaps = (theirs.places([(kind, c) for c in shifts]) for kind in ("x", "gap"))
             columns = new.layout.take_in(theirs)
+
+            def as_here(triangle: Triangle) -> Triangle:
+                if shifts:
+                    factors = np.array(list(shifts.values()))
+                    triangle = triangle.with_multiples(J, gaps, factors)
+                return triangle.reordered(columns)
+
             new.reduce()
-            new._triangles.push(other._triangles.height, whole.reordered(columns))
+            new._triangles.take(other._triangles, len(theirs.terms), as_here)
             new._whole = None
             new.n_rows += other.n_rows
             new.weight += other.weight
@@ -436,9 +456,17 @@ def distinct_classes(classes: Sequence[Any] | None, task: str) -> tuple[Any, ...
 
 
 def reduce_table(
-    data: Any, target: Any, sample_weight: Any, settings: Mapping[str, Any], memory: Any
+    data: Any,
+    target: Any,
+    sample_weight: Any,
+    settings: Mapping[str, Any],
+    memory: Any,
+    start: Callable[..., ReducedRows] = ReducedRows,
 ) -> ReducedRows:
-    """Return what is kept of a table; arguments as of `GramStatistics.of`."""
+    """Return what is kept of a table; arguments as of `GramStatistics.of`.
+
+    `start` makes, of the settings, what takes in the rows of each part of the table.
+    """
     check_has_rows(data, "`GramStatistics.of`")
     columns = {name: settings[name] for name in ("task", "categorical_features", "exclude")}
     roles = find_roles(
@@ -457,7 +485,7 @@ def reduce_table(
     wanted = [c for c in everything if c not in roles.exclude] or list(everything)
     bound = source.memory or (None if memory is None else count_bytes(memory))
     reduced = source.over_blocks(
-        partial(ReducedRows, settings),
+        partial(start, settings),
         partial(_take_in, source.names, wanted, named, weight_name, bound),
         ReducedRows.merge,
         columns=np.array(wanted, dtype=np.intp),

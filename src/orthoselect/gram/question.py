@@ -12,17 +12,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from orthoselect.column_spec import ColumnSpec, check_one_role, find_asked, find_columns
 from orthoselect.encode import Labels, Response, Table
 from orthoselect.encode.gaps import gap_count
 from orthoselect.encode.response import (
     ENCODINGS,
     TASKS,
-    NumbersSeen,
     centered_columns,
     check_choice,
     check_classes,
+    constant_target,
     encode_labels,
 )
+from orthoselect.encode.whole_numbers import NumbersSeen
 from orthoselect.errors import InputError, ShapeError, listing
 from orthoselect.gram.intake import ReducedRows
 from orthoselect.gram.layout import StatisticsLayout, Term
@@ -30,7 +32,7 @@ from orthoselect.matrix import DenseMatrix, Matrix
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.triangle import Triangle
-from orthoselect.roles import ColumnSpec, Problem, check_one_role, find_asked, find_columns
+from orthoselect.roles import Problem
 
 
 class StatisticsMatrix(DenseMatrix):
@@ -242,6 +244,10 @@ class _Responses:
             middles.append(middle)
             parts.append(part)
         V = _basis(np.hstack(columns), np.concatenate(middles))
+        if not V.shape[1]:
+            names = [f"response `{self._layout.responses[r].name}`" for r in asked]
+            one = float(f"{parts[0].flat[0]:.12g}") if asked[0] in numbers else classes[0][0]
+            raise constant_target(names, one)
         kind = "classification" if len(classes) == len(asked) else "regression"
         return Response(V, kind, classes, parts)
 

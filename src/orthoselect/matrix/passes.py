@@ -44,7 +44,7 @@ class Passes(ABC):
     """Walks over a table in blocks of rows."""
 
     n_rows: int | None  # of all blocks; None as long as that is not known
-    reading: Reading  # what counts the passes
+    reader: BlockReader  # what counts the passes
 
     @abstractmethod
     def run(
@@ -117,13 +117,13 @@ class LocalPasses(Passes):
         self,
         blocks: Callable[[Columns], Iterable[Any]],
         n_rows: int | None = None,
-        reading: Reading | None = None,
+        reader: BlockReader | None = None,
         place: Callable[[int, slice], str] | None = None,
     ) -> None:
         self._blocks = blocks
         self._place = name_of_block if place is None else place
         self.n_rows = n_rows
-        self.reading = Reading() if reading is None else reading
+        self.reader = BlockReader() if reader is None else reader
 
     def run(
         self,
@@ -136,7 +136,7 @@ class LocalPasses(Passes):
         along: Sequence[Rows | None] = (),
     ) -> Total:
         total = start()
-        with self.reading.walk(self._blocks(columns), prepare) as blocks:
+        with self.reader.walk(self._blocks(columns), prepare) as blocks:
             for number, rows, block in self._numbered(blocks):
                 with naming(partial(self.place, number, rows)):
                     add(total, block, *(cut(each, rows) for each in along))
@@ -216,7 +216,7 @@ def _append(work: Callable[..., Part], parts: list[Part], *block: Any) -> None:
 
 
 @dataclass
-class Reading:
+class BlockReader:
     """What has been read of a table so far.
 
     `progress` is called after each block with the number of the pass, from 1 on, and the bytes.

@@ -175,7 +175,7 @@ class BlockMatrix(Matrix):
         return self._passes.reduce(work, merge, **self._how(J, along))
 
     def stats(self) -> dict[str, int]:
-        return self._passes.reading.stats()
+        return self._passes.reader.stats()
 
     def columns(self, J: Indices) -> Floats:
         """Return the columns whole; they have to fit into memory."""

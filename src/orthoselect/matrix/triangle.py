@@ -17,7 +17,7 @@ is zero in R, exactly.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -211,6 +211,12 @@ class Triangles:
     def push(self, height: int, triangle: Triangle) -> None:
         """Take a triangle, and the height of its tree."""
         self._merged.add(triangle, height)
+
+    def take(self, other: Triangles, p: int, change: Callable[[Triangle], Triangle]) -> None:
+        """Take all rows of another, of p columns, whose triangle is changed before."""
+        whole = other.whole(p)
+        assert whole is not None
+        self.push(other.height, change(whole))
 
     def whole(self, p: int) -> Triangle | None:
         """Return the triangle of all rows, None if there are none."""

@@ -144,6 +144,7 @@ def _response_by_level(distribution: Mapping[str, Any], axes: Axes, response: st
         axes.barh(-place, high - low, left=low, height=0.5, color=PALETTE["faint"])
         axes.plot([middle], [-place], marker="D", markersize=6, color=PALETTE["accent"])
     axes.set_ylim(-len(shown) + 0.4, 0.6)
+    axes.use_sticky_edges = False  # a bar that begins at the edge would run into its name
     axes.set_xlabel(response)
     axes.locator_params(axis="x", nbins=5)
     plain(axes, grid="x")

@@ -286,6 +286,62 @@ def draw_comparison(
     return axes
 
 
+def draw_size_scores(sizes: Mapping[str, Any], axes: Axes, *, with_names: bool = True) -> Axes:
+    """Draw the scores of sizes with whiskers of one standard error; mark the chosen and the best.
+
+    Parameters
+    ----------
+    sizes : mapping
+        What `SizeScores.to_dict()` returns.
+    axes : matplotlib Axes
+    with_names : bool, default=True
+        Whether the line of no features is named at its end.
+
+    Returns
+    -------
+    axes : matplotlib Axes
+
+    Examples
+    --------
+    >>> from orthoselect import select
+    >>> from orthoselect.plots import draw_size_scores, new_figure
+    >>> scores = select("iris", None, "cv").size_scores
+    >>> axes = draw_size_scores(scores.to_dict(), new_figure(400, 300).subplots())
+    >>> axes.get_ylabel()
+    'accuracy ± standard error'
+    """
+    curves = [{**point, "method": ""} for point in sizes["sizes"]]
+    none = sizes["no_features"]
+    baselines = [] if none is None else [{**none, "method": "no features"}]
+    draw_comparison(
+        curves, axes, scoring=sizes["score_name"], baselines=baselines, with_names=False
+    )
+    places = {curve["n_features"]: place for place, curve in enumerate(curves)}
+    marked = {sizes["best"]: "best", sizes["chosen"]: "chosen"}
+    if sizes["best"] == sizes["chosen"]:
+        marked = {sizes["chosen"]: "chosen, the best"}
+    for size, words in marked.items():
+        _mark_size(places[size], curves[places[size]], words, size == sizes["chosen"], axes)
+    low = axes.get_ylim()[0]
+    if with_names and none is not None and none["validation"] >= low:
+        end = (len(curves) - 0.5, none["validation"], "no features", PALETTE["muted"], DOTTED)
+        name_ends([end], axes, _AXES * pixels(axes)[1])
+    return axes
+
+
+def _mark_size(place: float, point: Curve, words: str, is_chosen: bool, axes: Axes) -> None:
+    """Put a ring around a score, or a full mark on it, and words above its whisker."""
+    top = point["validation"] + (point["validation_se"] or 0.0)
+    face = PALETTE["accent"] if is_chosen else PALETTE["paper"]
+    looks: dict[str, Any] = {"markersize": 10, "markeredgewidth": 2, "linestyle": "", "zorder": 4}
+    looks |= {"marker": "o", "markerfacecolor": face, "markeredgecolor": PALETTE["accent"]}
+    axes.plot([place], [point["validation"]], **looks)
+    looks = {"ha": "center", "va": "bottom", "xytext": (0, 4), "textcoords": "offset points"}
+    write(axes, place, top, words, color=PALETTE["ink"], **looks)
+    low, high = axes.get_ylim()
+    axes.set_ylim(low, max(high, top + 0.1 * (high - low)))
+
+
 def _draw_one(points: Sequence[Point], number: int, low: float, axes: Axes) -> None:
     """Draw the marks of a method, and whiskers down to the foot of the scale at most."""
     shown = [(x, curve) for x, curve in points if curve["validation"] >= low]

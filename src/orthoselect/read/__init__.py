@@ -4,13 +4,13 @@ In comes whatever users give as a table; out goes an `encode.Table`, with the re
 weights in a form that goes with it. The class to know is `Source` (`source.py`): a table that has
 been looked at but not read. In memory is one block.
 
-- `source.py`, `survey.py` read a table whole or in blocks, and `dask_source.py` on Dask;
-  `open_source` asks what kind of table it is; nobody else does.
-- `block.py` knows arrays, sparse matrices and dataframes, `survey.py` the response too;
-  `row_blocks.py` has tables that come in blocks of rows, and parts of them.
+- `source.py`, `survey.py` read a table whole or in blocks; `open_source` asks what kind of table it
+  is; nobody else does. `partitions.py`, `dask_source.py` and `dask_passes.py` do so on Dask.
+- `block.py` knows arrays and sparse matrices, `frame_block.py` dataframes, `survey.py` the
+  response; `row_blocks.py` has tables that come in blocks of rows, and parts of them.
 - `looks.py` finds out what columns hold, `written.py` what text stands for; `clean.py` leaves out
   what is no feature, `readings.py` reads the rest. `dataset.py`, `columns.py`: what a file holds.
-- `gaps.py`: where values are missing, and the rows that are left without these.
+- `gap_survey.py`: where values are missing, and the rows that are left without these.
 - `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds and opens them,
   `file_blocks.py` makes many of them one table, `write.py` writes.
 - `arrow.py` (pyarrow's types and columns in plain terms, and its files), `text_files.py` (with
@@ -18,10 +18,10 @@ been looked at but not read. In memory is one block.
 """
 
 from orthoselect.read.block import Block
-from orthoselect.read.clean import DATES_AS, check_varies, drop_missing, read_given, sift
+from orthoselect.read.clean import DATES_AS, drop_missing, read_given, sift
 from orthoselect.read.dataset import Dataset, TextFormat, find_names, split_names
 from orthoselect.read.file_blocks import FileBlocks
-from orthoselect.read.gaps import any_missing, drop_rows, gaps_error, survey_gaps
+from orthoselect.read.gap_survey import any_missing, drop_rows, gaps_error, survey_gaps
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import (
     BUILT_IN,
@@ -45,6 +45,7 @@ from orthoselect.read.source import (
     find_file,
     find_table,
     is_kept_elsewhere,
+    is_spread,
     names_in_errors,
     open_named,
     open_source,
@@ -74,7 +75,6 @@ __all__ = [
     "any_missing",
     "check_block_names",
     "check_output",
-    "check_varies",
     "drop_missing",
     "drop_rows",
     "files_of",
@@ -84,6 +84,7 @@ __all__ = [
     "gaps_error",
     "is_kept_elsewhere",
     "is_path",
+    "is_spread",
     "names_in_errors",
     "numbers_of",
     "on_dask",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -24,10 +24,11 @@ from orthoselect.errors import (
     listing,
     warn,
 )
-from orthoselect.read.block import column_block
-from orthoselect.read.columns import Gaps, column_of
+from orthoselect.read.columns import Gaps
 from orthoselect.read.dataset import Dataset
+from orthoselect.read.frame_block import column_block
 from orthoselect.read.looks import (
+    BY_NAME,
     BYTES,
     DATES,
     IDENTIFIER,
@@ -59,11 +60,11 @@ def sift(
 
     Left out are text that is different in each of more than ten rows, text and categories of more
     than twenty levels of which a third of the rows stand alone in theirs, whole numbers that are
-    all those from 0 or 1 on in more than ten rows (in tables whose columns have names), dates and
-    times (also as text), columns without any value, lists, records and bytes, and the row index
-    that pandas stores beside a table. Text is read as numbers where all of it are such: "1,200",
-    "12%", "$5", with "-", "?" or "n/a" for a missing one; another warning names text that merely
-    looks so.
+    all those from 0 or 1 on in order in more than ten rows, or that span more than twenty under
+    the name of an identifier (in tables whose columns have names), dates and times (also as text),
+    columns without any value, lists, records and bytes, and the row index that pandas stores
+    beside a table. Text is read as numbers where all of it are such: "1,200", "12%", "$5", with
+    "-", "?" or "n/a" for a missing one; another warning names text that merely looks so.
 
     Parameters
     ----------
@@ -144,7 +145,7 @@ def read_given(target: Any, called: str = "y") -> Any:
 
 def _check_target(target: str, found: Finding) -> None:
     """Raise for a response that can be neither classes nor numbers."""
-    if found.reason is None or found.reason.startswith((NEARLY, ROW_NUMBERS)):
+    if found.reason is None or found.reason.startswith((NEARLY, ROW_NUMBERS, BY_NAME)):
         return
     remedy = "Name another column."
     if found.reason == DATES:
@@ -169,7 +170,8 @@ def _check_included(name: str, found: Finding, has_parts: bool) -> None:
 
 def _warn_of(gone: Mapping[str, str], found: Mapping[str, Finding]) -> None:
     """Say which columns are left out, and which are not what they seem to be."""
-    like = {n: f.like for n, f in found.items() if f.like and not f.decimal and n not in gone}
+    # A word among numbers makes text of them, which then looks like an identifier.
+    like = {n: f.like for n, f in found.items() if f.like and not f.decimal}
     if like:
         warn(LooksNumericWarning(like))
     read = {n: f.example for n, f in found.items() if f.decimal and n not in gone}
@@ -180,32 +182,6 @@ def _warn_of(gone: Mapping[str, str], found: Mapping[str, Finding]) -> None:
         if any(found[name].parts for name in gone):
             remedy += "; `dates='parts'` makes features of dates"
         warn(LeftOutWarning(gone, f"{remedy}."))
-
-
-def check_varies(dataset: Dataset, target: Any) -> None:
-    """Raise for a target that is the same in all rows, of which `select` would only warn."""
-    found = dataset.find_target(target)
-    named = response_columns(found, dataset.names)
-    columns: list[tuple[str, Iterable[Any]]] = []
-    for name in named:
-        parts = dataset.parts([dataset.places[name]])
-        columns.append((name, (column_of(block, at[0]) for block, at in parts)))
-    if not named:
-        called = dataset.target_name or "target"
-        columns = [(called, [values]) for values in np.atleast_2d(np.asarray(found).T)]
-    for called, blocks in columns:
-        held: set[Any] = set()
-        for values in blocks:
-            if not isinstance(values, np.ndarray):
-                values = np.array(values.unique().to_pylist(), dtype=object)
-            held.update((values if values.dtype == object else np.unique(values)).tolist())
-            if len(held) > 1:
-                break
-        if len(held) == 1:
-            raise InputError(
-                f"the target `{called}` should have at least two classes or unlike numbers; every "
-                f"row has {held.pop()!r}. Choose another `target`, or more rows."
-            )
 
 
 def drop_missing(

@@ -1,9 +1,9 @@
 """What the columns of a table hold: whether each is a feature, and as what it is read.
 
 A look goes over blocks of rows, and asks of text whether it is an identifier, dates or numbers; of
-whole numbers whether they number the rows. What the first rows deny is not asked any further. The
-same rows are looked at first whatever the storage, and all of them where these do not deny, so
-that a table is judged alike wherever it is.
+whole numbers whether they number the rows or are under the name of an identifier. What the first
+rows deny is not asked any further. The same rows are looked at first whatever the storage, and all
+of them where these do not deny, so that a table is judged alike wherever it is.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.encode.labels import is_gap
 from orthoselect.matrix.checksums import number_bits, object_bits
 from orthoselect.read.written import (
     ORDERS,
@@ -33,6 +34,7 @@ DATES, RECORDS, BYTES, NO_VALUES = "dates or times", "lists or records", "bytes"
 PANDAS_INDEX = "the index that pandas stored"
 IDENTIFIER = "identifier: all values are distinct text"
 NEARLY, ROW_NUMBERS = "nearly an identifier", "row numbers"
+BY_NAME = "identifier by its name"
 LOOK = 1000  # rows that are looked at first
 HANDFUL = 10  # so few rows may differ in any text by chance, and number themselves
 FEW_LEVELS = 20  # that may stand in one row each, and whole numbers in text that are labels
@@ -41,6 +43,9 @@ FEW_LEVELS = 20  # that may stand in one row each, and whole numbers in text tha
 _ALONE = 1 / 3
 _MOST_COMPARED = 10_000_000  # levels of a column that are held; more are an identifier
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
+# "id", "ID", "patient_id", "Ketchup.id", "customerId", and what pandas calls an unnamed index.
+UNNAMED_INDEX = "Unnamed: 0"
+_IDENTIFIER_NAME = re.compile(rf"(?i:(.*[\W_])?ids?|id[\W_].*)|.*[a-z]I[dD]|{UNNAMED_INDEX}")
 NumberLike = tuple[int, int, str]  # values that look like numbers, all values, an example
 PARTS = ("year", "month", "weekday", "hour", "days")
 
@@ -60,7 +65,7 @@ class Glimpse:
 def glimpse_objects(values: Sequence[Any]) -> Glimpse:
     """Look at Python objects."""
     n_rows = len(values)
-    held = [v for v in values if not _is_missing(v)]
+    held = [v for v in values if not is_gap(v)]
     kinds = {type(value) for value in held}
     if any(issubclass(kind, str) for kind in kinds):
         return glimpse_text([v if isinstance(v, str) else str(v) for v in held], None, n_rows)
@@ -76,11 +81,6 @@ def glimpse_objects(values: Sequence[Any]) -> Glimpse:
     return Glimpse("others", n_rows, len(held))
 
 
-def _is_missing(value: Any) -> bool:
-    is_nan = isinstance(value, float) and value != value
-    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
-
-
 def as_dates(values: Sequence[Any]) -> NDArray:
     """Return dates of Python as those of NumPy, times of day as they are written."""
     return np.array([_plain_date(value) for value in values], dtype="datetime64[m]")
@@ -89,7 +89,7 @@ def as_dates(values: Sequence[Any]) -> NDArray:
 def _plain_date(value: Any) -> Any:
     if isinstance(value, datetime.datetime):
         return np.datetime64(value.strftime("%Y-%m-%dT%H:%M"), "m")
-    return np.datetime64("NaT") if _is_missing(value) else np.datetime64(value, "D")
+    return np.datetime64("NaT") if is_gap(value) else np.datetime64(value, "D")
 
 
 def glimpse_text(levels: Sequence[str], counts: Sequence[int] | None, n_rows: int) -> Glimpse:
@@ -186,7 +186,7 @@ class _Text:
 
     @property
     def are_labels(self) -> bool:
-        """Whether these are whole numbers that somebody has made text: few, or such as repeat."""
+        """Whether these are labels written as whole numbers: few of them, or such as repeat."""
         if self.n_whole + self.n_marks < self.n_values:
             return False
         repeat = self.n_alone < _ALONE * self.n_values and not self.n_marks
@@ -269,41 +269,72 @@ def date_parts(dates: NDArray, parts: Sequence[str]) -> NDArray[np.float64]:
 
 @dataclass
 class _Whole:
-    """Whether whole numbers number the rows: all from 0 or 1 on, in any order."""
+    """Whole numbers, as far as they were seen: whether they number the rows, all from 0 or 1 on."""
 
     n: int = 0
     low: int | None = None
     high: int | None = None
     sum: int = 0  # of what stands for each number; that of 1 to n is known
     may_be: bool = True
+    first: int = 0
+    last: int = 0
+    rise: bool = True  # from row to row
+    fall: bool = True
 
     def add(self, values: Any) -> None:
         self.may_be = self.may_be and values is not None
         if self.may_be and len(values):
-            low, high = int(values.min()), int(values.max())
-            self.low = low if self.low is None else min(low, self.low)
-            self.high = high if self.high is None else max(high, self.high)
-            self.n += len(values)
-            self.sum = (self.sum + _sum_of(values)) % (1 << 64)
-            self.may_be = self.low >= 0
+            self.merge(_Whole.of(values))
+            self.may_be = self.low is not None and self.low >= 0
+
+    @staticmethod
+    def of(values: NDArray) -> _Whole:
+        before, after = values[:-1], values[1:]
+        return _Whole(
+            n=len(values),
+            low=int(values.min()),
+            high=int(values.max()),
+            sum=_sum_of(values),
+            first=int(values[0]),
+            last=int(values[-1]),
+            rise=bool((after > before).all()),
+            fall=bool((after < before).all()),
+        )
 
     def merge(self, other: _Whole) -> None:
+        """Take in what was seen of later rows."""
         self.may_be = self.may_be and other.may_be
-        if other.low is not None and other.high is not None:
-            self.low = other.low if self.low is None else min(self.low, other.low)
-            self.high = other.high if self.high is None else max(self.high, other.high)
+        if other.low is None or other.high is None:
+            return
+        if self.low is None or self.high is None:
+            self.low, self.high, self.first = other.low, other.high, other.first
+            self.rise, self.fall = other.rise, other.fall
+        else:
+            self.rise = self.rise and other.rise and other.first > self.last
+            self.fall = self.fall and other.fall and other.first < self.last
+            self.low, self.high = min(self.low, other.low), max(self.high, other.high)
+        self.last = other.last
         self.n, self.sum = self.n + other.n, (self.sum + other.sum) % (1 << 64)
 
-    @property
-    def number_rows(self) -> bool:
+    def number_rows(self, *, in_order: bool) -> bool:
+        """Whether these are the numbers of the rows; out of order they may be ranks."""
         if not self.may_be or self.n <= HANDFUL or self.low is None or self.high is None:
             return False
         if self.low > 1 or self.high - self.low != self.n - 1:
+            return False
+        if in_order and not (self.rise or self.fall):
             return False
         expected, step = 0, 1 << 20
         for start in range(self.low, self.high + 1, step):
             expected += _sum_of(np.arange(start, min(start + step, self.high + 1)))
         return self.sum == expected % (1 << 64)
+
+    @property
+    def are_many(self) -> bool:
+        """Whether more than a handful of rows lie further apart than few levels would."""
+        if not self.may_be or self.n <= HANDFUL or self.low is None or self.high is None:
+            return False
+        return self.high - self.low > FEW_LEVELS
 
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
@@ -326,12 +357,7 @@ class ColumnLook:
         self._kinds: set[str] = set()
         self._text, self._whole = _Text(), _Whole()
         self._spans = {order: _Span() for order in ORDERS}
-        self._is_closed = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether further rows may change what is found."""
-        return not self._is_closed
+        self.is_open = True  # whether further rows may change what is found
 
     def add(self, some: Glimpse) -> None:
         """Look at more rows."""
@@ -368,12 +394,12 @@ class ColumnLook:
         if kind in ("text", "labels"):
             may_be_numbers = kind == "text" and (text.are_numbers or text.like is not None)
             may_be_dates = kind == "text" and text.are_dates
-            self._is_closed = not (may_be_numbers or may_be_dates or text.name_rows is not None)
+            self.is_open = may_be_numbers or may_be_dates or text.name_rows is not None
         elif kind == "whole numbers":
             # What is distinct and not negative may be numbers of rows.
-            self._is_closed = not (self._is_named and self._whole.may_be)
+            self.is_open = self._is_named and self._whole.may_be
         else:
-            self._is_closed = kind != "dates"
+            self.is_open = kind == "dates"
 
     def merge(self, other: ColumnLook) -> ColumnLook:
         """Return what both have found, of unlike rows."""
@@ -393,17 +419,32 @@ class ColumnLook:
         if _PANDAS_INDEX.fullmatch(self.name):
             return Finding(PANDAS_INDEX)
         if len(self._kinds) > 1:  # blocks of unlike kinds, of which others complain
-            return Finding()
+            is_mixed = self._kinds == {"text", "others"} and not self._text.are_numbers
+            # Objects of pandas: a word in some rows, and numbers alone in others.
+            return Finding(self._text.name_rows, like=self._text.like) if is_mixed else Finding()
         kind = next(iter(self._kinds))
         if kind in (RECORDS, BYTES):
             return Finding(kind)
         if kind == "dates":
             return Finding(DATES, parts=self._spans[ORDERS[0]].varying)
-        if self._is_named and self._whole.n == self.n_rows and self._whole.number_rows:
-            return Finding(_row_numbers(self._whole.low, self._whole.high))
+        if self._is_named and self._whole.n == self.n_rows:
+            reason = self._numbers_reason(kind)
+            if reason is not None:
+                return Finding(reason)
         if kind == "labels":
             return Finding(self._text.name_rows)
         return self._text_finding() if kind == "text" else Finding()
+
+    def _numbers_reason(self, kind: str) -> str | None:
+        """Say why whole numbers, or text that holds such, are no feature, if they are none."""
+        whole, is_named_so = self._whole, is_identifier_name(self.name)
+        span = f"whole numbers from {whole.low} to {whole.high}"
+        # Of text the order of the rows is not known.
+        if whole.number_rows(in_order=kind == "whole numbers" and not is_named_so):
+            return f"{ROW_NUMBERS}: all {span}"
+        if kind == "whole numbers" and is_named_so and whole.are_many:
+            return f"{BY_NAME}: {span}"
+        return None
 
     def _text_finding(self) -> Finding:
         text = self._text
@@ -417,8 +458,15 @@ class ColumnLook:
         return Finding(text.name_rows, like=text.like)
 
 
-def _row_numbers(low: Any, high: Any) -> str:
-    return f"{ROW_NUMBERS}: all whole numbers from {low} to {high}"
+def is_identifier_name(name: str) -> bool:
+    """Whether a column of this name numbers things rather than measures them.
+
+    Examples
+    --------
+    >>> [is_identifier_name(name) for name in ("id", "patient_id", "orderId", "width", "paid")]
+    [True, True, True, False, False]
+    """
+    return _IDENTIFIER_NAME.fullmatch(name) is not None
 
 
 def look_on(look: ColumnLook, block: Any, column: int) -> None:

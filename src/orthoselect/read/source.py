@@ -1,6 +1,6 @@
 """A table of any kind as a source of blocks of rows; a table in memory is one block.
 
-Whoever selects asks a `Source`, and never what kind of storage is behind it: names and number of
+A selection asks a `Source`, and never what kind of storage is behind it: names and number of
 rows, which columns hold labels, the table itself, the response and the row weights.
 """
 
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.encode import NumberedNames, Response, Table, TargetColumn, build_response
-from orthoselect.encode.response import check_weights
 from orthoselect.encode.table import BlockTable
+from orthoselect.encode.weights import check_weights
 from orthoselect.errors import InputError, ShapeError
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.checksums import (
@@ -29,28 +29,27 @@ from orthoselect.matrix.checksums import (
 )
 from orthoselect.matrix.memory import count_bytes
 from orthoselect.matrix.passes import (
+    BlockReader,
     LocalPasses,
     Passes,
-    Reading,
     altered,
     name_of_block,
     naming,
 )
 from orthoselect.matrix.rows import Rows
-from orthoselect.read.block import Block, block_of, columns_like
+from orthoselect.read.block import Block
 from orthoselect.read.dataset import Dataset
+from orthoselect.read.frame_block import block_of, columns_like
 from orthoselect.read.looks import ColumnLook, Finding, look_on
 from orthoselect.read.numpy_files import NpyBlocks
 from orthoselect.read.open import map_blocks, read_table
+from orthoselect.read.partitions import DaskTable, PartitionedTable, SplitTable
 from orthoselect.read.readings import Readings
 from orthoselect.read.row_blocks import (
     ColumnsOf,
-    DaskTable,
     OnDask,
-    PartitionedTable,
     RowsOf,
     SourceOf,
-    SplitTable,
     as_asked,
     bytes_of,
     check_block_names,
@@ -74,7 +73,7 @@ class Source:
     """A table that has been looked at but not read; one in memory is one block."""
 
     names: Sequence[str]  # x0, x1, ... where the input has none
-    n_rows: int  # known once the table has been read; 0 before, where nobody has counted
+    n_rows: int  # known once the table has been read; 0 before, unless it is known
     memory: int | None = None  # bytes that may be taken beside the blocks, if there is a bound
     _writes_response = True  # whether the response basis is written out, row by row
 
@@ -162,6 +161,8 @@ class Source:
 
     def weights(self, given: Any, column: int | None, *, keep_whole: bool) -> Rows | None:
         """Return the row weights, checked: those given, or a column that was kept."""
+        if given is None and column is None:
+            return None
         values = gathered(given)
         if column is not None:
             values = numbers_of(self.column(column), self.names[column])
@@ -175,15 +176,13 @@ class Source:
         return gathered(values)
 
     def weights_per_row(self, weights: Any) -> Rows:
-        """Return row weights that are no column of the table, not checked, likewise."""
+        """Return row weights that are no column of the table, not checked: here, or in pieces."""
         return np.atleast_1d(np.asarray(gathered(weights)))
 
 
 def names_in_errors(taken: Sequence[int], names: Sequence[str]) -> dict[int, str]:
     """Return what to call each column of the response in errors."""
-    if len(taken) == 1:
-        return {taken[0]: "y"}
-    return {c: f"y column `{names[c]}`" for c in taken}
+    return {c: f"the target `{names[c]}`" for c in taken}
 
 
 class BlockSource(Source):
@@ -197,7 +196,7 @@ class BlockSource(Source):
     def __init__(self, data: Any, rows: Any = None) -> None:
         self._data = data
         self._is_watched = getattr(data, "is_watched", False)  # then it notices by itself
-        self._reading = Reading(progress=getattr(data, "progress", None))
+        self._reader = BlockReader(progress=getattr(data, "progress", None))
         # Of columns that were read elsewhere already, for this very selection.
         self._history: ChecksumHistory | None = getattr(data, "history", None)
         self._rows = self._peek() if rows is None else rows
@@ -214,7 +213,7 @@ class BlockSource(Source):
 
     def _walker(self) -> Passes:
         """Return what walks over the blocks, each a `Block`."""
-        return LocalPasses(self._open_all, self.n_rows or None, self._reading, self._place)
+        return LocalPasses(self._open_all, self.n_rows or None, self._reader, self._place)
 
     def columns_like(self, values: Any) -> list[int]:
         """Return none: it would take a pass to see."""
@@ -226,7 +225,7 @@ class BlockSource(Source):
         asked = np.array(list(looks), dtype=np.intp)
         with closing(self._open_all(asked)) as blocks:
             for block in blocks if looks else ():
-                self._reading.bytes += block.nbytes
+                self._reader.bytes += block.nbytes
                 for k, look in enumerate(looks.values()):
                     if look.is_open:
                         look_on(look, block, k)
@@ -247,15 +246,15 @@ class BlockSource(Source):
         rows = part_of(self._rows, slice(None), order)
         history = self.history.of_columns(np.array(order, dtype=np.intp))
         other = BlockSource(ColumnsOf(self._data, order, self.names, history), rows)
-        other._reading.bytes += self._reading.bytes
+        other._reader.bytes += self._reader.bytes
         return other
 
     def kept(self, rows: NDArray[np.bool_]) -> BlockSource:
         """Return some rows of the same table: those where a mask is True."""
         other = BlockSource(RowsOf(self._data, rows))
         other.names = self.readings.names
-        other._reading.bytes += self._reading.bytes
-        other._reading.passes += self._reading.passes
+        other._reader.bytes += self._reader.bytes
+        other._reader.passes += self._reader.passes
         other.read_as(self.readings)
         return other
 
@@ -264,7 +263,7 @@ class BlockSource(Source):
         blocks = iter(self._data.blocks(None))
         with closing(blocks) if hasattr(blocks, "close") else nullcontext():
             for block in blocks:
-                self._reading.bytes += bytes_of(block)
+                self._reader.bytes += bytes_of(block)
                 rows = first_rows(block)
                 if rows is not None:
                     self._remember(block_of(block))
@@ -411,7 +410,7 @@ def open_block(stored: Any, number: int, place: str, names: Sequence[str]) -> Bl
     return block
 
 
-# Whatever users give as a table: nobody else asks what kind it is of
+# What kind of table was given: asked here and nowhere else
 
 
 def find_table(data: Any, memory: int | str | None = None) -> Any:
@@ -445,37 +444,33 @@ def find_file(data: Any) -> Any:
 def open_source(data: Any, fewest_rows: int = 2) -> Source:
     """Look at a table of any kind: in memory, a Dataset, a source of blocks, or one of Dask.
 
-    A table in memory has to have so many rows; of others they are not counted yet.
+    A table in memory has to have at least `fewest_rows`; rows of others are not counted yet.
     """
     if isinstance(data, Source):
         return data
-    source = _open_source(data, fewest_rows)
-    known = data.readings if isinstance(data, Dataset) else None
-    return source if known is None else source.read_as(known)
-
-
-def _open_source(data: Any, fewest_rows: int) -> Source:
     stored = data.data if isinstance(data, Dataset) else data
     if isinstance(stored, OnDask):
-        return _dask_source(SplitTable(stored))
-    if is_dask(stored):
+        stored = SplitTable(stored)
+    elif is_dask(stored):
         stored = DaskTable(stored)
     if isinstance(stored, PartitionedTable):
-        return _dask_source(stored)
-    if is_block_source(stored):
-        return BlockSource(stored)
-    block = block_of(data)
-    n_rows, n = block.n_rows, len(block.names)
-    if n < 1:
-        raise ShapeError(
-            f"Found X with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required."
-        )
-    if n_rows < fewest_rows:
-        raise ShapeError(
-            f"Found X with {n_rows} sample(s) (shape=({n_rows}, {n})) while a minimum of "
-            f"{fewest_rows} is required: n_samples={n_rows} leaves nothing to compare."
-        )
-    return Source(block)
+        source = _dask_source(stored)
+    elif is_block_source(stored):
+        source = BlockSource(stored)
+    else:
+        source = Source(block_of(data))
+        n_rows, n = source.n_rows, len(source.names)
+        if n < 1:
+            raise ShapeError(
+                f"Found X with 0 feature(s) (shape=({n_rows}, 0)) while a minimum of 1 is required."
+            )
+        if n_rows < fewest_rows:
+            raise ShapeError(
+                f"Found X with {n_rows} sample(s) (shape=({n_rows}, {n})) while a minimum of "
+                f"{fewest_rows} is required: n_samples={n_rows} leaves nothing to compare."
+            )
+    readings = data.readings if isinstance(data, Dataset) else None
+    return source if readings is None else source.read_as(readings)
 
 
 def why_not_whole(data: Any) -> tuple[str, str] | None:
@@ -489,6 +484,12 @@ def why_not_whole(data: Any) -> tuple[str, str] | None:
             return "comes in blocks", "call its `compute()`, if it fits"
         return "comes in blocks", "put the blocks together"
     return None
+
+
+def is_spread(data: Any) -> bool:
+    """Whether parts of a table are worked on one apart from the other, as Dask does."""
+    stored = data.data if isinstance(data, Dataset) else data
+    return isinstance(stored, (OnDask, PartitionedTable)) or is_dask(stored)
 
 
 def is_kept_elsewhere(data: Any, target: Any = None, sample_weight: Any = None) -> bool:

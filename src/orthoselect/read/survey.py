@@ -24,7 +24,8 @@ from orthoselect.encode.response import check_finite
 from orthoselect.errors import InputError, NonFiniteError, ShapeError, listing
 from orthoselect.matrix.base import Indices
 from orthoselect.matrix.passes import naming
-from orthoselect.read.block import Block, as_array, check_unique, series_objects, series_order
+from orthoselect.read.block import Block, as_array
+from orthoselect.read.frame_block import check_unique, series_objects, series_order
 
 
 def read_target(y: Any, n_rows: int, name: str = "y") -> list[TargetColumn]:

@@ -22,6 +22,7 @@ from orthoselect.lazy import lazy
 from orthoselect.matrix.memory import room_in_limits, say_bytes
 from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.dataset import Dataset, TextFormat, TextOptions
+from orthoselect.read.looks import UNNAMED_INDEX
 from orthoselect.read.paths import Content, Part, split_suffix
 from orthoselect.read.text_format import (
     DECIMAL_COMMA,
@@ -98,6 +99,8 @@ class TextFile:
         self._start, fields = self._first_row()
         given = fields if self.text.header else [""] * len(fields)
         self.names = [name.strip() or f"x{at}" for at, name in enumerate(given)]
+        if self.text.header and not given[0].strip():
+            self.names[0] = UNNAMED_INDEX  # as pandas and R write the names of the rows
         self.places = [f"c{at}" for at in range(len(fields))]
 
     def _first_row(self) -> tuple[int, list[str]]:

@@ -1,11 +1,15 @@
 """The answer of a selection, and of several compared: what users get to hold.
 
-The class to know is `SelectionPath`, a sequence of `SelectionStep`. It and `Comparison` hold plain
-numbers and strings; each gives itself as text, CSV, HTML, a dataframe and a dictionary.
+The class to know is `SelectionPath`, a sequence of `SelectionStep`. It, `Comparison` and
+`Stability` hold plain numbers and strings; each gives itself as text, CSV, HTML, a dataframe and a
+dictionary.
 
 path: the selected features in order, and what each added; origin: what it was found on.
+size_scores: how many of them cross-validation chooses.
 comparison: cross-validated scores of several methods against the number of features;
+best_sizes: the best size of each method;
 fold_scores: their standard errors and paired differences; findings: what they say, in words.
+stability: which features many halves of the rows agree on.
 text: tables as text, CSV, HTML and dataframes, and values as JSON can hold them.
 """
 
@@ -19,16 +23,30 @@ from orthoselect.result.comparison import (
 )
 from orthoselect.result.origin import Origin
 from orthoselect.result.path import GapsFilled, SelectionPath, SelectionStep
+from orthoselect.result.size_scores import RULES, SIZE_OPTIONS, SizeScores
+from orthoselect.result.stability import (
+    FeatureFrequency,
+    HalvesTaken,
+    Stability,
+    SubstituteSet,
+)
 
 __all__ = [
     "ALL_FEATURES",
     "NO_FEATURES",
+    "RULES",
+    "SIZE_OPTIONS",
     "ComparedMethod",
     "Comparison",
+    "FeatureFrequency",
     "FoldRun",
     "GapsFilled",
+    "HalvesTaken",
     "Origin",
     "SelectionPath",
     "SelectionStep",
     "Setting",
+    "SizeScores",
+    "Stability",
+    "SubstituteSet",
 ]

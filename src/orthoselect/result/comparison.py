@@ -13,6 +13,7 @@ from typing import Any
 
 from orthoselect.lazy import lazy
 from orthoselect.result import findings
+from orthoselect.result.best_sizes import cells_of_sizes, find_best_sizes
 from orthoselect.result.findings import figure, score_name, with_error
 from orthoselect.result.fold_scores import (
     CLEARLY,
@@ -64,9 +65,15 @@ class Setting:
     seed: int
     sizes: tuple[int, ...]  # numbers of features
     scoring_reason: str = ""  # why this score, if nobody asked for one
+    ratio: float | None = None  # validation rows over training rows, if not 1 / (folds - 1)
     created: str = ""  # when, in ISO format
     data: Mapping[str, Any] = field(default_factory=dict)  # facts about the data, plain
     reproduce: Mapping[str, Any] = field(default_factory=dict)  # how to do it again, plain
+
+    @property
+    def folds_in_effect(self) -> float:
+        """Folds that would have the same ratio of validation rows to training rows."""
+        return self.folds if self.ratio is None else 1 + 1 / self.ratio
 
 
 class Comparison:
@@ -222,7 +229,7 @@ class Comparison:
             "train_std": standard_deviation(train),
             "validation": fmean(validation),
             "validation_std": standard_deviation(validation),
-            "validation_se": standard_error(validation, self.setting.folds),
+            "validation_se": standard_error(validation, self.setting.folds_in_effect),
             "folds": len(validation),
             "difference": None if below is None else below.mean,
             "difference_se": None if below is None else below.error,
@@ -234,7 +241,7 @@ class Comparison:
     ) -> PairedDifference | None:
         """Return by how much one cell is above another, fold by fold."""
         scores = self._folds[first]["validation"], self._folds[second]["validation"]
-        return PairedDifference.of(scores[0], scores[1], self.setting.folds)
+        return PairedDifference.of(scores[0], scores[1], self.setting.folds_in_effect)
 
     @lazy
     def best(self) -> list[dict[str, Any]]:
@@ -281,6 +288,16 @@ class Comparison:
                 if row["difference"] <= clear:
                     return row
         return next((row for row in self.best if row["as_good"]), None)
+
+    @property
+    def best_sizes(self) -> list[dict[str, Any]]:
+        """The best size of each method with its standard error, and the smallest as good.
+
+        As good means: at most one standard error of the difference, fold by fold, below the best
+        size of the same method.
+        """
+        cells = {cell: scores["validation"] for cell, scores in self._folds.items()}
+        return find_best_sizes(cells, [m.name for m in self.methods], self.setting)
 
     @property
     def highest(self) -> dict[str, Any] | None:
@@ -330,6 +347,7 @@ class Comparison:
             "baselines": plain(self._baselines()),
             "curves": plain(self.curves),
             "best": plain(self.best),
+            "best_sizes": plain(self.best_sizes),
             "highest": plain(self.highest),
             "recommended": plain(self.recommended),
             "selected": self.selected,
@@ -453,7 +471,8 @@ class Comparison:
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of the table that people see: a column for each method.
 
-        The best of each row has a star; a mean of fewer folds than others says of how many.
+        The best of each row has a star; a mean of fewer folds than others says of how many. Below
+        stand the best size of each method, the standard error there, and the smallest as good.
         """
         shown = [m.name for m in self.methods if any(m.name == p["method"] for p in self.curves)]
         points = {(point["n_features"], point["method"]): point for point in self.curves}
@@ -462,6 +481,7 @@ class Comparison:
             size, winner = row["n_features"], row["method"]
             cells = [_cell(points.get((size, m)), m == winner, row["folds"]) for m in shown]
             rows.append([str(size), *cells])
+        rows += cells_of_sizes(self.best_sizes)
         times = [self.seconds(m) for m in shown]
         rows.append(["seconds", *("-" if t is None else f"{t:.3g} " for t in times)])
         return ["features", *shown], rows

@@ -70,14 +70,19 @@ def all_findings(comparison: Comparison) -> list[str]:
     return [words for words in found if words]
 
 
-def errors_in_words(n_folds: int, n_scores: int) -> str:
-    """Say what the standard errors are, and what they are not."""
+def errors_in_words(n_folds: int, n_scores: int, ratio: float | None = None) -> str:
+    """Say what the standard errors are, and what they are not.
+
+    `ratio` is that of validation rows to training rows, where it is not 1 / (n_folds - 1).
+    """
     of = f"{n_scores} scores" if n_scores > 1 else "1 score"
+    shared = f"1/{n_folds - 1}" if ratio is None else f"{ratio:.3g}"
+    what = "" if ratio is None else f"; {shared} is validation rows over training rows"
     return (
-        f"± is one standard error, s √(1/{n_scores} + 1/{n_folds - 1}), where s is the standard "
-        f"deviation of {of} in {n_folds} folds. Folds share training rows, so it is approximate. "
-        f"Differences are taken fold by fold; as good as the best means at most one standard error "
-        f"of the difference below it."
+        f"± is one standard error, s √(1/{n_scores} + {shared}), where s is the standard "
+        f"deviation of {of} in {n_folds} folds{what}. Folds share training rows, so it is "
+        f"approximate. Differences are taken fold by fold; as good as the best means at most one "
+        f"standard error of the difference below it."
     )
 
 

@@ -50,7 +50,7 @@ class PairedDifference:
     error: float | None  # its standard error; None of a single fold
 
     @staticmethod
-    def of(first: FoldScores, second: FoldScores, n_folds: int) -> PairedDifference | None:
+    def of(first: FoldScores, second: FoldScores, n_folds: float) -> PairedDifference | None:
         """Subtract fold by fold, where both have a score; None if that is nowhere."""
         both = [first[fold] - second[fold] for fold in first if fold in second]
         return PairedDifference(fmean(both), standard_error(both, n_folds)) if both else None
@@ -67,15 +67,16 @@ def standard_deviation(values: Sequence[float]) -> float | None:
     return math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1)) if n > 1 else None
 
 
-def standard_error(values: Sequence[float], n_folds: int) -> float | None:
+def standard_error(values: Sequence[float], n_folds: float) -> float | None:
     """Return the standard error of the mean of fold scores; None of a single one.
 
     Parameters
     ----------
     values : sequence of float
         One score for each fold, those of all repeats together.
-    n_folds : int
-        Folds that the rows were cut into in each repeat.
+    n_folds : float
+        Folds that the rows were cut into in each repeat; where they were not, one more than there
+        are training rows for each validation row.
 
     Examples
     --------

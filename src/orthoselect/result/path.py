@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any, overload
 
 from orthoselect.errors import InputError
+from orthoselect.result.findings import with_error
 from orthoselect.result.origin import Origin
+from orthoselect.result.size_scores import SIZE_OPTIONS, SizeScores
 from orthoselect.result.text import (
     Backend,
     as_csv,
@@ -33,6 +35,8 @@ _COLUMNS = {
     "gain": "Float64",
     "total": "Float64",
 }
+# The columns that cross-validated sizes add, and what `SizeScores` calls them.
+_SCORE_COLUMNS = {"score": "validation", "score_se": "validation_se"}
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,13 @@ class SelectionPath(Sequence[SelectionStep]):
         What was missing in the table, and what was done about it.
     origin : Origin, optional
         What it was found on, for `report`. Copies and pickles have none.
+    size_scores : SizeScores, optional
+        Cross-validated scores of its sizes, if these say how many steps count.
+
+    Attributes
+    ----------
+    chosen : int
+        How many of the steps count: all, unless the size was chosen and the path goes further.
 
     Examples
     --------
@@ -170,6 +181,7 @@ class SelectionPath(Sequence[SelectionStep]):
         options: Mapping[str, Any] | None = None,
         gaps: GapsFilled | None = None,
         origin: Origin | None = None,
+        size_scores: SizeScores | None = None,
     ) -> None:
         self._steps = tuple(steps)
         self.method = method
@@ -180,12 +192,15 @@ class SelectionPath(Sequence[SelectionStep]):
         self.options = dict(options or {})
         self.gaps = GapsFilled() if gaps is None else gaps
         self._origin = origin
+        self.size_scores = size_scores
+        self.chosen = len(self._steps) if size_scores is None else size_scores.chosen
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_origin": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update({"_origin": None, "gaps": GapsFilled(), **state})
+        added = {"size_scores": None, "chosen": len(state["_steps"])}
+        self.__dict__.update({"_origin": None, "gaps": GapsFilled(), **added, **state})
 
     def __len__(self) -> int:
         return len(self._steps)
@@ -230,8 +245,29 @@ class SelectionPath(Sequence[SelectionStep]):
 
     @property
     def columns(self) -> list[int]:
-        """All selected columns of the table, group by group."""
+        """All columns of its steps, group by group."""
         return [column for step in self for column in step.columns]
+
+    @property
+    def chosen_columns(self) -> list[int]:
+        """The columns of the steps that count."""
+        return [column for step in self[: self.chosen] for column in step.columns]
+
+    def up_to_chosen(self) -> SelectionPath:
+        """Return the path of the steps that count, as if so many had been asked for."""
+        if self.size_scores is None:
+            return self
+        options = {k: v for k, v in self.options.items() if k not in SIZE_OPTIONS}
+        return SelectionPath(
+            self[: self.chosen],
+            method=self.method,
+            ceiling=self.ceiling,
+            n_candidates=self.n_candidates,
+            stats=self.stats,
+            options={**options, "n_features_to_select": self.chosen},
+            gaps=self.gaps,
+            origin=self._origin,
+        )
 
     @property
     def total(self) -> float:
@@ -264,19 +300,30 @@ class SelectionPath(Sequence[SelectionStep]):
             "options": plain(self.options),
             "missing": self.gaps.to_dict(),
             "steps": steps,
+            "chosen": self.chosen,
+            **({} if self.size_scores is None else {"size_scores": self.size_scores.to_dict()}),
         }
 
     def _rows(self) -> list[tuple[Any, ...]]:
         """Return the rows of the table that other programs read."""
-        rows = [(n, s.feature, s.name, s.gain, s.total) for n, s in enumerate(self, start=1)]
+        rows: list[tuple[Any, ...]] = [
+            (n, s.feature, s.name, s.gain, s.total) for n, s in enumerate(self, start=1)
+        ]
         if self.knows_chance:
-            return [(*row, step.chance) for row, step in zip(rows, self)]
+            rows = [(*row, step.chance) for row, step in zip(rows, self)]
+        if self.size_scores is not None:
+            points = [
+                self.size_scores.by_size.get(number, {}) for number in range(1, len(self) + 1)
+            ]
+            rows = [(*row, *map(p.get, _SCORE_COLUMNS.values())) for row, p in zip(rows, points)]
         return rows
 
     @property
     def _columns(self) -> dict[str, str]:
         """The columns of that table, and what they hold."""
-        return {**_COLUMNS, "chance": "Float64"} if self.knows_chance else _COLUMNS
+        columns = {**_COLUMNS, **({"chance": "Float64"} if self.knows_chance else {})}
+        scored = {} if self.size_scores is None else dict.fromkeys(_SCORE_COLUMNS, "Float64")
+        return columns | scored
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return the path as a dataframe, one row a step.
@@ -290,7 +337,8 @@ class SelectionPath(Sequence[SelectionStep]):
         Returns
         -------
         frame : dataframe
-            Columns step, feature, name, gain, total; and chance, where that is known.
+            Columns step, feature, name, gain, total; chance, where that is known; score and
+            score_se, the mean score of so many features, where the size was cross-validated.
         """
         return as_frame(self._columns, self._rows(), backend)
 
@@ -335,10 +383,16 @@ class SelectionPath(Sequence[SelectionStep]):
             header.append(f"of {self.ceiling:g}")
             for row, step in zip(rows, self):
                 row.append(f"{100 * step.total / self.ceiling:.1f}%" if self.ceiling else "-")
+        if self.size_scores is not None:
+            header += [f"{self.size_scores.score_name} ± SE", ""]
+            for number, row in enumerate(rows, start=1):
+                point = self.size_scores.by_size.get(number)
+                se = point and with_error(point["validation"], point["validation_se"], 4)
+                row += [se or "-", self.size_scores.mark(number)]
         return header, [tuple(row) for row in rows]
 
     def _title(self) -> str:
-        return f"{len(self)} of {self.n_candidates} features by {self.method}"
+        return f"{self.chosen} of {self.n_candidates} features by {self.method}"
 
     def to_text(self, *, bars: bool = False) -> str:
         """Return the path as a table for people.
@@ -353,12 +407,14 @@ class SelectionPath(Sequence[SelectionStep]):
             largest = max(filter(math.isfinite, self.gains), default=0.0) or 1.0
             header = [*header, ""]
             rows = [(*row, bar(step.gain / largest)) for row, step in zip(rows, self)]
-        left = {1, len(header) - 1} if bars else {1}
+        left = {1, *(at for at, name in enumerate(header) if not name)}
         lines = [self._title(), as_table(header, rows, left=left, indent="  ")]
         if self.stopped:
             lines.append(f"  stopped: {self.stopped}")
         if self.gaps:
             lines.append(f"  {self.gaps}")
+        if self.size_scores is not None:
+            lines += [f"  {one}" for one in (self.size_scores.sentence, *self.size_scores.notes)]
         return "\n".join(lines)
 
     def __repr__(self) -> str:
@@ -487,6 +543,7 @@ class SelectionPath(Sequence[SelectionStep]):
         cells = [[*map(html.escape, row), bar] for row, bar in zip(rows, self._bars())]
         stopped = f"; stopped: {self.stopped}" if self.stopped else ""
         stopped += f"; {self.gaps}" if self.gaps else ""
+        stopped += "" if self.size_scores is None else f"; {self.size_scores.sentence}"
         return as_html(self._title() + stopped, [*header, ""], cells)
 
 

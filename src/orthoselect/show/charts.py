@@ -11,8 +11,10 @@ from orthoselect.plots import (
     draw_comparison,
     draw_correlations,
     draw_distribution,
+    draw_frequencies,
     draw_path_by_step,
     draw_separation,
+    draw_size_scores,
     new_figure,
     to_svg,
 )
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 WIDE, NARROW = 750, 330
 MOST_DISTRIBUTIONS = 30
 MOST_CORRELATED = 30
+MOST_FREQUENT = 30
 _CARD = 340  # width of the chart of one feature; two stand side by side on a wide screen
 
 _SHAPES = {
@@ -151,6 +154,32 @@ def comparison_chart(comparison: Mapping[str, Any]) -> Markup:
     )
     small = partial(draw, with_names=False)
     return _both("curves", label, (WIDE, 440), (NARROW, 320), draw, small)
+
+
+def size_chart(sizes: Mapping[str, Any]) -> Markup:
+    """Return the scores of sizes, the chosen and the best marked."""
+    label = (
+        f"{clean(sizes['score_name'])} against the number of features; {sizes['chosen']} chosen, "
+        f"{sizes['best']} the best. The numbers are in the table of sizes."
+    )
+    draw = partial(draw_size_scores, sizes)
+    small = partial(draw, with_names=False)
+    return _both("sizes", label, (WIDE, 360), (NARROW, 300), draw, small)
+
+
+def frequency_chart(summary: Mapping[str, Any]) -> Markup:
+    """Return how often halves take the most frequent features, and the threshold."""
+    sets = {name: one["frequency"] for one in summary["substitutes"] for name in one["names"]}
+    drawn = [one for one in summary["features"] if one["frequency"] > 0][:MOST_FREQUENT]
+    rows = [{**one, "set_frequency": sets.get(one["name"])} for one in drawn]
+    label = (
+        f"Share of {summary['n_halves']} halves that take each of {len(rows)} features, as bars "
+        f"with the threshold; the numbers are in the table of all features."
+    )
+    height = 76 + 24 * len(rows)
+    draw = partial(draw_frequencies, rows, summary["threshold"])
+    small = partial(draw_frequencies, rows, summary["threshold"], name_width=16)
+    return _both("frequencies", label, (WIDE, height), (NARROW, height), draw, small)
 
 
 def _both(

@@ -37,12 +37,7 @@ def answer(
     by = "" if path.method == "socc" else f", selected by {path.method},"
     first, all_ = _shares(path, problem, reached)
     what = _whole(path, response, names)
-    if not response.m and path.method not in _SQUARES:
-        said = (
-            f"{of} {'was' if len(path) == 1 else 'were'} selected by {path.method}, but "
-            f"{_listed(names)} is constant: there is nothing to explain."
-        )
-    elif len(path) == 1:
+    if len(path) == 1:
         said = f"{of}, {path[0].name}{by or ','} explains {all_} of {what}."
     else:
         said = (

@@ -36,6 +36,7 @@ SECTIONS = {
         "answer": "The answer",
         "what-if": "What if",  # not of every method
         "path": "The path",
+        "sizes": "How many",  # where that was cross-validated
         "use": "Use it",
         "others": "Why not the others",
         "substitutes": "Substitutes",
@@ -54,6 +55,15 @@ SECTIONS = {
         "data": "The data",
         "reproduce": "How to reproduce",
     },
+    "stability": {
+        "answer": "The answer",
+        "frequencies": "Frequencies",
+        "all": "All features",
+        "substitutes": "Substitutes",
+        "meaning": "What it means",
+        "data": "The data",
+        "reproduce": "How to reproduce",
+    },
 }
 
 # The order in which a reader looks for them, and what each says.
@@ -68,12 +78,12 @@ VERDICTS = {
 
 
 def render(summary: Mapping[str, Any]) -> str:
-    """Return the page of a selection or a comparison.
+    """Return the page of a selection, a comparison or a stability.
 
     Parameters
     ----------
     summary : mapping
-        Plain numbers, strings and lists; its "kind" is "selection" or "comparison".
+        Plain numbers, strings and lists; its "kind" is "selection", "comparison" or "stability".
 
     Returns
     -------
@@ -85,14 +95,16 @@ def render(summary: Mapping[str, Any]) -> str:
     >>> render({"kind": "poem"})
     Traceback (most recent call last):
     ...
-    orthoselect.errors.InputError: the kind of a summary should be 'selection' or 'comparison'; got
-    'poem'.
+    orthoselect.errors.InputError: the kind of a summary should be 'selection', 'comparison' or
+    'stability'; got 'poem'.
     """
     kind = summary["kind"]
-    prepare = {"selection": _selection, "comparison": _comparison}.get(kind)
+    prepares = {"selection": _selection, "comparison": _comparison, "stability": _stability}
+    prepare = prepares.get(kind)
     if prepare is None:
         raise InputError(
-            f"the kind of a summary should be 'selection' or 'comparison'; got {kind!r}."
+            f"the kind of a summary should be 'selection', 'comparison' or 'stability'; got "
+            f"{kind!r}."
         )
     require_matplotlib()
     shown = {"sections": SECTIONS[kind], **summary, **prepare(summary)}
@@ -128,7 +140,10 @@ def fill(template: str, shown: Mapping[str, Any], package: str = _PACKAGE) -> st
 
 def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the template of a selection needs besides the summary."""
-    features = summary["features"]
+    names = [step["name"] for step in summary["steps"]]
+    steps = summary["steps"][: summary.get("chosen", len(names))]
+    summary = {**summary, "steps": steps}  # those after the chosen ones are among the sizes
+    features, sizes = summary["features"], summary.get("size_scores")
     separation, correlations = summary["separation"], summary["correlations"]
     several = correlations is not None and len(correlations["names"]) > 1
     responses = summary["responses"]
@@ -145,6 +160,7 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
         "distributions": bool(summary["distributions"]),
         "use": bool(summary["steps"]),
         "what-if": bool(summary.get("what_if")),
+        "sizes": sizes is not None,
     }
     return {
         "sections": {
@@ -152,6 +168,10 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
             for place, words in SECTIONS["selection"].items()
             if present.get(place, True)
         },
+        "steps": steps,
+        "size_scores": sizes,
+        "size_rows": [] if sizes is None else _rows_of_sizes(sizes, names),
+        "size_chart": None if sizes is None else charts.size_chart(sizes),
         "speaks_of_data": _speaks_of(summary["recipes"]["pipeline"]),
         "chosen": [step["name"] for step in summary["steps"][:_MOST_NAMED]],
         "substitutes": substitutes,
@@ -162,6 +182,7 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
         "shown_kind": kinds[0],
         "path_chart": charts.path_chart(summary) if len(summary["steps"]) > 1 else None,
         "path_rows": _rows_of_path(summary),
+        "by_chance": any(step.get("chance") is not None for step in summary["steps"]),
         "features": _most_relevant(features),
         "n_features": len(features),
         "verdict_counts": [
@@ -204,6 +225,25 @@ def _comparison(comparison: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _stability(summary: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the template of a stability needs besides the result."""
+    features, substitutes = summary["features"], summary["substitutes"]
+    sections = dict(SECTIONS["stability"])
+    if not substitutes:
+        del sections["substitutes"]
+    taken = [one for one in features if one["frequency"] > 0]
+    return {
+        "sections": sections,
+        "frequency_chart": charts.frequency_chart(summary) if taken else None,
+        "drawn": min(len(taken), charts.MOST_FREQUENT),
+        "n_taken": len(taken),
+        "listed": features[:MOST_FEATURES],
+        "listed_sets": substitutes[:MOST_STEPS],
+        "in_set": {name: s for s in substitutes for name in s["names"]},
+        "enough": round(summary["threshold"] * summary["n_halves"]),
+    }
+
+
 def _most_relevant(features: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the rows of the table of features: the selected ones and the most relevant."""
 
@@ -233,6 +273,11 @@ def _rows_of_path(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         share = total / ceiling if ceiling and total is not None else None
         rows.append({**step, "before": start, "added": end - start, "share": share})
     return rows
+
+
+def _rows_of_sizes(sizes: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the sizes with the feature that each adds."""
+    return [{**one, "name": names[one["n_features"] - 1]} for one in sizes["sizes"][:MOST_STEPS]]
 
 
 def _substitutes(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -317,13 +362,15 @@ def _environment(package: str) -> Environment:
 
 
 def _number(value: float | None) -> str:
-    """Return four decimals, or powers of ten where these say little."""
+    """Return four decimals, or powers of ten for what is large."""
     if value is None:
         return "\N{EN DASH}"
     size = abs(value)
     if size < 1e-12:
         return "0"
-    shown = f"{value:.4f}" if 1e-4 <= size < 1e5 else f"{value:.2e}"
+    if size < 1e-4:
+        return "<0.0001" if value > 0 else ">\N{MINUS SIGN}0.0001"
+    shown = f"{value:.4f}" if size < 1e5 else f"{value:.2e}"
     return f"\N{MINUS SIGN}{shown[1:]}" if shown.startswith("-") else shown
 
 

@@ -19,7 +19,7 @@ from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS
 from orthoselect.output import check_keeps_source, check_place, replacing
 from orthoselect.read import Dataset, files_of, find_file, is_path, response_columns
-from orthoselect.result import Comparison, SelectionPath
+from orthoselect.result import Comparison, SelectionPath, Stability
 from orthoselect.result.text import finite
 from orthoselect.roles import Problem, check_has_rows
 from orthoselect.show.cautions import find_cautions
@@ -42,7 +42,7 @@ _SUFFIXES = (".html", ".htm", ".json")
 
 
 def report(
-    path: SelectionPath | Comparison,
+    path: SelectionPath | Comparison | Stability,
     data: Any,
     target: Any,
     file: str | Path,
@@ -60,17 +60,17 @@ def report(
 
     Parameters
     ----------
-    path : SelectionPath or Comparison
-        What `select` returned, or `selector.path_`; or what `compare` returned.
+    path : SelectionPath, Comparison or Stability
+        What `select` returned, or `selector.path_`; or what `compare` or `stability` returned.
     data, target : as in `select`
-        Those that the path was found on. A comparison knows all that its page shows, so that they
-        may be None.
+        Those that the path was found on. A comparison and a stability know all that their pages
+        show, so that they may be None.
     file : str or Path
         Where to write. A name that ends in .html makes a page (which needs matplotlib, the extra
         `report`), one in .json the same as plain data. A file that is there is replaced, once the
         new one is complete.
     sample_weight : array-like of shape (N,), optional
-        The row weights, if the path was found with any. A comparison takes none here.
+        The row weights, if the path was found with any. Other results take none here.
     title : str, optional
         What to call the data.
     overwrite_source : bool, default=False
@@ -105,25 +105,25 @@ def report(
     own = data.files if isinstance(data, Dataset) else ()
     files = files_of(data) if is_path(data) else own
     check_keeps_source(file, files, "file", overwrite=overwrite_source)
-    if not isinstance(path, Comparison):
+    if not isinstance(path, (Comparison, Stability)):
         summary = summarize(path, data, target, sample_weight=sample_weight, source=title)
     elif sample_weight is None:
         summary = path.to_dict() | ({} if title is None else {"title": title})
     else:
         raise InputError(
-            "`sample_weight` should be left out of the report of a comparison, which holds all "
-            "that its page shows and was made without row weights."
+            "`sample_weight` should be left out of the report of a comparison or a stability, "
+            "which holds all that its page shows."
         )
     return write_report(summary, file)
 
 
 def write_report(summary: dict[str, Any], file: str | Path) -> Path:
-    """Write a summary, of a selection or a comparison, as a page or as plain data.
+    """Write a summary, of whatever kind, as a page or as plain data.
 
     Parameters
     ----------
     summary : dict
-        What `summarize` returned, or `Comparison.to_dict()`.
+        What `summarize` returned, `Comparison.to_dict()` or `Stability.to_dict()`.
     file : str or Path
         Where to write; its suffix says what, as in `report`.
 
@@ -240,6 +240,9 @@ def summarize(
         ``data, reproduce``
             Facts, and how to get the same again.
 
+        Where the size was cross-validated, ``steps`` has all steps of the path, ``size_scores`` the
+        scores; everything else is about the ``chosen`` first of them.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -254,6 +257,7 @@ def summarize(
     """
     check_has_rows(data, "a report")
     table = find_file(data)
+    whole, path = path, path.up_to_chosen()
     walked = replay(path, table, target, sample_weight)
     problem, features = walked.problem, walked.design.features
     parts = problem.response.parts
@@ -273,7 +277,7 @@ def summarize(
         evidence = weigh_evidence(walked, design, reached[1], chosen.Q.shape[1])
         carried = what_if(walked, path)
     correlations, signed = chosen.among(MOST_CORRELATED)
-    described, reachable = outline(path), _reachable(walked, path)
+    described, reachable = outline(whole), _reachable(walked, path)
     warnings = list(warnings)
     facts = data_facts(problem, features, left_out or {}, [*warnings, *walked.warnings])
     told = find_cautions(path, walked, reachable, facts["classes"], names[0], warnings)
@@ -287,7 +291,7 @@ def summarize(
             for name, part in zip(names, parts)
         ],
         "task": problem.response.task,
-        "sentence": answer(path, problem, names, reached),
+        "sentence": _sentence(whole, answer(path, problem, names, reached)),
         "cautions": told,
         "adds_up": path.method in _ADDS_UP,
         "judged_by": _judged_by(walked, path),
@@ -308,7 +312,7 @@ def summarize(
         "data": {**facts, "missing": str(path.gaps) or None},
         "reproduce": {
             "command": command,
-            "python": python_code(path, data, named),
+            "python": python_code(whole, data, named),
             "options": described["options"],
             "seed": None,
             "versions": versions("numpy", "scipy", "scikit-learn"),
@@ -326,6 +330,11 @@ def outline(path: SelectionPath) -> dict[str, Any]:
         "method_summary": method.summary,
         "method_source": method.source,
     }
+
+
+def _sentence(path: SelectionPath, said: str) -> str:
+    """Add how the size was chosen, if it was."""
+    return said if path.size_scores is None else f"{said} {path.size_scores.sentence}"
 
 
 def _reachable(walked: Replay, path: SelectionPath) -> list[float] | None:

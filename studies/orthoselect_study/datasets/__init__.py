@@ -13,7 +13,8 @@ from collections.abc import Iterable
 
 from orthoselect.errors import InputError
 from orthoselect_study.datasets import sets
-from orthoselect_study.datasets.base import DataSource, Loaded, Loader, Missing, StudyData
+from orthoselect_study.datasets.base import DataSource, Loader, Missing, StudyData
+from orthoselect_study.records import Absent
 
 __all__ = ["DATASETS", "DataSource", "Loader", "Missing", "StudyData", "load", "title_of"]
 
@@ -40,9 +41,10 @@ def title_of(name: str) -> str:
     return DATASETS[name].title if name in DATASETS else name
 
 
-def load(names: Iterable[str], source: DataSource) -> Loaded:
-    """Return the sets that are to be had, and why the others are not."""
-    found = Loaded()
+def load(names: Iterable[str], source: DataSource) -> tuple[dict[str, StudyData], Absent]:
+    """Return the sets that can be loaded, and why the others cannot."""
+    sets: dict[str, StudyData] = {}
+    absent: Absent = {}
     for name in names:
         if name not in source.tried:
             try:
@@ -51,9 +53,8 @@ def load(names: Iterable[str], source: DataSource) -> Loaded:
                 source.tried[name] = reason
         outcome = source.tried[name]
         if isinstance(outcome, StudyData):
-            found.sets[name] = outcome
-        elif isinstance(outcome, Missing):
-            found.missing[name] = str(outcome)
+            sets[name] = outcome
         else:
-            found.damaged[name] = str(outcome)
-    return found
+            state = "missing" if isinstance(outcome, Missing) else "damaged"
+            absent[name] = state, str(outcome)
+    return sets, absent

@@ -20,8 +20,8 @@ from orthoselect_study.records import generator
 KINDS = ("numeric", "count", "categorical")
 
 
-class Missing(Exception):  # noqa: N818 - not an error: a set that is not to be had here
-    """A data set is not to be had; the message says why."""
+class Missing(Exception):  # noqa: N818 - not an error: a run goes on without the set
+    """A data set is not available; the message says why."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class StudyData:
         return [j for j, kind in enumerate(self.kinds) if kind in kinds]
 
     def thinned(self, rows: int | None, seed: int) -> StudyData:
-        """Return the set with at most so many training rows, drawn at random."""
+        """Return the set with at most `rows` training rows, drawn at random."""
         n_rows = self.X.shape[0]
         if rows is None or n_rows <= rows:
             return self
@@ -94,15 +94,6 @@ class StudyData:
             "notes": list(self.notes),
             "fingerprint": self.fingerprint,
         }
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """Some data sets by name, as far as they are to be had."""
-
-    sets: dict[str, StudyData] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)  # why a set is not to be had
-    damaged: dict[str, str] = field(default_factory=dict)  # what is wrong with the copy there is
 
 
 @dataclass(frozen=True)

@@ -362,7 +362,7 @@ def _fetch_parkinsons() -> tuple[NDArray, NDArray]:
 def table_of(
     source: DataSource, file: str, n_columns: int, fetched: Callable[[], tuple[Any, ...]]
 ) -> tuple[NDArray, NDArray]:
-    """Return the arrays X and y of a file, or what is fetched; X has so many columns."""
+    """Return the arrays X and y of a file, or what is fetched; X has `n_columns`."""
     X, y = arrays_of(source, file, ("X", "y"), fetched)
     check_shape(file, X, y, n_columns)
     return X, y
@@ -417,7 +417,7 @@ def check(what: str, name: str, found: Any, expected: Any) -> None:
 
 
 def check_shape(file: str, X: NDArray, y: NDArray, n_columns: int) -> None:
-    """Raise if a table does not have a row for each label, and so many columns."""
+    """Raise if a table does not have a row for each label, and `n_columns`."""
     check(file, "the shape", list(X.shape), [len(y), n_columns])
 
 

@@ -78,7 +78,7 @@ def absence_sentences(results: Results) -> list[str]:
     """Say which data sets have no results, and why."""
     return [
         f"{title_of(name)} is {state}: {why.rstrip('.')}."
-        for name, (state, why) in results.absent().items()
+        for name, (state, why) in results.absent.items()
     ]
 
 
@@ -92,10 +92,10 @@ class Curves(Experiment):
 
     def plan(self, settings: Settings, source: DataSource) -> Plan:
         names = methods.chosen(settings, self.methods)
-        loaded = load(self.sets, source)
+        sets, absent = load(self.sets, source)
         tasks: list[Task] = []
         facts: list[dict[str, Any]] = []
-        for name, data in loaded.sets.items():
+        for name, data in sets.items():
             data = self.thinned(data, settings)
             n_features = min(settings.or_else("features", self.sets[name]), data.X.shape[1])
             facts.append({**data.facts(), "selected": n_features})
@@ -108,11 +108,11 @@ class Curves(Experiment):
                     "features": n_features,
                 }
                 tasks += self.tasks_of(arguments, data, settings)
-        return Plan(tasks, facts, loaded.missing, loaded.damaged, {"methods": names})
+        return Plan(tasks, facts, absent, {"methods": names})
 
     def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
         # Sets with fewer features give all they have; the widest has to have as many as asked for.
-        sets = load(self.sets, source).sets.values()
+        sets = load(self.sets, source)[0].values()
         if option != "features" or not sets:
             return {}
         widest = max(sets, key=lambda data: data.X.shape[1])
@@ -219,9 +219,9 @@ class Curves(Experiment):
 
         Every data set has some columns; one that is absent has one, which tells its state.
         """
-        states = [state for state, _ in results.absent().values()]
+        states = [state for state, _ in results.absent.values()]
         columns = ["method", *(head for facts in results.data for head in heads(facts))]
-        columns += [absent.format(title_of(name)) for name in results.absent()]
+        columns += [absent.format(title_of(name)) for name in results.absent]
         rows: list[list[Cell]] = [
             [method, *(cell for facts in results.data for cell in cells(facts, method)), *states]
             for method in results.methods()

@@ -58,17 +58,17 @@ class Dynamics(Experiment):
     uses = frozenset({"repeats"})
 
     def plan(self, settings: Settings, source: DataSource) -> Plan:
-        tasks, missing = [], {}
+        tasks, absent = [], {}
         for name in _RECORDS:
             record = _load(name, source)
             if isinstance(record, str):
-                missing[name] = record
+                absent[name] = "missing", record
             else:
                 tasks.append(Task(self.name, {"dataset": name}, record, cost=3.0))
         for repeat in range(settings.or_else("repeats", _REPEATS)):
             arguments = {"dataset": "made", "repeat": repeat, "seed": settings.seed}
             tasks.append(Task(self.name, arguments, None, cost=0.1))
-        return Plan(tasks, [], missing)
+        return Plan(tasks, [], absent)
 
     def work(self, arguments: Arguments, data: Any) -> list[Row]:
         if arguments["dataset"] == "made":
@@ -88,7 +88,7 @@ class Dynamics(Experiment):
             rows.append([row.dataset, row.measure, f"{row.value:.4g}", published])
         for method, (mean, spread) in _coefficients(results).items():
             rows.append(["made", method, f"{mean:.3f} ± {spread:.3f}", _TRUE])
-        for name, (state, _) in results.absent().items():
+        for name, (state, _) in results.absent.items():
             rows.append([name, state, None, None])
         note = (
             "Root mean squared errors of free runs from 50 given rows; lags, terms and their count "

@@ -46,7 +46,7 @@ class Folds(Curves):
         if option != "folds":
             return super().limits(option, settings, source)
         # Every fold has rows of the largest class; small classes may be absent from some.
-        sets = load(self.sets, source).sets.values()
+        sets = load(self.sets, source)[0].values()
         return {data.title: max(data.facts()["class_counts"]) for data in sets}
 
     def tasks_of(self, arguments: Arguments, data: StudyData, settings: Settings) -> list[Task]:

@@ -30,7 +30,7 @@ class Iris(Experiment):
     about = "every figure of the paper's worked example, to its four decimals"
 
     def plan(self, settings: Settings, source: DataSource) -> Plan:
-        (data,) = load(["iris"], source).sets.values()  # it is part of the program
+        (data,) = load(["iris"], source)[0].values()  # it is part of the program
         return Plan([Task(self.name, {}, data, cost=0.05)], [data.facts()])
 
     def work(self, arguments: Arguments, data: StudyData) -> list[Row]:

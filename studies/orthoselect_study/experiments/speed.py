@@ -50,9 +50,9 @@ class Speed(Experiment):
     alone = True
 
     def plan(self, settings: Settings, source: DataSource) -> Plan:
-        loaded = load(_SETS, source)
+        sets, absent = load(_SETS, source)
         tasks, facts = [], []
-        for name, data in loaded.sets.items():
+        for name, data in sets.items():
             data = self.thinned(data, settings)
             n_features = settings.or_else("features", _FEATURES)
             facts.append({**data.facts(), "selected": n_features})
@@ -68,12 +68,12 @@ class Speed(Experiment):
                 }
                 cost = {"definition": 12.0, "gram_schmidt": 6.0}.get(way, 1.0)
                 tasks.append(Task(self.name, arguments, data, cost))
-        return Plan(tasks, facts, loaded.missing, loaded.damaged)
+        return Plan(tasks, facts, absent)
 
     def limits(self, option: str, settings: Settings, source: DataSource) -> dict[str, int]:
         if option != "features":
             return {}
-        tables = [self.thinned(data, settings) for data in load(_SETS, source).sets.values()]
+        tables = [self.thinned(data, settings) for data in load(_SETS, source)[0].values()]
         # N rows have no more than N - 1 directions around their mean.
         return {data.title: min(data.X.shape[0] - 1, data.X.shape[1]) for data in tables}
 
@@ -109,7 +109,7 @@ class Speed(Experiment):
                 theirs = f"{printed[way]:.0f}" if way in printed else None
                 shown = f"{1000 * seconds:.1f}"
                 rows.append([facts["title"], _WAYS[way], shown, ratio, theirs])
-        for name, (state, _) in results.absent().items():
+        for name, (state, _) in results.absent.items():
             rows.append([title_of(name), state, None, None, None])
         columns = ["data", "way", "ms", "times ours", "paper, ms"]
         note = (

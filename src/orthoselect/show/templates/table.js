@@ -12,7 +12,7 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
     if (!heads[column].classList.contains("num") && cell.dataset.order === undefined) {
       return text.toLowerCase();
     }
-    const number = parseFloat(text.replace("\u2212", "-"));
+    const number = parseFloat(text.replace("\u2212", "-").replace(/^[<>]/, ""));
     return Number.isNaN(number) ? null : number;
   };
 

@@ -190,8 +190,13 @@
   const number = (value) => {
     const size = Math.abs(value);
     if (size < 1e-12) return "0";
-    const text = size >= 1e-4 ? value.toFixed(4) : value.toExponential(2);
-    return text.replace("-", "\u2212");
+    if (size < 1e-4) return "<0.0001";
+    return value.toFixed(4).replace("-", "\u2212");
+  };
+  // With its sign; what is too small to write has none.
+  const signed = (value) => {
+    const text = number(Math.abs(value));
+    return text.startsWith("<") ? text : `${value < 0 ? "\u2212" : "+"}${text}`;
   };
   const element = (tag, attributes = {}, ...children) => {
     const made = document.createElement(tag);
@@ -289,7 +294,7 @@
       return element("li", { "data-feature": f, "data-gain": gain, "data-total": total },
         element("span", { class: "step" }, String(at + 1)),
         element("span", { class: "what" }, named(f), ...marks),
-        element("span", { class: "figure gain" }, `+${number(gain)}`),
+        element("span", { class: "figure gain" }, signed(gain)),
         element("span", { class: "figure" }, number(total)),
         isForced(f) ? button("Release", "release", f) : button("Leave out", "out", f),
         bar(["before", (total - gain) / m], ["", gain / m]),
@@ -300,13 +305,13 @@
       const { joined, lost } = replaced(model, scenario, path, at);
       const others = joined.length > 1 ? ` and ${joined.length - 1} more` : "";
       const instead = joined.length ? [named(joined[0]), `${others}, `] : [];
-      const change = `${lost < 0 ? "+" : "\u2212"}${number(Math.abs(lost))}`;
-      return element("small", { class: "instead", "data-lost": lost }, "Without it: ", ...instead, change);
+      return element("small", { class: "instead", "data-lost": lost },
+        "Without it: ", ...instead, signed(-lost));
     };
 
     const other = ({ f, gain }) => element("li", { "data-feature": f, "data-gain": gain },
       named(f),
-      element("span", { class: "figure" }, `+${number(gain)}`),
+      element("span", { class: "figure" }, signed(gain)),
       button("Force in", "in", f));
 
     const showOthers = () => {
@@ -318,6 +323,8 @@
         .sort((a, b) => b.gain - a.gain || a.place - b.place);
       part("others").replaceChildren(...found.map(other));
       part("none").hidden = found.length > 0;
+      part("none").textContent = open.length > 0
+        ? "No other feature has such a name." : "All features are in the path or left out.";
     };
 
     // Some changes were tried on all features, those in this page and others.

@@ -191,7 +191,7 @@ def _missing_beside(source: Source, values: Any) -> Mask | None:
         gaps = any_missing(read_target(given, source.n_rows or (*np.shape(given), 0)[0]))
     if not gaps.any():
         return None
-    if not source.n_rows:  # nobody has counted them yet
+    if not source.n_rows:  # they have not been counted yet
         one = np.zeros(1, dtype=np.intp)
         counts = source.over_blocks(list, _append_rows, operator.add, columns=one, along=[])
         read_target(given, sum(counts))
@@ -215,7 +215,7 @@ def _keep_rows(data: Any, source: Source, rows: Mask) -> tuple[Any, Source]:
     """Return some rows of a table of any kind, and look at them."""
     if isinstance(source, BlockSource):
         kept = source.kept(rows)
-        if isinstance(data, Dataset) and data.format == "frame":  # of rows that somebody has given
+        if isinstance(data, Dataset) and data.format == "frame":  # passed by the caller
             return replace(data, data=kept), kept
         return (data.take_rows(rows) if isinstance(data, Dataset) else kept), kept
     if isinstance(data, Dataset):
@@ -233,7 +233,7 @@ def _keep_values(values: Any, rows: Mask) -> Any:
 
 
 def _keep_weights(weights: Any, rows: Mask) -> Any:
-    """Return the row weights of some rows, likewise."""
+    """Return the weights of some rows; those of a Dask collection are taken where it is read."""
     kept = _keep_values(weights, rows)
     return kept if kept is weights else numbers_of(kept[0])
 

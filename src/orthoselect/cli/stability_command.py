@@ -1,0 +1,140 @@
+"""`orthoselect stability`: from its options to its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+from typing import Any
+
+import typer
+
+from orthoselect.cli import options as o
+from orthoselect.cli.commands import (
+    Answer,
+    Loaded,
+    check_are_files,
+    check_files,
+    load,
+    read_own_options,
+)
+from orthoselect.cli.sizes import find_jobs, read_count
+from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
+from orthoselect.errors import InputError, StabilityInterrupted
+from orthoselect.read import on_dask, read_table
+from orthoselect.result import Stability
+
+
+def stability_command(
+    source: o.Sources,
+    *,
+    target: o.Target,
+    count: o.PerHalf = None,
+    threshold: o.Threshold = None,
+    pfer: o.Pfer = None,
+    pairs: o.Pairs = 50,
+    assumption: o.Assumption = "unimodal",
+    method: o.Method = "socc",
+    option: o.OwnOption,
+    seed: o.SeedOfHalves = 0,
+    jobs: o.Jobs = None,
+    task: o.Task = "auto",
+    include: o.Include,
+    exclude: o.Exclude,
+    group: o.Group,
+    categorical: o.Categorical,
+    drop: o.Drop,
+    weights: o.Weights = None,
+    memory: o.Memory = None,
+    scheduler: o.Scheduler = None,
+    missing: o.Missing = "indicator",
+    dates: o.Dates = "drop",
+    delimiter: o.Delimiter = None,
+    encoding: o.Encoding = None,
+    header: o.Header = True,
+    input_format: o.InputFormat = None,
+    format: o.Format = "table",
+    report: o.Report = None,
+    overwrite_source: o.OverwriteSource = False,
+    escape_formulas: o.EscapeFormulas = None,
+    quiet: o.Quiet = False,
+) -> None:
+    """Find the features that many halves of the rows agree on, and bound how many are false.
+
+    Of -k, --threshold and --pfer two determine the third.
+    """
+    terminal = Terminal(quiet)
+    workers = connected(scheduler) if scheduler is not None else nullcontext()
+    said = "interrupted before the first pair of halves was done."
+    with ending_well(terminal, interrupted=said), workers:
+        if escape_formulas is not None and format != "csv":
+            raise InputError(
+                "`--escape-formulas` and `--no-escape-formulas` are for CSV; `--format csv` is not "
+                "given. Omit them."
+            )
+        wanted = None if count is None else read_count(count)
+        own = read_own_options(option)
+        files = source[0] if len(source) == 1 else source
+        check_are_files(source[1:])
+        check_files(files, {"--report": report}, overwrite_source)
+        with terminal.working(f"reading {' '.join(source)}"):
+            table = read_table(
+                files,
+                memory=memory,
+                in_blocks=scheduler is not None,
+                format=input_format,
+                delimiter=delimiter,
+                encoding=encoding,
+                header=None if header else False,
+                drop=drop,
+            )
+            columns: dict[str, Any] = {"target": target, "categorical": categorical}
+            columns |= {"group": group, "include": include, "exclude": exclude}
+            columns |= {"weights": [weights] if weights else [], "dates": dates}
+            loaded = load(table, missing, **columns)
+            if scheduler is not None:
+                loaded = loaded._replace(dataset=on_dask(loaded.dataset))
+        settings = {
+            "n_features_to_select": wanted,
+            "method": method,
+            "threshold": threshold,
+            "pfer": pfer,
+            "n_pairs": pairs,
+            "assumption": assumption,
+            "random_state": seed,
+            "n_jobs": find_jobs(jobs, loaded.dataset),
+            "task": task,
+            **own,
+        }
+        found, interrupted = _stability(loaded, settings, terminal)
+        answer = Answer(found, loaded, terminal, escape_formulas)
+        answer.show(format)
+        if report is not None:
+            answer.write_report(report)
+    if interrupted:
+        terminal.error(f"interrupted; the {found.taken.n_pairs} pairs that were done are kept.")
+        raise typer.Exit(INTERRUPTED)
+
+
+def _stability(
+    loaded: Loaded, settings: Mapping[str, Any], terminal: Terminal
+) -> tuple[Stability, bool]:
+    """Return the result as far as it came, and whether it was interrupted."""
+    from orthoselect.halves import stability  # with scikit-learn, which other commands spare
+
+    try:
+        with terminal.working("cutting in halves") as bar:
+            if loaded.dataset.in_blocks:
+                loaded.dataset.data.progress = bar.read
+            found = stability(
+                loaded.dataset,
+                loaded.target,
+                **settings,
+                sample_weight=loaded.weights,
+                progress=lambda done, total: bar.show(done, total, ""),
+                **loaded.options,
+            )
+    except StabilityInterrupted as stopped:
+        if stopped.stability is None:
+            raise
+        return stopped.stability, True
+    return found, False

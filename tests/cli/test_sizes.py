@@ -1,0 +1,69 @@
+"""`orthoselect select -k cv`."""
+
+import json
+
+import pytest
+
+from orthoselect import select
+
+
+def test_prints_the_path_with_the_chosen_size_and_its_score(run):
+    ran = run("select", "iris", "-k", "cv", "--folds", 3, "--largest", 3)
+    path = select("iris", None, "cv", cv=3, largest=3)
+    assert ran.code == 0
+    assert ran.out == path.to_text() + "\n"
+    assert path.size_scores.sentence in ran.out
+    assert "chosen" in ran.out
+    assert ran.err == ""
+
+
+def test_json_has_all_scores(run):
+    asked = ("--rule", "best", "--estimator", "svm", "--scoring", "accuracy", "--seed", 3)
+    ran = run("select", "iris", "-k", "cv", "-f", "json", "--largest", 2, *asked, "-j", 1)
+    found = json.loads(ran.out)
+    options = {"rule": "best", "estimator": "svm", "scoring": "accuracy", "random_state": 3}
+    path = select("iris", None, "cv", largest=2, **options)
+    assert found["chosen"] == path.chosen
+    assert found["size_scores"] == json.loads(json.dumps(path.size_scores.to_dict()))
+    assert len(found["steps"]) == 2
+
+
+def test_csv_has_the_scores_and_the_choice_is_noted(run):
+    ran = run("select", "iris", "-k", "cv", "-f", "csv", "--largest", 2, "--folds", 2)
+    assert ran.out.splitlines()[0] == "step,feature,name,gain,total,score,score_se"
+    assert "by cross-validation: mean accuracy" in ran.err
+
+
+def test_output_and_report_hold_the_chosen_columns_only(run, tmp_path):
+    ran = run("select", "wine", "-k", "cv", "--folds", 2, "--largest", 6, "--output", "w.csv")
+    path = select("wine", None, "cv", cv=2, largest=6)
+    assert path.chosen < 6
+    header = (tmp_path / "w.csv").read_text().splitlines()[0]
+    assert header.split(",") == [*path.names[: path.chosen], "cultivar"]
+    assert f"wrote {path.chosen} columns" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["-k", "cv", "--folds", 1], "`--folds` should be a whole number of at least 2"),
+        (["-k", "cv", "--largest", "x"], "`--largest` should be a whole number"),
+        (["-k", "cv", "--largest", 0], "the largest size to try should be a whole number"),
+        (["-k", "cv", "--estimator", "ridge"], "`--estimator ridge` is for numbers"),
+        (["-k", "cv", "--scoring", "nice"], "`--scoring` should be one of"),
+        (["-k", "cv", "--jobs", 0], "`--jobs` should be"),
+        (["-k", "3", "--rule", "best"], "`--rule` is for a cross-validated size, `-k cv`"),
+        (["--seed", 0], "`--seed` is for a cross-validated size, `-k cv`"),
+        (["-k", "vc"], "or a fraction in (0, 1), or cv; got 'vc'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_a_line(refused, arguments, words):
+    assert words in refused("select", "iris", *arguments)
+
+
+def test_a_table_in_blocks_is_refused(refused, tmp_path):
+    rows = "\n".join(f"{k},{k * k % 7},{k % 2}" for k in range(20_000))
+    (tmp_path / "t.csv").write_text(f"a,b,y\n{rows}\n")
+    words = refused("select", "t.csv", "--target", "y", "-k", "cv", "--memory", "200kB")
+    assert "`-k cv` needs the table in memory" in words
+    assert "Give a number, or some of the rows" in words
