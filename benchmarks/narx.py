@@ -3,8 +3,10 @@
     python -m benchmarks narx --data DIR
 
 The records, `silverbox.npz` and `cascaded_tanks.npz`, are looked for in the folder; without it only
-times are measured. Terms and their number are chosen on training rows alone. Peers that are not
-installed are named as such.
+times are measured. Terms and their number are chosen on training rows alone, but the rule has been
+fitted to the record: that fewer terms win if their error is within 5 % of the best was decided on
+after errors on Silverbox's test rows had been seen (the plain minimum, 17 terms, gives 0.315, 0.473
+and 0.326 mV). Peers that are not installed are named as such.
 """
 
 from __future__ import annotations
@@ -20,6 +22,11 @@ import numpy as np
 
 from orthoselect import NARX, LaggedTerms, select
 
+_CAUTION = (
+    "Terms and their number are chosen on training rows. The rule that fewer terms win within 5 % "
+    "of the best error was decided on after errors on Silverbox's test rows had been seen; the plain "
+    "minimum, 17 terms, gives 0.315, 0.473 and 0.326 mV."
+)
 GIVEN = 50  # rows that a free run begins from, which do not count
 # Champneys et al. 2024, arXiv 2405.10779; sysidentpy 0.9 and its tutorials; SUBNET: Beintema et al.
 PUBLISHED = {
@@ -231,7 +238,7 @@ def memory(*, quick: bool) -> dict[str, Any]:
 
 def markdown(result: dict[str, Any], about: list[str]) -> str:
     """Return the page."""
-    lines = ["# Models over time", "", *about, ""]
+    lines = ["# Models over time", "", *about, "", _CAUTION, ""]
     for line in result["lines"]:
         if "skipped" in line:
             lines.append(f"- {line.get('method', line['about'])}: skipped, {line['skipped']}.")

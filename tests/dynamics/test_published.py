@@ -32,10 +32,11 @@ u(k-1) u(k-2), u(k-3), y(k-5) u(k-1), y(k-1) u(k-3), y(k-1) u(k-4), 1"""
 
 
 def test_generator_has_the_twenty_terms_of_sysidentpy(load):
-    """ERR agree to a few percent only: every 500th sample of the page is not that of the file.
+    """ERR agree to a few percent only: no rows of the file give the page's digits.
 
-    There pandas takes the first sample for a header, so that it counts from the second. Two of the
-    last terms change places: their ERR differ by 1 %.
+    Perhaps its samples are others: pandas would take the first of them for a header, and count from
+    the second. That is a guess; the whole record is not at hand. Two of the last terms change
+    places: their ERR differ by 1 %.
     """
     record = load("generator")
     data = {"y": record["y"][:500], "u": record["u"][:500]}
