@@ -24,8 +24,8 @@ from orthoselect import NARX, LaggedTerms, select
 
 _CAUTION = (
     "Terms and their number are chosen on training rows. The rule that fewer terms win within 5 % "
-    "of the best error was decided on after errors on Silverbox's test rows had been seen; the plain "
-    "minimum, 17 terms, gives 0.315, 0.473 and 0.326 mV."
+    "of the best error was decided on after errors on Silverbox's test rows had been seen; the "
+    "plain minimum, 17 terms, gives 0.315, 0.473 and 0.326 mV."
 )
 GIVEN = 50  # rows that a free run begins from, which do not count
 # Champneys et al. 2024, arXiv 2405.10779; sysidentpy 0.9 and its tutorials; SUBNET: Beintema et al.
