@@ -18,6 +18,7 @@ from benchmarks import (
     information_peers,
     levels,
     limits,
+    narx,
     products,
     report,
     scaling,
@@ -221,6 +222,17 @@ def _auto(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _narx(options: argparse.Namespace, settings: table.Settings) -> int:
+    result = _start(options)
+    result["lines"] = []
+    about = report.environment_lines(result["environment"])
+    for line in narx.run(options.data, settings.repeats, quick=options.quick):
+        result["lines"].append(line)
+        report.write(options.output, "narx", result, narx.markdown(result, about))
+    print(narx.markdown(result, about))
+    return 0
+
+
 PAGES = {
     "auto": _auto,
     "calibration": _calibration,
@@ -233,6 +245,7 @@ PAGES = {
     "levels": _levels,
     "search": _search,
     "real_tables": _real_tables,
+    "narx": _narx,
 }
 
 

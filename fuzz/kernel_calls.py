@@ -667,7 +667,62 @@ def _sparse_twin(
     return answer
 
 
+# Models run on their own output
+
+
+def _free_run(rng: Rng) -> Arguments:
+    q, others, T = int(rng.integers(1, 3)), int(rng.integers(0, 3)), int(rng.choice([8, 30, 100]))
+    n = int(rng.integers(0, 6))
+    sizes = rng.integers(0, 4, n)
+    signal = rng.integers(0, q + others, int(sizes.sum()))
+    lag = rng.integers(0, 4, len(signal)) + (signal < q)
+    edges = np.sort(rng.integers(4, T + 1, 2 * int(rng.integers(0, 4)))).reshape(-1, 2)
+    return {
+        "S": rng.normal(size=(q + others, T)), "segments": edges, "output": rng.integers(0, q, n),
+        "starts": np.append(0, np.cumsum(sizes)), "signal": signal, "lag": lag,
+        "theta": 0.7 * rng.normal(size=n), "limit": float(rng.choice([2.0, 1e3])),
+        "Y": rng.normal(size=(q, T)), "D": np.zeros((T if rng.random() < 0.5 else 0, q, n)),
+        "diverged": np.zeros(len(edges), np.int64),
+    }  # fmt: skip
+
+
+def _free_run_twin(
+    S: Any, segments: Any, output: Any, starts: Any, signal: Any, lag: Any, theta: Any,
+    limit: Any, Y: Any, D: Any, diverged: Any,
+) -> Answer | None:  # fmt: skip
+    q, T = Y.shape
+    sound = len(starts) == len(theta) + 1 == len(output) + 1 and len(signal) == len(lag)
+    sound = sound and starts[0] == 0 and starts[-1] == len(signal) and (np.diff(starts) >= 0).all()
+    longest = max(lag, default=0)
+    sound = sound and all(longest <= a <= b <= T for a, b in segments)
+    sound = sound and all(0 <= s < len(S) and t >= (s < q) for s, t in zip(signal, lag))
+    if not sound or not all(0 <= a < q for a in output):
+        raise ValueError("terms or segments reach beyond the signals")
+    if len({k for a, b in segments.tolist() for k in range(a, b)}) < sum(
+        b - a for a, b in segments
+    ):
+        return None  # segments that overlap: nothing is promised
+    Y, told = Y.copy(), []
+    for first, stop in segments.tolist():
+        told.append(-1)
+        for k in range(first, stop):
+            new = np.zeros(q)
+            for m, a in enumerate(output):
+                product = 1.0
+                for f in range(starts[m], starts[m + 1]):
+                    s, t = signal[f], k - lag[f]
+                    product *= Y[s, t] if s < q and t >= first else S[s, t]
+                new[a] += theta[m] * product
+            if not (np.abs(new) <= limit).all():
+                told[-1] = k
+                break
+            Y[:, k] = new
+    answer: Answer = {"Y": Y, "diverged": np.array(told, dtype=np.int64)}
+    return answer if len(D) else {**answer, "D": D}
+
+
 KERNELS: dict[str, Kernel] = {
+    "free_run": Kernel(_free_run, _free_run_twin, ("Y", "D", "diverged")),
     "cross": Kernel(_cross, _cross_twin, ("out", "squares")),
     "gram": Kernel(_gram, _gram_twin, ("out", "sums", "errors2")),
     "take": Kernel(_take, _take_twin, ("A",)),

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from orthoselect import RowBlocks
-from orthoselect.matrix import BlockMatrix, DenseMatrix, SparseMatrix, StackedMatrix
+from orthoselect.matrix import BlockMatrix, DenseMatrix, SparseMatrix, StackedMatrix, TermMatrix
 from orthoselect.matrix.passes import LocalPasses
 
 
@@ -37,6 +37,17 @@ def stacked(X):
     if not 0 < cut < X.shape[1]:
         return DenseMatrix(X)
     return StackedMatrix([DenseMatrix(X[:, :cut]), SparseMatrix(sp.csr_array(X[:, cut:]))])
+
+
+def lagged(X):
+    """The columns of X as signals, each recorded some time before the next, in two sessions."""
+    N, n = X.shape
+    lags = np.arange(n) % 3
+    at = np.concatenate([2 + np.arange(N // 2), 7 + np.arange(N // 2, N)])
+    signals = np.full((n, N + 8), np.nan)
+    for j, lag in enumerate(lags):
+        signals[j, at - lag] = X[:, j]
+    return TermMatrix(signals, list(enumerate(lags)), 1, at, constant=False)
 
 
 def edges(N, seed=0):
@@ -77,6 +88,7 @@ MATRICES = {
     "dense shifted": shifted,
     "sparse": lambda X: SparseMatrix(sp.csr_array(X)),
     "stacked": stacked,
+    "terms": lagged,
     "blocks of one row": one_by_one,
     "dense blocks": lambda X: blocks(X, DenseMatrix),
     "sparse blocks": lambda X: blocks(X, lambda B: SparseMatrix(sp.csr_array(B))),

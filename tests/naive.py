@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import combinations_with_replacement
 
 import numpy as np
 
@@ -593,6 +594,47 @@ def best_subsets(blocks, Y, k, w=None, include=(), n_rows=None, measure=None):
             if size not in best or value > best[size][0]:
                 best[size] = value, total, S
     return best, value_of
+
+
+def terms(signals, factors, degree, at, constant):
+    """Every product of up to so many lagged signals, written out, (len(at), number of terms)."""
+    lagged = [signals[s][at - lag] for s, lag in factors]
+    columns = [np.ones(len(at))] if constant else []
+    for d in range(1, degree + 1):
+        for chosen in combinations_with_replacement(lagged, d):
+            columns.append(np.prod(chosen, axis=0))
+    return np.column_stack(columns)
+
+
+def free_run(S, segments, output, starts, signal, lag, theta, limit, Y):
+    """Run a model on its own output, one time and one factor after the other."""
+    q, Y, diverged = len(Y), Y.copy(), []
+    for first, stop in segments:
+        where = -1
+        for k in range(first, stop):
+            new = np.zeros(q)
+            for m, a in enumerate(output):
+                product = 1.0
+                for f in range(starts[m], starts[m + 1]):
+                    s, t = signal[f], k - lag[f]
+                    product *= Y[s, t] if s < q and t >= first else S[s, t]
+                new[a] += theta[m] * product
+            if not (np.abs(new) <= limit).all():
+                where = k
+                break
+            Y[:, k] = new
+        diverged.append(where)
+    return Y, np.array(diverged)
+
+
+def leave_one_out(P, y):
+    """The mean squared error of predicting each row by least squares of all others."""
+    errors = []
+    for i in range(len(y)):
+        others = np.arange(len(y)) != i
+        theta = np.linalg.lstsq(P[others], y[others], rcond=None)[0]
+        errors.append(y[i] - P[i] @ theta)
+    return np.mean(np.square(errors))
 
 
 # Cross-validated sizes

@@ -60,5 +60,6 @@ extern PyMethodDef lookahead_methods[];
 extern PyMethodDef step_methods[];
 extern PyMethodDef count_methods[];
 extern PyMethodDef leaps_methods[];
+extern PyMethodDef simulation_methods[];
 
 #endif

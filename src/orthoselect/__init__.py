@@ -24,6 +24,7 @@ from orthoselect.versions import __version__
 if TYPE_CHECKING:
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer
+    from orthoselect.dynamics import NARX, LaggedTerms
     from orthoselect.gram import GramStatistics
     from orthoselect.halves import stability
     from orthoselect.selector_cv import SelectorCV
@@ -31,9 +32,11 @@ if TYPE_CHECKING:
     from orthoselect.show import report
 
 __all__ = [
+    "NARX",
     "Certificate",
     "Comparison",
     "GramStatistics",
+    "LaggedTerms",
     "MeanStdDiscretizer",
     "MutualInformationSelector",
     "OrthogonalSelector",
@@ -57,8 +60,10 @@ __all__ = [
 
 _LAZY = {
     "GramStatistics": "gram",
+    "LaggedTerms": "dynamics",
     "MeanStdDiscretizer": "discretizers",
     "MutualInformationSelector": "selectors",
+    "NARX": "dynamics",
     "OrthogonalSelector": "selectors",
     "RandomBinarizer": "discretizers",  # which says where it went
     "SelectorCV": "selector_cv",

@@ -240,6 +240,47 @@ class RareColumnsWarning(SelectionWarning):
         )
 
 
+class OversampledWarning(SelectionWarning):
+    """A signal changes so little from one time to the next that its last value explains it."""
+
+    def __init__(self, last: str, share: float, done: bool) -> None:
+        what = (
+            "terms were selected for the change from one time to the next, with that term "
+            "included, which gives the same terms with all their digits"
+            if done
+            else "use criterion 'err' with forward search, which then selects for the change from "
+            "one time to the next"
+        )
+        super().__init__(
+            f"`{last}` alone explains {share:.6%} of the target, so that little is left for other "
+            f"terms: {what}. If one-step predictions are good and free runs are not, keep every "
+            f"k-th row only: the target is sampled much faster than it changes."
+        )
+
+
+class DivergedWarning(SelectionWarning):
+    """A model that is run on its own output left every bound."""
+
+    def __init__(self, rows: Sequence[int], n_runs: int, limit: float) -> None:
+        more = f" (and {len(rows) - 1} more of {n_runs} runs diverge)" if len(rows) > 1 else ""
+        super().__init__(
+            f"the free run diverges at row {rows[0]}{more}: the output leaves {limit:.3g} there, "
+            f"and is NaN until the end of the run. Choose fewer terms, `order='free-run'` or "
+            f"`fit='free-run'`."
+        )
+
+
+class NotSettledWarning(SelectionWarning):
+    """Residuals and noise terms kept changing."""
+
+    def __init__(self, rounds: int, change: float) -> None:
+        super().__init__(
+            f"residuals should settle as noise terms are selected; after {rounds} rounds they "
+            f"still change by {change:.1%}. The round that left least was kept. Use fewer "
+            f"`noise_lags`."
+        )
+
+
 class TooManyRequestedWarning(SelectionWarning):
     """More features were asked for than there are to choose from."""
 

@@ -161,7 +161,10 @@ class Roles:
 
 
 def holds_no_rows(data: Any) -> bool:
-    """Whether data poses problems by itself, and has no rows to show: statistics of a table."""
+    """Whether data poses problems by itself, and has no rows to show.
+
+    Statistics of a table do, and terms of lagged signals.
+    """
     return callable(getattr(type(data), "open_problem", None))
 
 
@@ -169,8 +172,8 @@ def check_has_rows(data: Any, who: str) -> None:
     """Raise for what holds no rows."""
     if holds_no_rows(data):
         raise InputError(
-            f"{who} should have the rows of a table; got {type(data).__name__}, which holds means "
-            f"and inner products of its columns only. Pass the table."
+            f"{who} should have the rows of a table; got {type(data).__name__}: "
+            f"{data.why_no_rows}. Pass the table."
         )
 
 

@@ -255,7 +255,7 @@ def select(
         given["permute_within"] = permute_within
     whole = criterion.keeps_whole_weights
     with single_threaded_blas(), _naming_gaps(data, target, {**given, "dates": dates}):
-        if holds_no_rows(data):  # statistics of a table pose the problem by themselves
+        if holds_no_rows(data):  # statistics and lagged terms pose the problem by themselves
             problem = data.open_problem(target, keep_whole_weights=whole, **given)
         else:
             problem = open_problem(data, target, keep_whole_weights=whole, dates=dates, **given)
@@ -455,9 +455,8 @@ def _check_table(table: Table, method: Method) -> None:
     if not table.has_rows and method.needs_rows:
         able = [repr(other.name) for other in METHODS.values() if not other.needs_rows]
         raise InputError(
-            f"method {method.name!r} needs the rows of the table; statistics hold means and inner "
-            f"products of its columns only. Choose one of {', '.join(able)}, or select from the "
-            f"rows."
+            f"method {method.name!r} needs the rows of the table; {table.why_no_rows}. Choose one "
+            f"of {', '.join(able)}, or select from the rows."
         )
 
 

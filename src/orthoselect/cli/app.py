@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from orthoselect.cli import options as o
 from orthoselect.cli.commands import compare_command, select_command
+from orthoselect.cli.narx import narx_command
 from orthoselect.cli.stability_command import stability_command
 from orthoselect.cli.terminal import INTERRUPTED, MENDABLE, Terminal, ending_well
 from orthoselect.lazy import lazy
@@ -59,6 +60,7 @@ app = typer.Typer(
 )
 app.command("select")(select_command)
 app.command("compare")(compare_command)
+app.command("narx")(narx_command)
 app.command("stability")(stability_command)
 
 # Typer's own complaints about what was typed; their base class has no public name there.

@@ -6,6 +6,7 @@ goes out is a `Design` or a `CodedDesign`, and a `Response`. The one class to kn
     table         numeric columns and labels, as they were read, or in blocks of rows; the design
                   of them: numbers and indicators side by side, and which feature owns what
     labels        labels of any kind as codes and levels
+    lagged        signals over time: a table of products of their lags
     gaps          columns of numbers that lack values, filled
     bins          numeric columns, a few at a time, and the levels of their cells
     rules         how numbers become levels, learned from one block of rows or from many

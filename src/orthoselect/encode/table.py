@@ -73,6 +73,7 @@ class Table:
 
     # Whether there are rows at all, and not only means and products of the columns.
     has_rows: ClassVar[bool] = True
+    why_no_rows: ClassVar[str] = ""
 
     n_rows: int
     names: Sequence[str]

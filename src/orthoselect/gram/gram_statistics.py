@@ -20,7 +20,7 @@ from orthoselect.gram.intake import (
     reduce_table,
     warn_of_dropped,
 )
-from orthoselect.gram.question import exclude_all_but, pose
+from orthoselect.gram.question import StatisticsTable, exclude_all_but, pose
 from orthoselect.matrix.base import Floats
 from orthoselect.read.frame_block import block_of
 from orthoselect.result import SelectionPath
@@ -355,6 +355,8 @@ class GramStatistics:
             progress=progress,
             **options,
         )
+
+    why_no_rows = StatisticsTable.why_no_rows
 
     def open_problem(
         self, target: Any = None, *, keep_whole_weights: bool = False, **asked: Any

@@ -50,6 +50,7 @@ class StatisticsTable(Table):
     """A table of which only means and inner products are known."""
 
     has_rows: ClassVar[bool] = False
+    why_no_rows: ClassVar[str] = "statistics hold means and inner products of its columns only"
 
     triangle: Triangle
     layout: StatisticsLayout

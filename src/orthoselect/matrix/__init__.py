@@ -6,6 +6,7 @@ have lost their digits. The one class to know is `Matrix`.
 
     base             what a kind of storage has to answer
     dense, sparse    the two kinds in memory, and what they are multiplied by
+    terms            products of lagged signals, made when they are asked for
     stacked          matrices side by side, or one below the other
     rows             what has one row for each row of a table: response and weights
     conditioning     the first look: columns near zero and in range
@@ -27,6 +28,7 @@ from orthoselect.matrix.geometry import Geometry
 from orthoselect.matrix.scaled import ScaledMatrix, center, normalize
 from orthoselect.matrix.sparse import SparseMatrix
 from orthoselect.matrix.stacked import BlockMatrix, StackedMatrix
+from orthoselect.matrix.terms import TermMatrix
 
 __all__ = [
     "Basis",
@@ -38,6 +40,7 @@ __all__ = [
     "ScaledMatrix",
     "SparseMatrix",
     "StackedMatrix",
+    "TermMatrix",
     "center",
     "normalize",
     "orthonormalize",

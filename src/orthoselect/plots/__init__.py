@@ -6,6 +6,7 @@ In comes a part of the plain dictionaries that results give, out goes the axes i
 clusters: which features share their variation; frequencies: how often halves take each.
 results: gains and correlations of a path, scores of a comparison.
 distribution: rows against the response, along one feature and along all selected ones.
+simulation: models over time against what was measured.
 style: figures, colors and labels that all of them share; svg: figures for the inside of a page.
 """
 
@@ -19,6 +20,7 @@ from orthoselect.plots.results import (
     draw_path_by_step,
     draw_size_scores,
 )
+from orthoselect.plots.simulation import draw_simulation, draw_tests
 from orthoselect.plots.style import PALETTE, new_axes, new_figure
 from orthoselect.plots.svg import to_svg
 
@@ -32,7 +34,9 @@ __all__ = [
     "draw_path",
     "draw_path_by_step",
     "draw_separation",
+    "draw_simulation",
     "draw_size_scores",
+    "draw_tests",
     "new_axes",
     "new_figure",
     "to_svg",

@@ -10,11 +10,13 @@ simulated.py  tables made at random, of two and three classes
 folds.py      data sets by cross-validation
 held_out.py   data sets with rows to judge by: sets with probes, MNIST
 speed.py      the time of a selection
+dynamics.py   models over time, by the method's ancestors
 """
 
 from __future__ import annotations
 
 from orthoselect_study.experiments.base import Experiment
+from orthoselect_study.experiments.dynamics import Dynamics
 from orthoselect_study.experiments.folds import Recent, Uci
 from orthoselect_study.experiments.held_out import Challenge, Mnist
 from orthoselect_study.experiments.iris import Iris
@@ -23,6 +25,6 @@ from orthoselect_study.experiments.speed import Speed
 
 __all__ = ["EXPERIMENTS", "Experiment"]
 
-# In the order of the paper.
-_KINDS = (Iris, Binomial, Multinomial, Challenge, Mnist, Uci, Recent, Speed)
+# In the order of the paper; the last is not in it.
+_KINDS = (Iris, Binomial, Multinomial, Challenge, Mnist, Uci, Recent, Speed, Dynamics)
 EXPERIMENTS: dict[str, Experiment] = {kind.name: kind() for kind in _KINDS}

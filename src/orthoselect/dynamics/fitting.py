@@ -1,0 +1,300 @@
+"""From records to a fitted model: select, decide how many, fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from orthoselect.dynamics.fitted import FittedModel, FittedTerm, FittedTerms
+from orthoselect.dynamics.free_run import bound_of, refine, run_free
+from orthoselect.dynamics.model import LagModel, segments_of
+from orthoselect.dynamics.noise import fit_noise, least_squares_fit
+from orthoselect.dynamics.order import FREE_RUN, OrderTable, order_table
+from orthoselect.dynamics.records import Records, Sessions
+from orthoselect.dynamics.structure import select_terms
+from orthoselect.encode.lagged import LaggedSignals, check_rows
+from orthoselect.errors import InputError
+from orthoselect.matrix.base import Floats
+from orthoselect.result import SelectionPath
+
+_HELD_OUT = 4  # one in so many sessions, or rows of the only one
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the parameters of an estimator say, checked."""
+
+    n_terms: int | None  # None: as the order says
+    y_lags: tuple[int, ...]
+    u_lags: tuple[int, ...]
+    degree: int
+    noise_lags: int
+    criterion: str
+    search: str
+    order: str
+    fits_free_run: bool
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
+    max_terms: int
+    shares_structure: bool
+
+    def signals_of(self, records: Records) -> LaggedSignals:
+        """Return the signals of records, outputs first, and their lags."""
+        signals = LaggedSignals(
+            (*records.y_names, *records.u_names),
+            np.vstack([records.y, records.u]),
+            (self.y_lags,) * len(records.y) + (self.u_lags,) * len(records.u),
+            self.degree,
+            records.sessions,
+        )
+        if not signals.factors:
+            raise InputError("there should be lags of outputs or of inputs; there are none.")
+        check_rows(signals)
+        return signals
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some outputs with one structure between them, fitted."""
+
+    outputs: list[int]
+    path: SelectionPath
+    table: OrderTable
+    n_terms: int
+    terms: list[FittedTerm]
+
+
+def fit_model(
+    settings: Settings, records: Records, weights: Floats | None
+) -> tuple[FittedModel, list[Part]]:
+    """Fit a model to records; weights are one for each time."""
+    signals = settings.signals_of(records)
+    together = [list(range(len(records.y)))]
+    alone = [[a] for a in range(len(records.y))]
+    groups = together if settings.shares_structure else alone
+    parts = [_fit_part(settings, records, signals, outputs, weights) for outputs in groups]
+    terms = [term for part in parts for term in part.terms]
+    terms.sort(key=lambda term: records.y_names.index(term.output))
+    longest = max(signals.longest, settings.noise_lags)
+    model = FittedModel(
+        FittedTerms(terms), len(records.y), len(records.u), longest, bound_of(records.y)
+    )
+    if settings.fits_free_run:
+        model = _refined(model, records, weights)
+    return model, parts
+
+
+def _fit_part(
+    settings: Settings,
+    records: Records,
+    signals: LaggedSignals,
+    outputs: list[int],
+    weights: Floats | None,
+) -> Part:
+    size = settings.n_terms or settings.max_terms
+    # A path is no longer than there are rows to tell terms apart.
+    size = max(min(size, len(signals.at) // 2), 1, len(settings.include))
+    Y = records.y[outputs]
+    path = _path(settings, signals, Y, size, weights)
+    P, y, root = _columns(signals, path.features, Y, weights)
+    table = order_table(P * root[:, None], y * root[:, None])
+    least = max(1, len(settings.include))
+    if settings.n_terms is None and settings.order == FREE_RUN:
+        table = _with_free_runs(settings, records, signals, outputs, table, size, weights)
+    order = settings.order if settings.order in table.values else "bic"
+    k = len(path) if settings.n_terms else table.best(order, least)
+    k = min(k, len(path))
+    if settings.noise_lags:
+        return _with_noise(settings, records, signals, outputs, path, table, k, weights)
+    fit = least_squares_fit(P[:, :k], y, None if weights is None else weights[signals.at])
+    terms = [
+        FittedTerm(
+            records.y_names[a],
+            step.name,
+            step.gain,
+            float(fit.coef[m, o]),
+            float(fit.errors[m, o]),
+            tuple(signals.factors[f] for f in signals.terms[step.feature]),
+        )
+        for o, a in enumerate(outputs)
+        for m, step in enumerate(path[:k])
+    ]
+    return Part(outputs, path, table, k, terms)
+
+
+def _path(
+    settings: Settings, signals: LaggedSignals, Y: Floats, size: int, weights: Floats | None
+) -> SelectionPath:
+    path = select_terms(
+        signals,
+        Y,
+        size,
+        settings.criterion,
+        include=settings.include,
+        exclude=settings.exclude,
+        search=settings.search,
+        weights=weights,
+    )
+    if not len(path):
+        raise InputError(f"there should be a term that explains something; {path.stopped}")
+    return path
+
+
+def _columns(
+    signals: LaggedSignals, features: Sequence[int], Y: Floats, weights: Floats | None
+) -> tuple[Floats, Floats, Floats]:
+    """Return terms written out, (N, terms), the outputs, (N, outputs), and roots of weights."""
+    at = signals.at
+    P = signals.matrix().columns(np.array(features, dtype=np.intp))
+    root = np.ones(len(at)) if weights is None else np.sqrt(weights[at])
+    return P, Y[:, at].T, root
+
+
+def _with_noise(
+    settings: Settings,
+    records: Records,
+    signals: LaggedSignals,
+    outputs: list[int],
+    path: SelectionPath,
+    table: OrderTable,
+    k: int,
+    weights: Floats | None,
+) -> Part:
+    order = settings.order if settings.order != FREE_RUN else "bic"
+    found = fit_noise(
+        signals, records.y[outputs[0]], path.names[:k], settings.noise_lags, order, weights
+    )
+    extended, own = found.signals, found.fit
+    e = len(extended.names) - 1
+    gains = dict(zip(found.path.names, found.path.gains)) | dict(zip(path.names, path.gains))
+    terms = []
+    for m, j in enumerate(found.terms):
+        factors = tuple(extended.factors[f] for f in extended.terms[j])
+        name = extended.term_names[j]
+        terms.append(
+            FittedTerm(
+                records.y_names[outputs[0]],
+                name,
+                gains[name],
+                float(own.coef[m, 0]),
+                float(own.errors[m, 0]),
+                factors,
+                any(signal == e for signal, _ in factors),
+            )
+        )
+    return Part(outputs, path, table, k, terms)
+
+
+def _refined(model: FittedModel, records: Records, weights: Floats | None) -> FittedModel:
+    """Return the model with coefficients fitted to the free run."""
+    runnable = model.runnable
+    extra = np.zeros((int(model.has_noise), records.n_times))
+    signals = np.vstack([records.y, extra, records.u])
+    runs = [(a + model.longest, b) for a, b in records.sessions if b - a > model.longest]
+    root = None if weights is None else np.sqrt(weights)
+    measured = np.vstack([records.y, extra])
+    better, left, J = refine(runnable, signals, segments_of(runs), measured, root)
+    variance = float(left @ left) / max(1, len(left) - J.shape[1])
+    spread = np.sqrt(variance * np.diag(np.linalg.pinv(J.T @ J)))
+    terms = [
+        replace(term, coef=float(c), error=float(s))
+        for term, c, s in zip(model.terms, better.coef, spread)
+    ]
+    return replace(model, terms=FittedTerms(terms))
+
+
+# How many terms, by free runs over rows that were held out
+
+
+def hold_out(sessions: Sessions, longest: int) -> tuple[Sessions, Sessions]:
+    """Cut off the last quarter: of the sessions or, if there is one, of its rows.
+
+    Examples
+    --------
+    >>> hold_out(((0, 100),), 3)
+    (((0, 75),), ((75, 100),))
+    """
+    long = tuple((a, b) for a, b in sessions if b - a > longest)
+    if len(long) > 1:
+        kept = max(1, len(long) - max(1, len(long) // _HELD_OUT))
+        return long[:kept], long[kept:]
+    start, stop = long[0]
+    cut = stop - (stop - start) // _HELD_OUT
+    if cut - start <= 2 * longest + 2 or stop - cut <= longest + 1:
+        raise InputError(
+            f"`order='free-run'` needs rows to hold out; {stop - start} rows with lags up to "
+            f"{longest} are too few. Use another order, 'bic' for one."
+        )
+    return ((start, cut),), ((cut, stop),)
+
+
+def _with_free_runs(
+    settings: Settings,
+    records: Records,
+    signals: LaggedSignals,
+    outputs: list[int],
+    table: OrderTable,
+    size: int,
+    weights: Floats | None,
+) -> OrderTable:
+    """Return the table with the errors of free runs, of terms selected on the other rows."""
+    train, test = hold_out(records.sessions, signals.longest)
+    known = replace(signals, sessions=train)
+    Y = records.y[outputs]
+    path = _path(settings, known, Y, min(size, max(1, len(known.at) // 2)), weights)
+    P, y, root = _columns(known, path.features, Y, weights)
+    Q, R = np.linalg.qr(P * root[:, None])
+    along = Q.T @ (y * root[:, None])
+    runs = [(a + signals.longest, b) for a, b in test if b - a > signals.longest]
+    tried = [
+        _error_of(settings, records, known, outputs, path, k, R, along, train, runs)
+        for k in range(1, len(path) + 1)
+    ]
+    errors = (*tried, *[np.nan] * len(table.sizes))[: len(table.sizes)]
+    return replace(table, values={**table.values, FREE_RUN: errors})
+
+
+def _error_of(
+    settings: Settings,
+    records: Records,
+    signals: LaggedSignals,
+    outputs: list[int],
+    path: SelectionPath,
+    k: int,
+    R: Floats,
+    along: Floats,
+    train: Sessions,
+    runs: Sequence[tuple[int, int]],
+) -> float:
+    """Return the error of the free run of the first k terms, infinite if it diverges.
+
+    Other outputs, which are not run along, are as measured.
+    """
+    coef = np.linalg.lstsq(R[:k, :k], along[:k], rcond=None)[0]  # (k, outputs)
+    # The outputs that are run have to stand first.
+    order = [*outputs, *(s for s in range(len(signals.names)) if s not in outputs)]
+    place = {s: i for i, s in enumerate(order)}
+    own = [
+        tuple((place[s], lag) for s, lag in (signals.factors[f] for f in signals.terms[j]))
+        for j in path.features[:k]
+    ]
+    model = LagModel(
+        len(outputs),
+        tuple(own * len(outputs)),
+        tuple(o for o in range(len(outputs)) for _ in own),
+        np.ascontiguousarray(coef.T.ravel()),
+    )
+    values = signals.values[order]
+    if settings.fits_free_run:
+        spans = [(a + signals.longest, b) for a, b in train if b - a > signals.longest]
+        model = refine(model, values, segments_of(spans), values[: len(outputs)])[0]
+    run = run_free(model, values, segments_of(runs), bound_of(records.y))
+    if (run.diverged >= 0).any():
+        return float("inf")
+    at = np.concatenate([np.arange(a, b) for a, b in runs])
+    left = run.outputs[:, at] - values[: len(outputs)][:, at]
+    if len(outputs) > 1:
+        left /= values[: len(outputs)][:, at].std(axis=1, keepdims=True)
+    return float(np.sqrt(np.mean(left**2)))

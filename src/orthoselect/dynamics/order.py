@@ -1,0 +1,144 @@
+"""How many terms of a path to keep, by criteria that all follow from the one path.
+
+Notation: N rows, k terms, RSS_k the sum of squares that k terms leave, h_i the leverage of row i:
+its share of a direction of the basis, added up over the k directions.
+
+    aic     N ln(RSS/N) + 2 k
+    aicc    aic + 2 k (k + 1) / (N - k - 1)
+    bic     N ln(RSS/N) + k ln N
+    fpe     N ln(RSS/N) + N ln((N + k) / (N - k))
+    apress  RSS/N / (1 - a k / N)^2, a = 2 unless set otherwise (Billings and Wei 2008)
+    press   sum over the rows of (e_i / (1 - h_i))^2 / N: the mean squared error of leaving each row
+            out and predicting it from the others, exact
+
+The smallest value decides, wherever on the path it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from orthoselect.errors import InputError
+from orthoselect.matrix.base import Floats
+from orthoselect.result.text import Backend, as_frame, as_table
+
+ORDERS = ("aic", "aicc", "bic", "fpe", "apress", "press")
+FREE_RUN = "free-run"
+_A = 2.0
+_NO_WORSE = 0.05  # share by which the error of fewer terms may be larger
+_ALL_EXPLAINED = 1e-28  # share of y'y below which RSS is rounding
+
+
+@dataclass(frozen=True)
+class OrderTable:
+    """What each number of terms is worth; prints as a table.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Numbers of terms.
+    rss : tuple of float
+        The sum of squares that they leave.
+    values : dict of str to tuple of float
+        Each criterion, by its name; the smallest is best. "free-run": root mean squared error of
+        free runs over rows that were held out, infinite where one diverged.
+
+    Examples
+    --------
+    >>> P = np.column_stack([np.arange(10.0), np.cos(np.arange(10.0))])
+    >>> y = 2 * P[:, 0] + 0.1 * np.sin(np.arange(10.0) ** 2)
+    >>> order_table(P, y).best("bic")
+    1
+    """
+
+    sizes: tuple[int, ...]
+    rss: tuple[float, ...]
+    values: dict[str, tuple[float, ...]]
+
+    def best(self, order: str, least: int = 1) -> int:
+        """Return the number of terms, at least so many, that a criterion asks for.
+
+        It is smallest there. For free runs it is the smallest number whose error is within 5 % of
+        the best: what few terms do as well, they do better beyond what was recorded.
+        """
+        sizes = [k for k in self.sizes if k >= least] or [self.sizes[-1]]
+        found = {k: v for k, v in zip(self.sizes, self.values[order]) if k in sizes}
+        known = {k: v for k, v in found.items() if not np.isnan(v)}
+        if not known:
+            return sizes[0]
+        if order == FREE_RUN:
+            most = (1 + _NO_WORSE) * min(known.values())
+            return min(k for k, error in known.items() if error <= most)
+        return min(known, key=known.__getitem__)
+
+    def to_frame(self, backend: Backend | None = None) -> Any:
+        """Return a dataframe, one row for each number of terms."""
+        kinds = {"terms": "Int64", "rss": "Float64", **dict.fromkeys(self.values, "Float64")}
+        return as_frame(kinds, list(zip(self.sizes, self.rss, *self.values.values())), backend)
+
+    def __repr__(self) -> str:
+        header = ["terms", "rss", *self.values]
+        cells = [
+            (str(k), *(f"{v:.5g}" for v in row))
+            for k, *row in zip(self.sizes, self.rss, *self.values.values())
+        ]
+        return as_table(header, cells)
+
+
+def order_table(P: Floats, y: Floats) -> OrderTable:
+    """Return the criteria of the first k of the columns P (N, t), for all k, in one go.
+
+    y is (N,) or (N, outputs); of several outputs RSS add up, each at its own scale.
+    """
+    N, t = P.shape
+    Y = y[:, None] if y.ndim == 1 else y
+    if Y.shape[1] > 1:
+        norms = np.linalg.norm(Y, axis=0)
+        Y = Y / np.where(norms > 0, norms, 1.0)
+    Q, _ = np.linalg.qr(P)
+    along = Q.T @ Y
+    E, h = Y.copy(), np.zeros(N)
+    rss, press = [], []
+    for k in range(t):
+        E -= np.outer(Q[:, k], along[k])
+        E -= np.outer(Q[:, k], Q[:, k] @ E)  # what rounding left
+        h += Q[:, k] ** 2
+        rss.append(float((E * E).sum()))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            left = np.where(1 - h > 1e-12, 1 - h, np.nan)
+            press.append(float(np.mean((E / left[:, None]) ** 2)) * Y.shape[1])
+    least = _ALL_EXPLAINED * float((Y * Y).sum())
+    return _criteria(N, np.maximum(rss, max(least, 1e-300)), press)
+
+
+def _criteria(N: int, rss: Floats, press: Sequence[float]) -> OrderTable:
+    k = np.arange(1, len(rss) + 1)
+    fit = N * np.log(rss / N)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        corrected = np.where(N - k - 1 > 0, 2 * k * (k + 1) / (N - k - 1), np.nan)
+        values = {
+            "aic": fit + 2 * k,
+            "aicc": fit + 2 * k + corrected,
+            "bic": fit + k * np.log(N),
+            "fpe": fit + N * np.log(np.where(k < N, (N + k) / (N - k), np.nan)),
+            "apress": rss / N / np.where(_A * k < N, 1 - _A * k / N, np.nan) ** 2,
+            "press": np.array(press),
+        }
+    return OrderTable(
+        tuple(k.tolist()),
+        tuple(np.asarray(rss).tolist()),
+        {name: tuple(v.tolist()) for name, v in values.items()},
+    )
+
+
+def check_order(order: Any) -> str:
+    """Return the criterion if it is one of those known."""
+    known = (*ORDERS, FREE_RUN)
+    if order not in known:
+        names = ", ".join(map(repr, known))
+        raise InputError(f"`order` should be one of {names}; got {order!r}.")
+    return str(order)

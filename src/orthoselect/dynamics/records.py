@@ -1,0 +1,131 @@
+"""What users give as inputs and outputs, in one or several sessions -> named arrays over time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from orthoselect.encode.lagged import check_names, find_sessions
+from orthoselect.errors import InputError, NonFiniteError, ShapeError, listing
+from orthoselect.matrix.base import Floats
+from orthoselect.read.survey import read_target
+
+Sessions = tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True)
+class Records:
+    """Inputs and outputs over time.
+
+    Attributes
+    ----------
+    u : array of shape (inputs, T)
+    y : array of shape (outputs, T)
+    u_names, y_names : tuples of str
+    sessions : tuple of (start, stop)
+    """
+
+    u: Floats
+    y: Floats
+    u_names: tuple[str, ...]
+    y_names: tuple[str, ...]
+    sessions: Sessions
+
+    @property
+    def n_times(self) -> int:
+        """How many rows there are."""
+        return self.y.shape[1]
+
+
+def read_records(u: Any, y: Any, sessions: Any = None) -> Records:
+    """Read inputs, or None, and outputs of as many rows."""
+    y_values, y_names = read_signals(y, "y")
+    if u is None:
+        u_values, u_names = no_signals(y_values.shape[1])
+    else:
+        u_values, u_names = read_signals(u, "u")
+    if u_values.shape[1] != y_values.shape[1]:
+        raise ShapeError(
+            f"u and y should have the same number of rows; u has {u_values.shape[1]}, y has "
+            f"{y_values.shape[1]}."
+        )
+    check_names([*y_names, *u_names])
+    spans = find_sessions(sessions, y_values.shape[1], np.vstack([y_values, u_values]))
+    return Records(u_values, y_values, u_names, y_names, spans)
+
+
+def read_signals(given: Any, name: str) -> tuple[Floats, tuple[str, ...]]:
+    """Return signals, (signals, T), and what they are called; what is missing is NaN.
+
+    They are given as an array, a dataframe, a series, or a mapping of names to columns.
+    """
+    if given is None:
+        raise InputError(f"`{name}` should hold numbers, one row for each time; got None.")
+    names = _names(given)
+    if isinstance(given, Mapping):
+        given = np.column_stack([np.asarray(column) for column in given.values()])
+    n_rows = given.shape[0] if hasattr(given, "shape") else len(given)
+    columns = read_target(given, n_rows, name)
+    if names is None:
+        many = len(columns) > 1
+        names = tuple(f"{name}{j + 1}" if many else name for j in range(len(columns)))
+    values = np.empty((len(columns), n_rows))
+    for row, column in zip(values, columns):
+        if column.categorical:
+            raise InputError(f"{column.name} should hold numbers; it holds labels.")
+        row[:] = np.nan
+        there = slice(None) if column.gaps is None else ~column.gaps
+        row[there] = column.values.astype(np.float64)
+    infinite = np.isinf(values).sum(axis=1)
+    if infinite.any():
+        raise NonFiniteError({n: (0, int(c)) for n, c in zip(names, infinite) if c})
+    return values, names
+
+
+def no_signals(n_times: int) -> tuple[Floats, tuple[str, ...]]:
+    """Return what stands for inputs where there are none."""
+    return np.zeros((0, n_times)), ()
+
+
+def _names(given: Any) -> tuple[str, ...] | None:
+    if isinstance(given, Mapping):
+        return tuple(map(str, given))
+    if nw.dependencies.is_into_dataframe(given):
+        return tuple(map(str, nw.from_native(given, eager_only=True).columns))
+    if nw.dependencies.is_into_series(given):
+        name = nw.from_native(given, series_only=True).name
+        return (str(name),) if name else None
+    return None
+
+
+def check_inputs(u: Any, names: Sequence[str]) -> Floats:
+    """Return the inputs of a prediction, (inputs, T): those that the model was fitted on."""
+    if not names:
+        if u is not None:
+            raise InputError("the model has no inputs, so `u` should be None.")
+        return np.zeros((0, 0))
+    if u is None:
+        raise InputError(
+            f"`u` should hold the {len(names)} input(s) of the model, {listing(names)}; it is None."
+        )
+    given = _names(u)
+    if given is not None and set(names) <= set(given) and nw.dependencies.is_into_dataframe(u):
+        frame = nw.from_native(u, eager_only=True)
+        u = frame.select(*names).to_native()
+    values, _ = read_signals(u, "u")
+    if len(values) != len(names):
+        raise ShapeError(
+            f"`u` should have the {len(names)} input(s) that the model was fitted on, "
+            f"{listing(names)}; it has {len(values)} column(s)."
+        )
+    gaps = np.flatnonzero(np.isnan(values).any(axis=0))
+    if len(gaps):
+        raise InputError(
+            f"inputs should have no missing values where a model is run; row {gaps[0]} of `u` has "
+            f"one, and {len(gaps) - 1} more row(s) have. Fill them, or predict before and after."
+        )
+    return values
