@@ -225,7 +225,7 @@ def test_nan_in_the_response_is_named_by_block():
     X = np.random.default_rng(0).normal(size=(40, 3))
     X[25, 2] = np.inf
     with pytest.raises(
-        InputError, match=r"the target `x2` should hold finite.*block 2 \(rows 20 to"
+        InputError, match=r"the target `x2` should hold finite.*block 2 \(rows 20 to 29"
     ):
         select(RowBlocks([X[a : a + 10] for a in range(0, 40, 10)]), "x2", 2)
 
