@@ -136,7 +136,9 @@ def test_categories_outside_of_an_order_are_an_error(library, turn):
     said = r"column `c` should have categories of one ordered.*`v`, `u`, and `w` is not.*block 1"
     with pytest.raises(InputError, match=said):
         select(blocks, np.arange(6) % 2, 1)
-    said = r"`?y`? should have categories of one ordered.*`v`, `u`, and `w` is not.*block 1"
+    said = (
+        r"the target `c` should have categories of one ordered.*`v`, `u`, and `w` is not.*block 1"
+    )
     with pytest.raises(InputError, match=said):
         select(blocks, "c", 1)
 
@@ -222,7 +224,9 @@ def test_nan_is_named_by_column_and_block():
 def test_nan_in_the_response_is_named_by_block():
     X = np.random.default_rng(0).normal(size=(40, 3))
     X[25, 2] = np.inf
-    with pytest.raises(InputError, match=r"`?y`? should hold finite.*block 2 \(rows 20 to 29\)"):
+    with pytest.raises(
+        InputError, match=r"the target `x2` should hold finite.*block 2 \(rows 20 to 29"
+    ):
         select(RowBlocks([X[a : a + 10] for a in range(0, 40, 10)]), "x2", 2)
 
 

@@ -45,8 +45,13 @@ def column(browser, number):
 
 
 def numbers(texts):
+    """The numbers in cells; half of it for one that is only bounded, as in <0.0001."""
     minus = [text.replace("\N{MINUS SIGN}", "-").rstrip("%") for text in texts]
-    return [float(text) for text in minus if text != "\N{EN DASH}"]
+    return [
+        float(text.lstrip("<>")) / (2 if text[0] in "<>" else 1)
+        for text in minus
+        if text != "\N{EN DASH}"
+    ]
 
 
 @pytest.mark.parametrize("name", NAMES)

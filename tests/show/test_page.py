@@ -156,6 +156,16 @@ def test_what_noise_would_gain_stands_beside_the_gains():
     assert "By chance</th>" not in render(summaries.selection_of("iris", 3))
 
 
+def test_a_step_of_which_chance_is_not_known_has_a_dash_there():
+    summary = summaries.mixed()
+    summary["steps"][0].pop("chance", None)  # as of a constant that is included
+    for step in summary["steps"][1:]:
+        step["chance"] = 0.0625
+    page = render(summary)
+    assert page.count(">0.0625</td>") == len(summary["steps"]) - 1
+    assert page.count('on-wide-only">\N{EN DASH}</td>') == 1
+
+
 def test_numbers_are_written_in_one_way():
     less = "\N{MINUS SIGN}"
     told = [_number(x) for x in (None, 0, 4.7e-5, -4.7e-5, 0.25, -0.25, 2e5)]

@@ -231,9 +231,13 @@ def test_nothing_is_carried_where_there_is_nothing_to_redo(rng):
     X, y = rng.normal(size=(400, MOST_COLUMNS + 5)), rng.normal(size=400)
     assert summarize(select(X, y, MOST_COLUMNS), X, y)["what_if"] is not None
     assert summarize(select(X, y, MOST_COLUMNS + 1), X, y)["what_if"] is None
+    constant = np.ones((400, 3))
     with pytest.warns(UserWarning, match="constant"):
-        path = select(X, np.zeros(400), 2)
-    assert summarize(path, X, np.zeros(400))["what_if"] is None
+        path = select(constant, y, 2)
+    assert len(path) == 0
+    assert summarize(path, constant, y)["what_if"] is None
+    path = select(constant, y, 1, include=[0])
+    assert summarize(path, constant, y)["what_if"] is None
 
 
 def test_names_are_text_in_the_page_and_nowhere_code(rng):

@@ -272,7 +272,8 @@ def _rows_of_path(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
         start = scale * ((total or 0.0) - (step["gain"] or 0.0)) if adds_up else 0.0
         start = min(max(start, 0.0), end)
         share = total / ceiling if ceiling and total is not None else None
-        rows.append({**step, "before": start, "added": end - start, "share": share})
+        bar = {"before": start, "added": end - start, "share": share}
+        rows.append({"chance": None, **step, **bar})  # of a constant none is known
     return rows
 
 

@@ -12,7 +12,9 @@ for (const table of document.querySelectorAll("table[data-sortable]")) {
     if (!heads[column].classList.contains("num") && cell.dataset.order === undefined) {
       return text.toLowerCase();
     }
-    const number = parseFloat(text.replace("\u2212", "-").replace(/^[<>]/, ""));
+    const digits = text.replace("\u2212", "-").replace(/^[<>]/, "");
+    // What is only bounded, as in <0.0001, is nearer to zero than the number that is shown.
+    const number = parseFloat(digits) / (/^[<>]/.test(text) ? 2 : 1);
     return Number.isNaN(number) ? null : number;
   };
 
