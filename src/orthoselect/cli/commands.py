@@ -14,7 +14,13 @@ from typing import Any, NamedTuple
 import typer
 
 from orthoselect.cli import options as o
-from orthoselect.cli.sizes import find_jobs, read_count, size_options, test_options
+from orthoselect.cli.sizes import (
+    SIZE_WORDS,
+    find_jobs,
+    read_count,
+    significance_options,
+    size_options,
+)
 from orthoselect.cli.terminal import INTERRUPTED, Bar, Terminal, connected, ending_well
 from orthoselect.encode.gaps import check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted, listing
@@ -90,8 +96,8 @@ def select_command(
     terminal = Terminal(quiet)
     workers = connected(scheduler) if scheduler is not None else nullcontext()
     with ending_well(terminal), workers:
-        wanted = None if count is None else read_count(count)
-        of_tests = test_options(wanted, p_values, alpha, permutations, permute_within, seed)
+        wanted = None if count is None else read_count(count, words=SIZE_WORDS)
+        of_tests = significance_options(wanted, p_values, alpha, permutations, permute_within, seed)
         of_size = size_options(wanted, rule, largest, estimator, scoring, folds, jobs)
         own = {**read_own_options(option), **of_tests, **of_size}
         own |= {"search": search, "time_limit": time_limit}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from orthoselect.errors import InputError
 from orthoselect.read import Dataset
 from orthoselect.stopping import AUTO
 
+SIZE_WORDS = (AUTO, "cv")  # that say how the number of features is found
 _SMALL = 1_000_000  # numbers in a table that one process cross-validates in seconds
 
 
@@ -52,7 +54,7 @@ def size_options(
     return dict(given[flag] for flag in flags)
 
 
-def test_options(
+def significance_options(
     wanted: Any,
     p_values: bool,
     alpha: float | None,
@@ -66,7 +68,7 @@ def test_options(
 
     Examples
     --------
-    >>> test_options("auto", False, 0.01, None, None, 7)
+    >>> significance_options("auto", False, 0.01, None, None, 7)
     {'alpha': 0.01, 'random_state': 7}
     """
     given = {"--alpha": alpha, "--permutations": permutations, "--permute-within": permute_within}
@@ -82,23 +84,23 @@ def test_options(
     return {name: value for name, value in options.items() if value is not None}
 
 
-def read_count(text: str, option: str = "-k") -> int | float | str:
-    """Read a count, a fraction, "auto" or "cv".
+def read_count(text: str, option: str = "-k", words: Sequence[str] = ()) -> int | float | str:
+    """Read a count, a fraction, or one of some words.
 
     Examples
     --------
-    >>> read_count("12"), read_count("0.25"), read_count("cv")
+    >>> read_count("12"), read_count("0.25"), read_count("cv", words=("auto", "cv"))
     (12, 0.25, 'cv')
     """
-    if text in (AUTO, "cv") and option == "-k":
+    if text in words:
         return text
     for kind in (int, float):
         try:
             return kind(text)
         except ValueError:
             continue
-    words = ", or auto or cv" if option == "-k" else ""
+    others = f", or {' or '.join(words)}" if words else ""
     raise InputError(
-        f"`{option}` should be a whole number of at least 1, or a fraction in (0, 1){words}; got "
+        f"`{option}` should be a whole number of at least 1, or a fraction in (0, 1){others}; got "
         f"{text!r}."
     )

@@ -71,7 +71,7 @@ def stability_command(
                 "`--escape-formulas` and `--no-escape-formulas` are for CSV; `--format csv` is not "
                 "given. Omit them."
             )
-        wanted = None if count is None else read_count(count, "--count")
+        wanted = None if count is None else read_count(count)
         own = read_own_options(option)
         files = source[0] if len(source) == 1 else source
         check_are_files(source[1:])

@@ -133,7 +133,9 @@ class PermutationPlan:
         """Return how many permutations to make of m response columns."""
         if self.n_permutations != USUAL_PERMUTATIONS:
             return self.n_permutations
-        return max(_FEWEST, min(self.n_permutations, _MOST_COLUMNS // max(m, 1)))
+        fewer = min(self.n_permutations + 1, _MOST_COLUMNS // max(m, 1))
+        # Twentieths of B + 1 are whole, so that shares can be just 0.05.
+        return max(_FEWEST, 20 * -(-fewer // 20) - 1)
 
     def nulls(self, response: Response, weights: Rows | None, n_rows: int) -> NullResponses:
         """Return the permutations of the response."""
