@@ -357,11 +357,50 @@ def test_a_fitted_tail_goes_on_where_counting_ends():
     rng = np.random.default_rng(1)
     null = -np.log(rng.random((199, 50)).min(axis=1))
     truth = 50 * np.exp(-16.0)
-    assert truth / 30 < adjusted(16.0, null, 0.05) < 30 * truth
-    assert adjusted(float(np.median(null)), null, 0.05) == pytest.approx(0.5, abs=0.02)
+    assert truth / 30 < adjusted(16.0, 0, null, 0.05) < 30 * truth
+    assert adjusted(float(np.median(null)), 100, null, 0.05) == pytest.approx(0.5, abs=0.02)
 
 
 def test_fewer_permutations_of_many_classes():
     plan = significance.PermutationPlan(0.05, 199, 0, True)
     assert (plan.count(1), plan.count(2), plan.count(9), plan.count(40)) == (199, 199, 119, 99)
     assert significance.PermutationPlan(0.05, 299, 0, True).count(9) == 299
+
+
+def test_a_feature_that_explains_all_ties_with_permutations_that_do():
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    X[:, 2] = np.arange(30) == 4
+    path = select(X, X[:, 2].astype(int), 1, p_values=True, n_permutations=1999)
+    assert path.p_values[0] == pytest.approx(1 / 30, abs=0.015)  # one of 30 places of the one
+    halves = np.arange(8) % 2
+    rest = np.random.default_rng(1).normal(size=(8, 2))
+    path = select(np.column_stack([halves, rest]), halves, 1, p_values=True, n_permutations=1999)
+    assert path.p_values[0] == pytest.approx(2 / 70, abs=0.012)
+
+
+def test_where_nothing_can_be_permuted_nothing_is_significant():
+    x = np.arange(12) % 2
+    within = np.where(x == 1, "u", "v")
+    assert select(x[:, None], x, "auto", permute_within=within).p_values == [1.0]
+
+
+def test_rare_flags_of_noise_are_not_significant_more_often_than_alpha_says():
+    rejected = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X = np.zeros((30, 10))
+        X[rng.integers(0, 30, 10), np.arange(10)] = 1
+        y = np.zeros(30, int)
+        y[rng.integers(0, 30)] = 1
+        p = select(X, y, 1, task="classification", p_values=True, n_permutations=39).p_values[0]
+        rejected += p <= 0.05
+    assert rejected <= binom.ppf(1 - 1e-4, 60, 0.05)
+
+
+def test_p_is_counted_where_permutations_are_as_rare():
+    rng = np.random.default_rng(2)
+    pairs = np.repeat(np.arange(5), 2)
+    y = np.tile([0, 1], 5)
+    x = y + 0.01 * rng.normal(size=10)
+    path = select(x[:, None], y, 1, task="classification", permute_within=pairs, p_values=True)
+    assert path.p_values[0] >= 1 / 32  # 2^5 ways, of which two are as rare

@@ -27,7 +27,6 @@ from orthoselect.criteria.candidates import Blocks
 from orthoselect.criteria.tails import (
     adjusted,
     effective_candidates,
-    exceedances,
     least_statistic,
     rarity,
 )
@@ -49,6 +48,7 @@ _IN_DOUBLE = 1 << 27  # bytes of null products that are kept in float64
 USUAL_PERMUTATIONS = 199
 # Fewer are made of a response of many columns, unless a number is asked for.
 _FEWEST, _MOST_COLUMNS = 99, 1000
+_ROUNDING = 1e-5  # of statistics, relative: null products are in single precision
 _AT_ONCE = 1 << 22  # numbers worked on at a time
 
 
@@ -161,18 +161,26 @@ class Look(NamedTuple):
         """Return -log p of each of some features by itself."""
         return rarity(self.U[features], self.ranks[features], self.m, self.R)
 
+    def n_as_rare(self, f: int) -> int:
+        """Return how many permutations have a candidate that is as rare as feature f.
+
+        What permutes rows of equal response only gives the same statistic again, but for rounding.
+        Near the most that a candidate can explain -log p has no digits, so statistics are compared.
+        """
+        least = rarity((1 - _ROUNDING) * self.U[f], self.ranks[f], self.m, self.R)
+        return int(np.count_nonzero(self.null >= least))
+
     def p_value(self, f: int, alpha: float) -> float | None:
         """Return how often the best of all candidates would be as rare by chance."""
         if math.isnan(self.U[f]):
             return None
-        return adjusted(float(self.log_p(f)), self.null, alpha)
+        return adjusted(float(self.log_p(f)), self.n_as_rare(f), self.null, alpha)
 
     def is_significant(self, f: int, alpha: float) -> bool:
         """Whether the counted share of permutations is small enough."""
         if math.isnan(self.U[f]):
             return False
-        counted = 1 + exceedances(float(self.log_p(f)), self.null)
-        return counted <= alpha * (len(self.null) + 1) + 1e-9
+        return 1 + self.n_as_rare(f) <= alpha * (len(self.null) + 1) + 1e-9
 
     def maybe_significant(self, alpha: float) -> NDArray[np.bool_]:
         """Return the features that are significant, or may be, (features,).

@@ -32,8 +32,7 @@ from orthoselect.matrix.base import Floats
 _SMALL = 1e-280  # below that p-values are worked out as logarithms
 _TERMS = 60
 # Statistics of permutations that would be equal are this far apart, relative: float32's rounding.
-_EQUAL = 1e-4
-_FEW = 10  # exceedances: with fewer, a fitted tail tells more than counting
+_FEW = 10  # values that a tail is fitted to, at least
 _TAIL = 4  # one in so many null values is in the tail
 
 
@@ -91,21 +90,16 @@ def least_statistic(log_p: float, z: int, m: int, R: float) -> float:
     return low
 
 
-def exceedances(own: float, null: Floats) -> int:
-    """Return how many null values are as rare as `own`, all -log p; equals count."""
-    return int(np.count_nonzero(null >= own * (1 - _EQUAL)))
-
-
-def adjusted(own: float, null: Floats, alpha: float) -> float:
+def adjusted(own: float, n_as_rare: int, null: Floats, alpha: float) -> float:
     """Return the p-value of a candidate among all: how often the best of all is as rare by chance.
 
-    `own` is its -log p, `null` (B,) the largest of all candidates in each permutation. The share is
-    counted, itself among those that count. Where few are as rare, and the counted share is at most
-    `alpha` already, a generalized Pareto tail tells how much smaller it is.
+    `own` is its -log p, `null` (B,) the largest of all candidates in each permutation, of which so
+    many are as rare. The share is counted, itself among those that count. Where none is as rare,
+    and the counted share is at most `alpha` already, a generalized Pareto tail tells how much
+    smaller it is.
     """
-    B, n_beyond = len(null), exceedances(own, null)
-    counted = (1 + n_beyond) / (B + 1)
-    if n_beyond >= _FEW or counted > alpha:
+    counted = (1 + n_as_rare) / (len(null) + 1)
+    if n_as_rare or counted > alpha:
         return counted
     return min(counted, _beyond(own, null))
 
