@@ -480,7 +480,7 @@ def test_the_path_says_what_was_chosen_and_what_is_optimistic(classes):
     assert "the best of 6 sizes, so optimistic" in text
     assert "± is one standard error, s √(1/5 + 1/4)" in text
     assert path.size_scores.sentence in path._repr_html_().replace("&#x27;", "'")
-    assert path.to_csv().startswith("step,feature,name,gain,total,score,score_se\n")
+    assert path.to_csv().startswith("step,feature,name,gain,total,chosen,score,score_se\n")
     assert path.to_frame()["score"].tolist() == path.size_scores.to_frame()["validation"].tolist()
     assert repr(path.size_scores).startswith(f"SizeScores: {path.size_scores.sentence}")
     one = select(*classes, "cv", largest=1)

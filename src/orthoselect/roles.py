@@ -463,12 +463,15 @@ def open_problem(
 def _strata(source: Source, column: int | None, labels: Any) -> Any:
     """Return the labels within which rows are permuted, one for each row; None if there are none.
 
-    They have to be here, all of them.
+    They have to be here, all of them. Rows without a label are exchanged with each other.
     """
     if column is None:
         return labels
-    found = source.column(column)
-    return read_target(found, source.n_rows, "`permute_within`")[0].labels().codes
+    (read,) = read_target(source.column(column), source.n_rows, "`permute_within`")
+    missing = read.missing()
+    if missing is None:
+        return read.labels().codes
+    return np.unique(np.where(missing, "", read.values.astype(str)), return_inverse=True)[1]
 
 
 def fill_gaps(problem: Problem) -> Problem | None:

@@ -586,7 +586,8 @@ def _walk(
     if searcher.ended_by_chance:
         return steps, _BY_CHANCE
     # Asked after the exact gains are known: why the search has stopped may hang on their digits.
-    return steps, None if len(steps) == size else state.exhausted()
+    complete = len(steps) == size and state.chosen in (None, size)
+    return steps, None if complete else state.exhausted()
 
 
 def _reported(

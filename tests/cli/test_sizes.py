@@ -30,7 +30,7 @@ def test_json_has_all_scores(run):
 
 def test_csv_has_the_scores_and_the_choice_is_noted(run):
     ran = run("select", "iris", "-k", "cv", "-f", "csv", "--largest", 2, "--folds", 2)
-    assert ran.out.splitlines()[0] == "step,feature,name,gain,total,score,score_se"
+    assert ran.out.splitlines()[0] == "step,feature,name,gain,total,chosen,score,score_se"
     assert "by cross-validation: mean accuracy" in ran.err
 
 

@@ -404,3 +404,24 @@ def test_p_is_counted_where_permutations_are_as_rare():
     x = y + 0.01 * rng.normal(size=10)
     path = select(x[:, None], y, 1, task="classification", permute_within=pairs, p_values=True)
     assert path.p_values[0] >= 1 / 32  # 2^5 ways, of which two are as rare
+
+
+def test_frames_say_which_steps_are_chosen():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(100, 6))
+    path = select(X, X[:, 2] + 0.5 * rng.normal(size=100), "auto", n_permutations=39)
+    counts = [number < path.chosen for number in range(len(path))]
+    assert path.to_frame("pandas")["chosen"].tolist() == counts
+    assert 1 <= path.chosen < len(path)
+    assert path.to_csv().splitlines()[0] == "step,feature,name,gain,total,p,chosen"
+    assert "chosen" not in select(X, X[:, 2], 1).to_csv()
+
+
+def test_a_report_of_nothing_significant_says_so_throughout(tmp_path):
+    rng = np.random.default_rng(5)
+    with pytest.warns(NothingSignificantWarning):
+        path = select(rng.normal(size=(60, 3)), rng.normal(size=60), "auto", n_permutations=39)
+    page = path.report(tmp_path / "noise.html").read_text("utf-8")
+    assert "None of 3 features was selected" in page
+    assert "As selected" not in page
+    assert path.stopped == "no other feature is significant at 0.05."

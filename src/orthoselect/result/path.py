@@ -304,14 +304,15 @@ class SelectionPath(Sequence[SelectionStep]):
         return self[self.chosen - 1].total if self.chosen else 0.0
 
     def up_to_chosen(self) -> SelectionPath:
-        """Return the path of the steps that count; itself where tests say that none does.
+        """Return the path of the steps that count.
 
         Where the size was cross-validated, it is as if so many had been asked for.
         """
-        if self.size_scores is None and self.chosen in (0, len(self)):
+        if self.size_scores is None and self.chosen == len(self):
             return self
         part = copy.copy(self)
-        part._steps, part._chosen, part.stopped = self._steps[: self.chosen], self.chosen, None
+        part._steps, part._chosen = self._steps[: self.chosen], self.chosen
+        part.stopped = None if self.chosen else self.stopped
         part._origin = self._origin
         if self.size_scores is not None:
             options = {k: v for k, v in self.options.items() if k not in SIZE_OPTIONS}
@@ -394,6 +395,8 @@ class SelectionPath(Sequence[SelectionStep]):
             rows = [(*row, step.chance) for row, step in zip(rows, self)]
         if self.is_tested:
             rows = [(*row, step.p_value) for row, step in zip(rows, self)]
+        if self._chosen is not None:
+            rows = [(*row, number < self.chosen) for number, row in enumerate(rows)]
         if self.size_scores is not None:
             points = [
                 self.size_scores.by_size.get(number, {}) for number in range(1, len(self) + 1)
@@ -406,6 +409,7 @@ class SelectionPath(Sequence[SelectionStep]):
         """The columns of that table, and what they hold."""
         columns = {**_COLUMNS, **({"chance": "Float64"} if self.knows_chance else {})}
         columns |= {"p": "Float64"} if self.is_tested else {}
+        columns |= {"chosen": "Boolean"} if self._chosen is not None else {}
         scored = {} if self.size_scores is None else dict.fromkeys(_SCORE_COLUMNS, "Float64")
         return columns | scored
 
@@ -421,8 +425,9 @@ class SelectionPath(Sequence[SelectionStep]):
         Returns
         -------
         frame : dataframe
-            Columns step, feature, name, gain, total; chance and p, where these are known; score and
-            score_se, the mean score of so many features, where the size was cross-validated.
+            Columns step, feature, name, gain, total; chance and p, where these are known; chosen,
+            where the number of features was found by tests or cross-validation; score and
+            score_se, the mean score of so many features, where it was cross-validated.
         """
         return as_frame(self._columns, self._rows(), backend)
 

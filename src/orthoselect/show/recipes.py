@@ -149,6 +149,8 @@ def pipeline_code(selected: Selected) -> str | None:
         return None
     if selected.path.gaps.n_dropped and not (selected.target and selected.as_frame):
         return None  # which rows these are is not a line of code
+    if selected.path.options.get("permute_within") is not None:
+        return None  # the labels would have to be cut with the rows, which pipelines do not
     lines, imports = _table_lines(selected)
     steps, more = _steps(selected)
     model, most = _model(kinds == {True}, len(selected.problem.response.parts))
