@@ -28,6 +28,7 @@ def test_storage(table, storage):
     same(select(STORAGES[storage](X), y, 8), select(X, y, 8))
 
 
+@pytest.mark.filterwarnings("ignore::orthoselect.errors.ReadAsClassesWarning")
 def test_names_and_order_of_classes(table):
     X, y = table
     expected = select(X, y, 8)

@@ -118,7 +118,7 @@ def test_weights_by_name_go_along(table, tmp_path):
 
 
 def test_labels_are_labels_where_a_column_is_called_like_one():
-    X = pd.DataFrame({"yes": [0.0, 1, 0, 1, 3], "no": [1.0, 5, 2, 2, 1]})
+    X = pd.DataFrame({"yes": [0.0, 1, 0, 1, 2], "no": [1.0, 3, 2, 2, 1]})
     assert select(X, ["yes", "no", "yes", "no", "no"], 1).names
     third = X.assign(size=[1.0, 4, 2, 3, 1])
     assert OrthogonalSelector(1).fit(third, ["yes", "no"]).feature_names_in_.tolist() == ["size"]
