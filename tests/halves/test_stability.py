@@ -89,6 +89,50 @@ def test_noise_keeps_the_bound():
     assert 0 < np.mean(false) <= min(bounds.values())
 
 
+@pytest.mark.parametrize("classes", [False, True])
+def test_noise_with_few_rows_and_many_columns_keeps_the_bound(classes):
+    """The size that follows from threshold and `pfer` leaves rows to judge the last feature by."""
+    chosen = []
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(20, 100)), rng.normal(size=20)
+        found = stability(X, np.arange(20) % 2 if classes else y, n_pairs=10)
+        chosen += found.chosen
+        assert found.q == 4  # (10 rows - 1) // 2
+        assert found.bound <= 1
+    assert len(chosen) <= 10 * found.bound
+
+
+@pytest.mark.parametrize(("n_classes", "include", "most"), [(2, [], 7), (3, [], 6), (2, [5], 6)])
+@pytest.mark.parametrize("method", ["socc", "socc_discretized"])
+def test_a_size_that_fills_a_half_is_refused(n_classes, include, most, method):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(20, 50)), np.arange(20) % n_classes
+    words = f"should be {most} at most for halves of 10 rows"
+    with pytest.raises(InputError, match=words):
+        stability(X, y, most + 1, method, include=include, n_pairs=2, threshold=0.8)
+    fitting = stability(X, y, most, include=include, n_pairs=2, threshold=0.8)
+    assert fitting.q == most
+
+
+def test_information_of_single_features_has_no_rank_to_fill():
+    X, y = problem(0, N=20, n=15, n_classes=2)
+    assert stability(X, y, 12, "mim", bins=2, n_pairs=2, threshold=0.8).q == 12
+
+
+def test_a_size_that_fills_a_half_of_blocks_is_refused():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 30)), rng.integers(2, size=40)
+    blocks = RowBlocks([X[:20], X[20:]])
+    with pytest.raises(InputError, match=r"should be \d+ at most for halves of \d+ rows"):
+        stability(blocks, y, 18, n_pairs=2, threshold=0.8)
+
+
+def test_too_few_rows_for_any_feature():
+    with pytest.raises(InputError, match=r"halves of 2 rows are too few.*Give 6 rows at least"):
+        stability(np.random.default_rng(0).normal(size=(5, 4)), np.arange(5) + 0.5)
+
+
 # Substitutes
 
 

@@ -201,6 +201,11 @@ class DealtRows(ReducedRows):
         """How many random blocks there are."""
         return self._triangles.n_blocks
 
+    @property
+    def fewest_in_half(self) -> int:
+        """How many rows half of the blocks have at least, whichever these are."""
+        return int(np.sort(self._triangles.sizes)[: self.n_random // 2].sum())
+
     def _make_room(self, p: int, free: int) -> None:
         """Have fewer blocks if p columns of all do not fit into so many bytes."""
         super()._make_room(p, free)

@@ -53,6 +53,10 @@ class Halves(ABC):
     included : list of int
         The places of features that every half is given.
     facts : Facts
+    n_rows_in_half : int
+        How many rows the smaller half has, at least.
+    n_response : int
+        How many columns the response has, a class less than there are classes.
     n_blocks : int or None
         Of how many random blocks halves are made; None if of single rows.
     """
@@ -60,6 +64,8 @@ class Halves(ABC):
     features: tuple[Feature, ...]
     included: list[int]
     facts: Facts
+    n_rows_in_half: int
+    n_response: int
     n_blocks: int | None = None
 
     @abstractmethod

@@ -36,6 +36,8 @@ class BlockHalves(Halves):
     features: tuple[Feature, ...]
     included: list[int]
     facts: Facts
+    n_rows_in_half: int
+    n_response: int
     n_blocks: int | None
 
     def select(self, question: Question, number: int) -> tuple[Places, Places]:
@@ -114,6 +116,8 @@ def open_blocks(
         features=tuple(Feature(f.name, problem.origins(f.columns)) for f in features),
         included=features.places(problem.include),
         facts=_facts(given, data, whole, problem, features),
+        n_rows_in_half=dealt.fewest_in_half,
+        n_response=problem.response.m,
         n_blocks=dealt.n_random,
     )
 

@@ -28,7 +28,7 @@ import math
 import numbers
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import brentq, minimize_scalar
@@ -166,6 +166,52 @@ def _tail(log_a: float, m: float, k: int, first: int, r: float) -> float:
 # From two of the three to the third
 
 
+class Room(NamedTuple):
+    """What a half has to judge features by.
+
+    Features that fill all but the last rank of a half leave nothing to tell others apart: each
+    explains the rest, and the first column would be taken whatever it holds.
+    """
+
+    n_rows: int  # of the smaller half
+    n_response: int  # columns of the response
+    n_included: int  # features that are taken anyway
+    is_rank: bool = True  # whether the method takes out of candidates what features explain
+
+    @property
+    def most(self) -> int | None:
+        """How many features may be asked for; None for any number.
+
+        One rank is kept free beyond what is needed, but a single feature may do without.
+        """
+        free = self.n_rows - 1 - self.n_response - self.n_included
+        return max(free - 1, min(free, 1)) if self.is_rank else None
+
+    @property
+    def usual(self) -> int:
+        """How many are taken at most if nobody asks for a number, well below the rank."""
+        half = max((self.n_rows - 1) // 2 - self.n_included, 1)
+        return half if self.most is None else min(half, self.most)
+
+    def check(self, q: int | None) -> None:
+        """Raise if a half has too few rows for q features, or for any."""
+        if self.most is None or (q or 1) <= self.most:
+            return
+        beside = f"{self.n_response} of the response"
+        beside += f" and {self.n_included} in `include`" if self.n_included else ""
+        if self.most < 1:
+            needed = 2 * (2 + self.n_response + self.n_included)
+            raise InputError(
+                f"halves of {self.n_rows} rows are too few to tell features apart, with columns "
+                f"besides: {beside}. Give {needed} rows at least."
+            )
+        raise InputError(
+            f"`n_features_to_select` should be {self.most} at most for halves of {self.n_rows} "
+            f"rows (columns besides: {beside}): the last features would explain all that is left, "
+            f"whatever they hold; got {q}."
+        )
+
+
 def settle(
     n_candidates: int,
     n_pairs: int,
@@ -174,11 +220,13 @@ def settle(
     threshold: Any = None,
     pfer: Any = None,
     assumption: str = "unimodal",
+    room: Room | None = None,
 ) -> Agreement:
     """Return size, threshold and bound, of which at most two are given.
 
     q is a count, or a fraction of the candidates. Of what is not given the false features (`pfer`)
-    are 1 and the threshold 0.75, as far as they are needed.
+    are 1 and the threshold 0.75, as far as they are needed. The size has to fit into a half:
+    `room`.
 
     Examples
     --------
@@ -201,6 +249,8 @@ def settle(
             f"there is {p}."
         )
     size = None if q is None else _as_count(q, p)
+    if room is not None:
+        room.check(size)
     if size is not None and threshold is not None:
         tau = _on_grid(threshold, B)
         return Agreement(size, tau, false_features(p, size, tau, B, assumption), p, B, assumption)
@@ -217,6 +267,8 @@ def settle(
                 f"`pfer={most:g}` at `threshold={tau:g}`, of {p}. Allow `pfer={_up(least)}`"
                 f"{', or raise the threshold' if tau < 1 else ''}."
             )
+        if room is not None:
+            size = min(size, room.usual)
     return Agreement(size, tau, false_features(p, size, tau, B, assumption), p, B, assumption)
 
 

@@ -22,7 +22,7 @@ from orthoselect.encode.response import check_choice
 from orthoselect.errors import StabilityInterrupted, warn, with_text
 from orthoselect.halves.base import Halves, Places, Question
 from orthoselect.halves.blocks import open_blocks
-from orthoselect.halves.bounds import ASSUMPTIONS, Agreement, false_features, settle
+from orthoselect.halves.bounds import ASSUMPTIONS, Agreement, Room, false_features, settle
 from orthoselect.halves.substitutes import find_sets, most_taken
 from orthoselect.halves.table import open_rows
 from orthoselect.methods import METHODS, find_method
@@ -96,7 +96,8 @@ def stability(
         see the notes.
     n_features_to_select : int or float, optional
         How many features each half takes: a count, or a fraction in (0, 1) of the features.
-        Features in `include` come on top. By default as many as the threshold and `pfer` allow.
+        Features in `include` come on top. By default as many as the threshold and `pfer` allow,
+        and no more than half as many as a half has rows.
     method : str, default="socc"
         What features are judged by, as in `select`.
     n_pairs : int, default=50
@@ -194,6 +195,7 @@ def stability(
         threshold=threshold,
         pfer=pfer,
         assumption=assumption,
+        room=_room(halves, method),
     )
     own = {"search": search, **options}
     if "response_encoding" in METHODS[method].takes:
@@ -203,6 +205,17 @@ def stability(
     collector = Collector(halves, question, agreement, given, warned)
     _run_all(halves, question, pairs, n_jobs, progress, collector)
     return collector.finish()
+
+
+def _room(halves: Halves, method: str) -> Room:
+    kind = METHODS[method]
+    explains_all = "response_encoding" in kind.takes  # columns of the response at once
+    return Room(
+        halves.n_rows_in_half,
+        halves.n_response if explains_all else 1,
+        len(halves.included),
+        is_rank=explains_all or not kind.needs_rows,
+    )
 
 
 # One pair after the other

@@ -49,6 +49,8 @@ class RowHalves(Halves):
     features: tuple[Feature, ...]
     included: list[int]
     facts: Facts
+    n_rows_in_half: int
+    n_response: int
 
     def select(self, question: Question, number: int) -> tuple[Places, Places]:
         """Return what both halves of a pair take."""
@@ -131,6 +133,8 @@ def open_rows(given: Any, data: Any, target: Any, *, missing: str, **asked: Any)
         features=features,
         included=list(dict.fromkeys(owner[c] for c in included)),
         facts=_facts(given, table, target, roles, response, weights),
+        n_rows_in_half=len(rows) // 2,
+        n_response=response.m,
     )
 
 
