@@ -49,6 +49,7 @@ from orthoselect.comparison import run
 from orthoselect.errors import (
     ConstantTargetError,
     InputError,
+    NoBetterThanNoneWarning,
     SearchStoppedWarning,
     SelectionInterrupted,
 )
@@ -209,13 +210,38 @@ def test_equal_sizes_go_to_the_smallest(rng):
 
 def test_noise_scores_like_chance_however_many_columns_there_are(rng):
     X, y = rng.normal(size=(60, 3000)), np.tile([0, 1], 30)
-    selector = SelectorCV(OrthogonalSelector(8), "lda", scoring="accuracy").fit(X, y)
+    with pytest.warns(NoBetterThanNoneWarning, match="no size is clearly better than no features"):
+        selector = SelectorCV(OrthogonalSelector(8), "lda", scoring="accuracy").fit(X, y)
     assert selector.cv_results_["mean_train_score"][-1] > 0.95
     assert np.all(np.abs(selector.cv_results_["mean_test_score"] - 0.5) < 0.2)
     assert not selector.path_.size_scores.is_clear
     assert "No size is clearly better than no features" in selector.path_.to_text()
     before = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())
     assert cross_val_score(before, X[:, selector.path_.columns], y).mean() > 0.9  # what a leak does
+
+
+def test_sizes_worse_than_no_features_are_warned_of_and_said_to_be_so():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 8)), rng.normal(size=60)
+    with pytest.warns(NoBetterThanNoneWarning) as caught:
+        path = select(X, y, "cv")
+    scores = path.size_scores
+    none = scores.without_features
+    assert none["difference"] < 0
+    words = [str(w.message) for w in caught if w.category is NoBetterThanNoneWarning]
+    assert words == [str(scores.warning)]
+    assert f"{scores.best['validation']:.3f} ± " in words[0]
+    assert f"no features {none['validation']:.3f} ± " in words[0]
+    assert f", {-none['difference']:.3f} ± " in scores.notes[0]
+    assert scores.notes[0].endswith(" above the best.")
+
+
+def test_a_clear_size_is_not_warned_of(classes):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores = SelectorCV(OrthogonalSelector(4)).fit(*classes).path_.size_scores
+    assert scores.warning is None
+    assert scores.notes[0].endswith(" below the best.")
 
 
 def test_rows_held_back_change_neither_selection_nor_training_score(classes):

@@ -120,6 +120,8 @@ def choose_size(
             scores = _score_sizes(table, target, path, asked, said, own)
         except KeyboardInterrupt:
             raise SelectionInterrupted(_remade(path, stopped="interrupted.")) from None
+        if scores.warning is not None:
+            warn(scores.warning)
     told = {name: v for name, v in about_sizes.items() if not _is_usual(name, v)}
     told.pop("n_jobs", None)
     if "row_groups" in told:
