@@ -603,6 +603,19 @@ def test_bad_parameters_are_told(classes, parameters, words):
         SelectorCV(**parameters).fit(*classes)
 
 
+def test_too_many_folds_are_told_by_the_name_that_the_caller_has(rng):
+    X, y = rng.normal(size=(9, 3)), rng.normal(size=9)
+    with pytest.raises(InputError, match=r"there are 9 rows\. Choose `cv=4`, or pass more rows\."):
+        SelectorCV().fit(X, y)
+    with pytest.raises(InputError, match=r"Choose `folds=4`, or pass more rows\."):
+        compare(X, y, ["socc"], folds=5)
+    with pytest.raises(InputError, match=r"there are 3 rows\. Pass more rows\."):
+        select(X[:3, :1], y[:3], "cv")
+    rare = np.arange(9) < 3
+    with pytest.raises(InputError, match=r"class True has 3\. Choose `cv=3`, merge"):
+        select(X, rare, "cv")
+
+
 def test_weights_need_a_model_and_a_score_that_take_them(classes):
     X, y = classes
     w = np.arange(len(y)) % 3 + 1.0

@@ -47,6 +47,7 @@ def test_output_and_report_hold_the_chosen_columns_only(run, tmp_path):
     ("arguments", "words"),
     [
         (["-k", "cv", "--folds", 1], "`--folds` should be a whole number of at least 2"),
+        (["-k", "cv", "--folds", 51], "likewise. Choose `--folds 50`, merge"),
         (["-k", "cv", "--largest", "x"], "`--largest` should be a whole number"),
         (["-k", "cv", "--largest", 0], "the largest size to try should be a whole number"),
         (["-k", "cv", "--estimator", "ridge"], "`--estimator ridge` is for numbers"),
