@@ -49,6 +49,7 @@ from orthoselect.comparison import run
 from orthoselect.errors import (
     ConstantTargetError,
     InputError,
+    NoBetterThanNoneWarning,
     SearchStoppedWarning,
     SelectionInterrupted,
 )
@@ -209,13 +210,38 @@ def test_equal_sizes_go_to_the_smallest(rng):
 
 def test_noise_scores_like_chance_however_many_columns_there_are(rng):
     X, y = rng.normal(size=(60, 3000)), np.tile([0, 1], 30)
-    selector = SelectorCV(OrthogonalSelector(8), "lda", scoring="accuracy").fit(X, y)
+    with pytest.warns(NoBetterThanNoneWarning, match="no size is clearly better than no features"):
+        selector = SelectorCV(OrthogonalSelector(8), "lda", scoring="accuracy").fit(X, y)
     assert selector.cv_results_["mean_train_score"][-1] > 0.95
     assert np.all(np.abs(selector.cv_results_["mean_test_score"] - 0.5) < 0.2)
     assert not selector.path_.size_scores.is_clear
     assert "No size is clearly better than no features" in selector.path_.to_text()
     before = make_pipeline(StandardScaler(), LinearDiscriminantAnalysis())
     assert cross_val_score(before, X[:, selector.path_.columns], y).mean() > 0.9  # what a leak does
+
+
+def test_sizes_worse_than_no_features_are_warned_of_and_said_to_be_so():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 8)), rng.normal(size=60)
+    with pytest.warns(NoBetterThanNoneWarning) as caught:
+        path = select(X, y, "cv")
+    scores = path.size_scores
+    none = scores.without_features
+    assert none["difference"] < 0
+    words = [str(w.message) for w in caught if w.category is NoBetterThanNoneWarning]
+    assert words == [str(scores.warning)]
+    assert f"{scores.best['validation']:.3f} ± " in words[0]
+    assert f"no features {none['validation']:.3f} ± " in words[0]
+    assert f", {-none['difference']:.3f} ± " in scores.notes[0]
+    assert scores.notes[0].endswith(" above the best.")
+
+
+def test_a_clear_size_is_not_warned_of(classes):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        scores = SelectorCV(OrthogonalSelector(4)).fit(*classes).path_.size_scores
+    assert scores.warning is None
+    assert scores.notes[0].endswith(" below the best.")
 
 
 def test_rows_held_back_change_neither_selection_nor_training_score(classes):
@@ -568,6 +594,10 @@ def test_options_of_a_path_are_those_that_were_given(classes):
         ({"selector": SelectorCV()}, r"`selector` should be an OrthogonalSelector or"),
         ({"selector": OrthogonalSelector("cv")}, r"the largest size to try .*; got 'cv'"),
         ({"selector": OrthogonalSelector(0)}, r"the largest size to try .*; got 0"),
+        ({"selector": OrthogonalSelector("auto")}, r"'auto' and 'cv' both choose the size"),
+        ({"selector": OrthogonalSelector(3, p_values=True)}, r"`selector` .* neither `p_values`"),
+        ({"selector": OrthogonalSelector(3, permute_within=[0] * 120)}, r"nor `permute_within`"),
+        ({"selector": OrthogonalSelector(3, search="swap")}, r"sets of search 'swap' are not"),
         ({"n_jobs": 0}, r"`n_jobs` should be"),
         ({"random_state": "x"}, r"`random_state` should be"),
     ],
@@ -575,6 +605,19 @@ def test_options_of_a_path_are_those_that_were_given(classes):
 def test_bad_parameters_are_told(classes, parameters, words):
     with pytest.raises(InputError, match=words):
         SelectorCV(**parameters).fit(*classes)
+
+
+def test_too_many_folds_are_told_by_the_name_that_the_caller_has(rng):
+    X, y = rng.normal(size=(9, 3)), rng.normal(size=9)
+    with pytest.raises(InputError, match=r"there are 9 rows\. Choose `cv=4`, or pass more rows\."):
+        SelectorCV().fit(X, y)
+    with pytest.raises(InputError, match=r"Choose `folds=4`, or pass more rows\."):
+        compare(X, y, ["socc"], folds=5)
+    with pytest.raises(InputError, match=r"there are 3 rows\. Pass more rows\."):
+        select(X[:3, :1], y[:3], "cv")
+    rare = np.arange(9) < 3
+    with pytest.raises(InputError, match=r"class True has 3\. Choose `cv=3`, merge"):
+        select(X, rare, "cv")
 
 
 def test_weights_need_a_model_and_a_score_that_take_them(classes):

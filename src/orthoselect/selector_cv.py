@@ -174,7 +174,15 @@ class SelectorCV(_PathSelector):
                 f"object, not its class), or None; got {self.selector!r}. For other methods use "
                 f"`select(data, target, 'cv', method)`."
             )
-        return clone(self.selector)
+        asked = clone(self.selector)
+        within = getattr(asked, "permute_within", None)
+        if getattr(asked, "p_values", False) or within is not None:
+            raise InputError(
+                "`selector` should have neither `p_values` nor `permute_within`, which are for "
+                "tests of features; a size chosen by cross-validation has none. Omit them, or "
+                "fit `OrthogonalSelector('auto')` by itself."
+            )
+        return asked
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the scores against the number of features, the chosen and the best size marked.

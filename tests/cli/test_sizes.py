@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from orthoselect import select
@@ -47,13 +48,19 @@ def test_output_and_report_hold_the_chosen_columns_only(run, tmp_path):
     ("arguments", "words"),
     [
         (["-k", "cv", "--folds", 1], "`--folds` should be a whole number of at least 2"),
+        (["-k", "cv", "--folds", 51], "likewise. Choose `--folds 50`, merge"),
         (["-k", "cv", "--largest", "x"], "`--largest` should be a whole number"),
         (["-k", "cv", "--largest", 0], "the largest size to try should be a whole number"),
         (["-k", "cv", "--estimator", "ridge"], "`--estimator ridge` is for numbers"),
         (["-k", "cv", "--scoring", "nice"], "`--scoring` should be one of"),
         (["-k", "cv", "--jobs", 0], "`--jobs` should be"),
         (["-k", "3", "--rule", "best"], "`--rule` is for a cross-validated size, `-k cv`"),
-        (["--seed", 0], "`--seed` is for tests of features, `-k auto` or `--p-values`"),
+        (["--seed", 0], "`-k auto` or `--p-values`, and for folds, `-k cv`; got it without"),
+        (["-k", 3, "--seed", 4], "`--seed` is for tests of features, `-k auto` or `--p-values`, "),
+        (["-k", 3, "--alpha", 0.1], "`--alpha` is for tests of features, `-k auto` or"),
+        (["-k", "cv", "--p-values"], "`--p-values` is for tests of features, and a size chosen by"),
+        (["-k", "cv", "--alpha", 0.1, "--seed", 1], "`--alpha` is for tests of features, and a"),
+        (["-k", "cv", "--search", "swap"], "sets of search 'swap' are not nested"),
         (["-k", "vc"], "or a fraction in (0, 1), or auto or cv; got 'vc'"),
     ],
 )
@@ -67,3 +74,14 @@ def test_a_table_in_blocks_is_refused(refused, tmp_path):
     words = refused("select", "t.csv", "--target", "y", "-k", "cv", "--memory", "200kB")
     assert "`-k cv` needs the table in memory" in words
     assert "Give a number, or some of the rows" in words
+
+
+def test_sizes_no_better_than_no_features_are_a_warning_in_a_line(run, tmp_path):
+    numbers = np.random.default_rng(1).normal(size=(60, 5))
+    rows = "\n".join(",".join(f"{value:.6f}" for value in row) for row in numbers)
+    (tmp_path / "noise.csv").write_text(f"a,b,c,d,y\n{rows}\n")
+    ran = run("select", "noise.csv", "-t", "y", "-k", "cv")
+    assert ran.code == 0
+    lines = [line for line in ran.err.splitlines() if "no size is clearly better" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("orthoselect: warning: ")

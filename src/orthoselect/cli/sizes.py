@@ -72,12 +72,22 @@ def significance_options(
     {'alpha': 0.01, 'random_state': 7}
     """
     given = {"--alpha": alpha, "--permutations": permutations, "--permute-within": permute_within}
-    seeded = {} if wanted == "cv" else {"--seed": seed}
-    flags = [flag for flag, value in (given | seeded).items() if value is not None]
-    if flags and not p_values and wanted != AUTO:
+    flags = ["--p-values"] * p_values + [flag for flag in given if given[flag] is not None]
+    if flags and wanted == "cv":
+        raise InputError(
+            f"`{flags[0]}` is for tests of features, and a size chosen by cross-validation, "
+            f"`-k cv`, has none. Omit it, or give `-k auto` or a number with `--p-values`."
+        )
+    is_tested = p_values or wanted == AUTO
+    if flags and not is_tested:
         raise InputError(
             f"`{flags[0]}` is for tests of features, `-k auto` or `--p-values`; got it without. "
             f"Add one of these, or omit it."
+        )
+    if seed is not None and not is_tested and wanted != "cv":
+        raise InputError(
+            "`--seed` is for tests of features, `-k auto` or `--p-values`, and for folds, `-k cv`; "
+            "got it without. Add one of these, or omit it."
         )
     options = {"alpha": alpha, "n_permutations": permutations, "random_state": seed}
     options["p_values"] = p_values or None

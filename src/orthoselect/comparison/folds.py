@@ -108,20 +108,30 @@ def find_seed(random_state: Any) -> int:
     return int(random_state)
 
 
-def split(y: NDArray, classes: Labels | None, folds: int, repeats: int, seed: int) -> list[Fold]:
+def split(
+    y: NDArray,
+    classes: Labels | None,
+    folds: int,
+    repeats: int,
+    seed: int,
+    argument: str = "folds",
+) -> list[Fold]:
     """Cut the rows into folds, each of which validates once in every repeat.
 
-    If there are classes, all folds have them in like shares.
+    If there are classes, all folds have them in like shares. `argument` is what the caller calls
+    the number of folds.
     """
     if classes is None:
         if len(y) < 2 * folds:  # one row has no variance that could be explained
+            most = len(y) // 2
+            remedy = f"Choose `{argument}={most}`, or pass" if most > 1 else "Pass"
             raise ShapeError(
                 f"there should be at least 2 rows for each of the {folds} folds; there are "
-                f"{len(y)} rows. Choose fewer `folds`."
+                f"{len(y)} rows. {remedy} more rows."
             )
         splitter = RepeatedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
     else:
-        _check_classes(classes, folds)
+        _check_classes(classes, folds, argument)
         splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
     rows = splitter.split(np.zeros((len(y), 1)), y)
     return [
@@ -130,13 +140,13 @@ def split(y: NDArray, classes: Labels | None, folds: int, repeats: int, seed: in
     ]
 
 
-def _check_classes(classes: Labels, folds: int) -> None:
+def _check_classes(classes: Labels, folds: int, argument: str) -> None:
     counts = np.bincount(classes.codes, minlength=len(classes.levels))
     rare = int(counts.argmin())
     if counts[rare] < folds:
         others = int((counts < folds).sum()) - 1
         elsewhere = f", and {others} more class(es) likewise" if others else ""
-        fewer = f"Choose `folds={counts[rare]}`, merge" if counts[rare] > 1 else "Merge"
+        fewer = f"Choose `{argument}={counts[rare]}`, merge" if counts[rare] > 1 else "Merge"
         raise InputError(
             f"every class should have at least as many rows as there are folds, {folds}; class "
             f"{classes.levels[rare]!r} has {counts[rare]}{elsewhere}. {fewer} rare classes, or "
@@ -147,7 +157,7 @@ def _check_classes(classes: Labels, folds: int) -> None:
     if n_train <= n_classes:  # nothing is left to estimate the spread within classes from
         raise ShapeError(
             f"there should be more rows to train on than classes; {n_rows} rows in {folds} folds "
-            f"leave {n_train}, and there are {n_classes} classes. Choose more `folds`."
+            f"leave {n_train}, and there are {n_classes} classes. Choose more folds."
         )
 
 
@@ -183,8 +193,8 @@ def find_folds(
     if is_count and groups is None:
         check_whole(cv, 2, "cv")
         part = None if classes is None else Labels(classes.codes[rows], classes.levels)
-        cut = [(fold.train, fold.validation) for fold in split(y[rows], part, int(cv), 1, seed)]
-        pairs = [(rows[train], rows[validation]) for train, validation in cut]
+        cut = split(y[rows], part, int(cv), 1, seed, "cv")
+        pairs = [(rows[fold.train], rows[fold.validation]) for fold in cut]
     elif is_count or is_splitter:
         splitter = _grouped(check_whole(cv, 2, "cv"), classes, seed) if is_count else cv
         pairs = _split_by(splitter, y, rows, groups)

@@ -62,7 +62,7 @@ class ModelScore:
         if not math.isfinite(value):
             raise InputError(
                 f"`scoring={self.name!r}` should give a finite number; it gave {value} for "
-                f"{class_name(fitted)} on {len(y)} rows. Choose another score, or fewer `folds`."
+                f"{class_name(fitted)} on {len(y)} rows. Choose another score, or fewer folds."
             )
         return value
 

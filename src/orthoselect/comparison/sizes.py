@@ -44,6 +44,7 @@ from orthoselect.result import (
 )
 from orthoselect.roles import check_count, check_has_rows
 from orthoselect.selection import select
+from orthoselect.stopping import AUTO
 
 _WHO = "`n_features_to_select='cv'`"
 _USUAL_LARGEST = 10
@@ -72,6 +73,11 @@ class SizeQuestion:
         check_choice(asked.rule, RULES, "rule")
         check_n_jobs(asked.n_jobs)
         find_seed(asked.random_state)
+        if isinstance(asked.largest, str) and asked.largest == AUTO:
+            raise InputError(
+                "the largest size to try should be a number, or None for ten at most; got 'auto', "
+                "but 'auto' and 'cv' both choose the size. Use one of them."
+            )
         try:
             check_count(asked.largest)
         except InputError:
@@ -120,6 +126,8 @@ def choose_size(
             scores = _score_sizes(table, target, path, asked, said, own)
         except KeyboardInterrupt:
             raise SelectionInterrupted(_remade(path, stopped="interrupted.")) from None
+        if scores.warning is not None:
+            warn(scores.warning)
     told = {name: v for name, v in about_sizes.items() if not _is_usual(name, v)}
     told.pop("n_jobs", None)
     if "row_groups" in told:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from orthoselect.errors import NoBetterThanNoneWarning
 from orthoselect.lazy import lazy
 from orthoselect.result.comparison import Comparison
 from orthoselect.result.findings import count, errors_in_words, score_name, with_error
@@ -114,6 +115,16 @@ class SizeScores:
             return True
         return none["difference"] > CLEARLY * (none["difference_se"] or 0.0) + ROUNDING
 
+    @property
+    def warning(self) -> NoBetterThanNoneWarning | None:
+        """What to warn of: that no size is clearly better than no features. None if one is."""
+        none = self.without_features
+        if none is None or self.is_clear:
+            return None
+        return NoBetterThanNoneWarning(
+            self.chosen, self.score_name, _scored(self.best), _scored(none)
+        )
+
     def scores(self, n_features: int) -> list[float | None]:
         """Return the validation scores of a size, fold by fold; None where there is none."""
         by_fold = [run.scores.get(n_features) for run in self._runs]
@@ -158,10 +169,11 @@ class SizeScores:
         """What a reader of the scores should know, a sentence or two each."""
         setting, found = self.comparison.setting, []
         none = self.without_features
-        if none is not None:
-            below = with_error(none["difference"], none["difference_se"])
+        if none is not None and none["difference"] is not None:
+            far = with_error(abs(none["difference"]), none["difference_se"])
+            side = "above" if none["difference"] < 0 else "below"
             found.append(
-                f"No features, {_NOTHING[setting.task]}: {_scored(none)}, {below} below the best."
+                f"No features, {_NOTHING[setting.task]}: {_scored(none)}, {far} {side} the best."
             )
         largest = self.points[-1]["n_features"]
         if self.best["n_features"] == largest < self.n_candidates:
