@@ -94,6 +94,30 @@ def test_sessions_and_gaps_do_not_mix_in_fit():
     np.testing.assert_allclose(NARX(3, **SMALL).fit(*gapped).coef_, model.coef_)
 
 
+@pytest.mark.parametrize("kind", ["list", "pandas", "Float64", "frame", "polars", "mapping"])
+def test_gaps_of_every_library_end_a_session_as_nan_does(kind):
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    u, y = simple()
+    u, y = u[:200].copy(), y[:200].copy()
+    u[70], y[[3, 120]] = np.nan, np.nan
+
+    def given(values, name):
+        objects = [None if np.isnan(v) else v for v in values.tolist()]
+        return {
+            "list": lambda: objects,
+            "pandas": lambda: pd.Series(values),
+            "Float64": lambda: pd.Series(objects, dtype="Float64"),
+            "frame": lambda: pd.DataFrame({name: values}),
+            "polars": lambda: pl.Series(name, objects),
+            "mapping": lambda: {name: pd.Series(objects, dtype="Float64")},
+        }[kind]()
+
+    expected = NARX(**SMALL).fit(u, y)
+    found = NARX(**SMALL).fit(given(u, "u"), given(y, "y"))
+    assert found.path_.names == expected.path_.names
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
+
+
 def test_weights_of_zero_leave_rows_out():
     u, y = simple(400)
     w = np.ones(400)
