@@ -33,7 +33,22 @@ def test_every_order_finds_the_terms(order):
 @pytest.mark.parametrize("criterion", ["err", "mser", "socc", "obcc"])
 def test_every_criterion_finds_the_terms(criterion):
     u, y = simple()
-    assert set(NARX(3, criterion=criterion, **SMALL).fit(u, y).path_.names) == SIMPLE
+    constant = {"1"} if criterion in ("socc", "obcc") else set()
+    found = NARX(3 + len(constant), criterion=criterion, **SMALL).fit(u, y)
+    assert set(found.path_.names) == SIMPLE | constant
+
+
+@pytest.mark.parametrize("criterion", ["err", "socc", "obcc"])
+def test_every_criterion_fits_a_signal_about_its_mean(criterion):
+    u, y = simple(noise=0.01)
+    y = y + 7.0
+    how = {"y_lags": 2, "u_lags": 2, "degree": 1, "criterion": criterion}
+    model = NARX(**how).fit(u, y)
+    assert "1" in [term.name for term in model.terms_]
+    assert {"u(k-1)", "y(k-1)"} < {term.name for term in model.terms_}
+    left = y - model.predict(u, y, horizon=1)
+    assert abs(left[2:].mean()) < 1e-10
+    assert "1" not in NARX(exclude=["1"], **how).fit(u, y).path_.names
 
 
 def test_coefficients_are_least_squares_and_their_errors_hold(fitted):
