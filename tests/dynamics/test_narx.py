@@ -10,7 +10,12 @@ from sklearn.exceptions import NotFittedError
 
 from dynamics_systems import SIMPLE, simple, tank
 from orthoselect import NARX
-from orthoselect.errors import DivergedWarning, InputError, OversampledWarning
+from orthoselect.errors import (
+    DivergedWarning,
+    DoubtfulOrderWarning,
+    InputError,
+    OversampledWarning,
+)
 
 SMALL = {"y_lags": 2, "u_lags": 2, "degree": 2}
 
@@ -49,6 +54,20 @@ def test_every_criterion_fits_a_signal_about_its_mean(criterion):
     left = y - model.predict(u, y, horizon=1)
     assert abs(left[2:].mean()) < 1e-10
     assert "1" not in NARX(exclude=["1"], **how).fit(u, y).path_.names
+
+
+def test_an_order_with_too_little_to_choose_by_is_doubtful():
+    rng = np.random.default_rng(0)
+    u, y = rng.normal(size=(2, 40))
+    with pytest.warns(DoubtfulOrderWarning, match="37 rows are fewer than the 120 candidates"):
+        NARX().fit(u, y)
+    u, y = simple()
+    with pytest.warns(DoubtfulOrderWarning, match="at the end of the path"):
+        NARX(max_terms=2, **SMALL).fit(u, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NARX(**SMALL).fit(u, y)
+        NARX(2, **SMALL).fit(u[:20], y[:20])  # the number is the user's own
 
 
 def test_coefficients_are_least_squares_and_their_errors_hold(fitted):
