@@ -270,6 +270,25 @@ class OversampledWarning(SelectionWarning):
         )
 
 
+class DoubtfulOrderWarning(SelectionWarning):
+    """A criterion of order says how many terms to take, and there is reason to doubt it."""
+
+    def __init__(self, order: str, n_terms: int, n_rows: int, n_candidates: int) -> None:
+        few = n_rows < n_candidates
+        why = (
+            f"{n_rows} rows are fewer than the {n_candidates} candidates, of which some fit by "
+            f"chance"
+            if few
+            else "its best value lies at the end of the path, and more terms might be better still"
+        )
+        further = "" if few else "; or let the path go further, `max_terms`"
+        super().__init__(
+            f"`order={order!r}` takes {n_terms} {'term' if n_terms == 1 else 'terms'}, which is "
+            f"doubtful: {why}. Use more rows, fewer lags or a lower degree{further}. Validate on "
+            f"rows that were not fitted."
+        )
+
+
 class DivergedWarning(SelectionWarning):
     """A model that is run on its own output left every bound."""
 

@@ -248,6 +248,8 @@ def select(
     origin = Origin(data, target, sample_weight)
     missing = check_missing(missing)
     data = find_table(data, memory)
+    if asked.is_asked and holds_no_rows(data) and (why := data.why_no_tests):
+        raise InputError(f"p-values and 'auto' permute rows, and {why}")
     if not criterion.takes_blocks:
         check_blocks(data, chosen)
     given = {**general, "include": include, "exclude": exclude, "missing": missing}

@@ -10,7 +10,12 @@ from sklearn.exceptions import NotFittedError
 
 from dynamics_systems import SIMPLE, simple, tank
 from orthoselect import NARX
-from orthoselect.errors import DivergedWarning, InputError, OversampledWarning
+from orthoselect.errors import (
+    DivergedWarning,
+    DoubtfulOrderWarning,
+    InputError,
+    OversampledWarning,
+)
 
 SMALL = {"y_lags": 2, "u_lags": 2, "degree": 2}
 
@@ -33,7 +38,36 @@ def test_every_order_finds_the_terms(order):
 @pytest.mark.parametrize("criterion", ["err", "mser", "socc", "obcc"])
 def test_every_criterion_finds_the_terms(criterion):
     u, y = simple()
-    assert set(NARX(3, criterion=criterion, **SMALL).fit(u, y).path_.names) == SIMPLE
+    constant = {"1"} if criterion in ("socc", "obcc") else set()
+    found = NARX(3 + len(constant), criterion=criterion, **SMALL).fit(u, y)
+    assert set(found.path_.names) == SIMPLE | constant
+
+
+@pytest.mark.parametrize("criterion", ["err", "socc", "obcc"])
+def test_every_criterion_fits_a_signal_about_its_mean(criterion):
+    u, y = simple(noise=0.01)
+    y = y + 7.0
+    how = {"y_lags": 2, "u_lags": 2, "degree": 1, "criterion": criterion}
+    model = NARX(**how).fit(u, y)
+    assert "1" in [term.name for term in model.terms_]
+    assert {"u(k-1)", "y(k-1)"} < {term.name for term in model.terms_}
+    left = y - model.predict(u, y, horizon=1)
+    assert abs(left[2:].mean()) < 1e-10
+    assert "1" not in NARX(exclude=["1"], **how).fit(u, y).path_.names
+
+
+def test_an_order_with_too_little_to_choose_by_is_doubtful():
+    rng = np.random.default_rng(0)
+    u, y = rng.normal(size=(2, 40))
+    with pytest.warns(DoubtfulOrderWarning, match="37 rows are fewer than the 120 candidates"):
+        NARX().fit(u, y)
+    u, y = simple()
+    with pytest.warns(DoubtfulOrderWarning, match="at the end of the path"):
+        NARX(max_terms=2, **SMALL).fit(u, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        NARX(**SMALL).fit(u, y)
+        NARX(2, **SMALL).fit(u[:20], y[:20])  # the number is the user's own
 
 
 def test_coefficients_are_least_squares_and_their_errors_hold(fitted):
@@ -92,6 +126,30 @@ def test_sessions_and_gaps_do_not_mix_in_fit():
     assert set(model.path_.names) == SIMPLE
     gapped = [np.concatenate([np.append(each[i], np.nan) for each in parts]) for i in (0, 1)]
     np.testing.assert_allclose(NARX(3, **SMALL).fit(*gapped).coef_, model.coef_)
+
+
+@pytest.mark.parametrize("kind", ["list", "pandas", "Float64", "frame", "polars", "mapping"])
+def test_gaps_of_every_library_end_a_session_as_nan_does(kind):
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    u, y = simple()
+    u, y = u[:200].copy(), y[:200].copy()
+    u[70], y[[3, 120]] = np.nan, np.nan
+
+    def given(values, name):
+        objects = [None if np.isnan(v) else v for v in values.tolist()]
+        return {
+            "list": lambda: objects,
+            "pandas": lambda: pd.Series(values),
+            "Float64": lambda: pd.Series(objects, dtype="Float64"),
+            "frame": lambda: pd.DataFrame({name: values}),
+            "polars": lambda: pl.Series(name, objects),
+            "mapping": lambda: {name: pd.Series(objects, dtype="Float64")},
+        }[kind]()
+
+    expected = NARX(**SMALL).fit(u, y)
+    found = NARX(**SMALL).fit(given(u, "u"), given(y, "y"))
+    assert found.path_.names == expected.path_.names
+    np.testing.assert_array_equal(found.coef_, expected.coef_)
 
 
 def test_weights_of_zero_leave_rows_out():

@@ -177,6 +177,21 @@ def test_infinity_a_target_and_methods_that_need_rows_are_refused():
         LaggedTerms(data, "y", "u", lags=1, degree=1)
 
 
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"n_features_to_select": "auto"},
+        {"n_features_to_select": 2, "p_values": True},
+        {"n_features_to_select": "auto", "permute_within": "u"},
+    ],
+)
+def test_rows_of_series_are_not_permuted(asked):
+    terms = LaggedTerms(records(T=60), "y", "u", lags=1, degree=1)
+    with pytest.raises(InputError, match=r"rows of series cannot .* `NARX\(order='bic'\)`") as error:
+        select(terms, None, method="socc", **asked)
+    assert "\n" not in str(error.value)
+
+
 def test_a_constant_signal_ties_with_the_constant_and_lower_degrees_win():
     data = records(T=200)
     data["u"] = np.full(200, 2.0)

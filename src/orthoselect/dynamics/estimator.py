@@ -29,6 +29,7 @@ from orthoselect.plots import draw_simulation
 from orthoselect.roles import is_whole
 
 CRITERIA = ("err", "mser", "socc", "obcc")
+CENTERED = ("socc", "obcc")
 FITS = ("one-step", "free-run")
 STRUCTURES = ("one", "each")
 TASKS = ("regression", "classification")
@@ -61,7 +62,9 @@ class NARX(RegressorMixin, BaseEstimator):
     noise_lags : int, default=0
         The longest lag of residuals in noise terms. 0: no noise terms.
     criterion : {"err", "mser", "socc", "obcc"}, default="err"
-        What terms are judged by. Classes: "socc", unless "obcc" is asked for.
+        What terms are judged by. Classes: "socc", unless "obcc" is asked for. Correlations,
+        "socc" and "obcc", are about means, so the constant is then the first term of a model of
+        numbers, and counts as one, unless it is excluded.
     search : str, default="forward"
         How sets of terms are searched; as of `orthoselect.select`.
     order : {"aic", "aicc", "bic", "fpe", "apress", "press", "free-run"}, default="bic"
@@ -238,6 +241,10 @@ class NARX(RegressorMixin, BaseEstimator):
         criterion = check_choice(self.criterion, CRITERIA, "criterion")
         if self.task == "classification" and criterion in ("err", "mser"):
             criterion = "socc"
+        include, exclude = (_as_names(getattr(self, a), a) for a in ("include", "exclude"))
+        if self.task == "regression" and criterion in CENTERED and "1" not in include + exclude:
+            # Correlations never take the constant, whose coefficient the mean needs.
+            include = ("1", *include)
         return Settings(
             n_terms=None if self.n_terms == "auto" else int(self.n_terms),
             y_lags=as_lags(self.y_lags, "y_lags", 1),
@@ -248,8 +255,8 @@ class NARX(RegressorMixin, BaseEstimator):
             search=self.search,
             order=check_order(self.order),
             fits_free_run=check_choice(self.fit_to, FITS, "fit") == "free-run",
-            include=_as_names(self.include, "include"),
-            exclude=_as_names(self.exclude, "exclude"),
+            include=include,
+            exclude=exclude,
             max_terms=int(self.max_terms),
             shares_structure=check_choice(self.structure, STRUCTURES, "structure") == "one",
         )

@@ -15,7 +15,7 @@ from orthoselect.dynamics.order import FREE_RUN, OrderTable, order_table
 from orthoselect.dynamics.records import Records, Sessions
 from orthoselect.dynamics.structure import select_terms
 from orthoselect.encode.lagged import LaggedSignals, check_rows
-from orthoselect.errors import InputError
+from orthoselect.errors import DoubtfulOrderWarning, InputError, warn
 from orthoselect.matrix.base import Floats
 from orthoselect.result import SelectionPath
 
@@ -106,6 +106,8 @@ def _fit_part(
     order = settings.order if settings.order in table.values else "bic"
     k = len(path) if settings.n_terms else table.best(order, least)
     k = min(k, len(path))
+    if settings.n_terms is None:
+        _check_order_is_clear(order, k, least, path, signals, size)
     if settings.noise_lags:
         return _with_noise(settings, records, signals, outputs, path, table, k, weights)
     fit = least_squares_fit(P[:, :k], y, None if weights is None else weights[signals.at])
@@ -122,6 +124,17 @@ def _fit_part(
         for m, step in enumerate(path[:k])
     ]
     return Part(outputs, path, table, k, terms)
+
+
+def _check_order_is_clear(
+    order: str, k: int, least: int, path: SelectionPath, signals: LaggedSignals, size: int
+) -> None:
+    """Warn where a criterion that chose k terms had too little to choose by."""
+    n_rows, n_candidates = len(signals.at), len(signals.terms)
+    # A path that ended by itself, with all explained or all terms taken, has no more to offer.
+    at_end = least < k == len(path) == size < n_candidates
+    if at_end or n_rows < n_candidates:
+        warn(DoubtfulOrderWarning(order, k, n_rows, n_candidates))
 
 
 def _path(

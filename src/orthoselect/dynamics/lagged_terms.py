@@ -84,6 +84,10 @@ class LaggedTerms:
     """
 
     why_no_rows = TermTable.why_no_rows
+    why_no_tests = (
+        "rows of series cannot stand for each other: what comes next depends on what came before. "
+        "Pass a number of terms, or let an order criterion choose it: `NARX(order='bic')`."
+    )
 
     def __init__(
         self,

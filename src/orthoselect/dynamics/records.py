@@ -77,9 +77,9 @@ def read_signals(given: Any, name: str) -> tuple[Floats, tuple[str, ...]]:
     for row, column in zip(values, columns):
         if column.categorical:
             raise InputError(f"{column.name} should hold numbers; it holds labels.")
-        row[:] = np.nan
-        there = slice(None) if column.gaps is None else ~column.gaps
-        row[there] = column.values.astype(np.float64)
+        row[:] = column.values.astype(np.float64)
+        if column.gaps is not None:
+            row[column.gaps] = np.nan  # what stands there is a filler
     infinite = np.isinf(values).sum(axis=1)
     if infinite.any():
         raise NonFiniteError({n: (0, int(c)) for n, c in zip(names, infinite) if c})

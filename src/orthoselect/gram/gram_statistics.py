@@ -357,6 +357,7 @@ class GramStatistics:
         )
 
     why_no_rows = StatisticsTable.why_no_rows
+    why_no_tests = ""  # there are tests without rows
 
     def open_problem(
         self, target: Any = None, *, keep_whole_weights: bool = False, **asked: Any
