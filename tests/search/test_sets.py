@@ -1,7 +1,9 @@
 """Searches that compare whole sets, against trying all of them."""
 
+import signal
 import warnings
 from dataclasses import replace
+from threading import Timer
 
 import numpy as np
 import pytest
@@ -353,6 +355,39 @@ def test_ctrl_c_keeps_the_best_set_and_the_gap(rng, monkeypatch, arithmetic):
     assert len(path) == 8
     assert path.certificate.optimal is False
     assert "interrupted" in str(path.certificate)
+
+
+def test_a_real_ctrl_c_ends_an_exact_search_as_the_time_limit_does(rng, arithmetic):
+    X, y = rng.normal(size=(150, 80)), rng.normal(size=150)
+    late = select(X, y, 10, search="exact", time_limit=0.05).certificate
+    timer = Timer(1.0, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(SelectionInterrupted) as caught:
+        select(X, y, 10, search="exact", time_limit=20)
+    timer.join()
+    path = caught.value.path
+    about = path.certificate
+    assert len(path) == 10
+    assert about.optimal is False
+    assert about.value <= about.bound <= late.bound + 1e-9
+    assert about.n_sets > late.n_sets
+    assert about.seconds < 10
+    assert "is at most" in str(about)
+    assert "(interrupted)" in str(about)
+
+
+def test_ctrl_c_before_the_first_node_leaves_what_all_features_explain(rng, monkeypatch):
+    X, y = correlated(rng)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("orthoselect.search.exact.best_sets", interrupted)
+    with pytest.raises(SelectionInterrupted) as caught:
+        select(X, y, 5, search="exact")
+    about = caught.value.path.certificate
+    assert about.bound == pytest.approx(select(X, y, 40).total)
+    assert about.gap > 0
 
 
 def test_ctrl_c_among_exchanges_keeps_the_set_so_far(rng, monkeypatch):
