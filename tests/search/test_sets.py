@@ -177,6 +177,8 @@ def test_obcc_gains_add_up_to_the_squared_multiple_correlation(rng):
     Z = Y - Y.mean(axis=0)
     rest = Z - A @ np.linalg.lstsq(A, Z, rcond=None)[0]
     assert path.total == pytest.approx((1 - (rest**2).sum(0) / (Z**2).sum(0)).sum())
+    assert "forward selection with the constant taken first" in str(path.certificate)
+    assert "constant" not in str(select(X, Y, 3, "err", search="swap").certificate)
 
 
 def correlated(rng, N=200, n=40, rho=0.9, n_true=10):
@@ -317,6 +319,8 @@ def test_certificate_tells_what_changed_and_what_is_proved(rng):
     assert set(about.added) == set(path.names) - set(forward.names)
     assert set(about.dropped) == set(forward.names) - set(path.names)
     assert "No other set of 5 does better (proved)." in path.to_text()
+    swapped = select(X, y, 5, search="swap")
+    assert "found no better set of 5 than this; nothing is proved." in swapped.to_text()
     assert "(proved)" in path._repr_html_()
     plain = path.to_dict()
     assert plain["certificate"]["optimal"] is True
