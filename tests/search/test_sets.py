@@ -1,9 +1,11 @@
 """Searches that compare whole sets, against trying all of them."""
 
+import itertools
 import signal
 import warnings
 from dataclasses import replace
 from threading import Timer
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -246,6 +248,19 @@ def test_a_wider_beam_finds_more(rng):
     narrow, wide = np.array(totals).T
     assert (wide >= narrow - 1e-12).all()
     assert (wide > narrow + 1e-6).any()
+
+
+def test_a_beam_stops_within_a_level(rng, monkeypatch):
+    X, y = correlated(rng)
+    seen, clock = [], itertools.count()
+    ticking = SimpleNamespace(monotonic=lambda: float(next(clock)))
+    monkeypatch.setattr("orthoselect.search.base.time", ticking)
+    for limit in (60, 200):  # the clock goes on by one whenever somebody looks
+        path = select(X, y, 8, search="beam", width=500, time_limit=limit)
+        assert path.certificate.note == "the time was over"
+        assert path.total >= select(X, y, 8).total - 1e-9
+        seen.append(path.certificate.n_sets)
+    assert seen[0] < seen[1] < 300
 
 
 def test_exchanges_are_those_that_refits_find(rng):
