@@ -286,7 +286,7 @@ def select(
                 **options,
             },
             origin=origin,
-            certificate=_certify(searcher, design.features),
+            certificate=_certify(searcher, design.features, criterion),
             by_size=_sets_by_size(searcher, design.features, problem),
             gaps=_gaps_filled(problem, is_cut="bins" in chosen.options),
             chosen=state.chosen,
@@ -380,7 +380,9 @@ def _search_options(searcher: Search) -> dict[str, Any]:
     return {name: getattr(searcher, name) for name in names}
 
 
-def _certify(searcher: Search, features: Features) -> Certificate | None:
+def _certify(
+    searcher: Search, features: Features, criterion: Criterion
+) -> Certificate | None:
     """Return what the search knows about its set, by the names of the features."""
     proof, size = searcher.proof, max(searcher.by_size, default=0)
     if proof is None or not size:
@@ -398,6 +400,7 @@ def _certify(searcher: Search, features: Features) -> Certificate | None:
         tuple(features[f].name for f in found.features if f not in greedy),
         tuple(features[f].name for f in greedy if f not in found.features),
         proof.note,
+        criterion.forward_for_sets,
     )
 
 

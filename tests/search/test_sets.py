@@ -1,7 +1,11 @@
 """Searches that compare whole sets, against trying all of them."""
 
+import itertools
+import signal
 import warnings
 from dataclasses import replace
+from threading import Timer
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -175,6 +179,8 @@ def test_obcc_gains_add_up_to_the_squared_multiple_correlation(rng):
     Z = Y - Y.mean(axis=0)
     rest = Z - A @ np.linalg.lstsq(A, Z, rcond=None)[0]
     assert path.total == pytest.approx((1 - (rest**2).sum(0) / (Z**2).sum(0)).sum())
+    assert "forward selection with the constant taken first" in str(path.certificate)
+    assert "constant" not in str(select(X, Y, 3, "err", search="swap").certificate)
 
 
 def correlated(rng, N=200, n=40, rho=0.9, n_true=10):
@@ -242,6 +248,19 @@ def test_a_wider_beam_finds_more(rng):
     narrow, wide = np.array(totals).T
     assert (wide >= narrow - 1e-12).all()
     assert (wide > narrow + 1e-6).any()
+
+
+def test_a_beam_stops_within_a_level(rng, monkeypatch):
+    X, y = correlated(rng)
+    seen, clock = [], itertools.count()
+    ticking = SimpleNamespace(monotonic=lambda: float(next(clock)))
+    monkeypatch.setattr("orthoselect.search.base.time", ticking)
+    for limit in (60, 200):  # the clock goes on by one whenever somebody looks
+        path = select(X, y, 8, search="beam", width=500, time_limit=limit)
+        assert path.certificate.note == "the time was over"
+        assert path.total >= select(X, y, 8).total - 1e-9
+        seen.append(path.certificate.n_sets)
+    assert seen[0] < seen[1] < 300
 
 
 def test_exchanges_are_those_that_refits_find(rng):
@@ -315,6 +334,8 @@ def test_certificate_tells_what_changed_and_what_is_proved(rng):
     assert set(about.added) == set(path.names) - set(forward.names)
     assert set(about.dropped) == set(forward.names) - set(path.names)
     assert "No other set of 5 does better (proved)." in path.to_text()
+    swapped = select(X, y, 5, search="swap")
+    assert "found no better set of 5 than this; nothing is proved." in swapped.to_text()
     assert "(proved)" in path._repr_html_()
     plain = path.to_dict()
     assert plain["certificate"]["optimal"] is True
@@ -353,6 +374,39 @@ def test_ctrl_c_keeps_the_best_set_and_the_gap(rng, monkeypatch, arithmetic):
     assert len(path) == 8
     assert path.certificate.optimal is False
     assert "interrupted" in str(path.certificate)
+
+
+def test_a_real_ctrl_c_ends_an_exact_search_as_the_time_limit_does(rng, arithmetic):
+    X, y = rng.normal(size=(150, 80)), rng.normal(size=150)
+    late = select(X, y, 10, search="exact", time_limit=0.05).certificate
+    timer = Timer(1.0, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    with pytest.raises(SelectionInterrupted) as caught:
+        select(X, y, 10, search="exact", time_limit=20)
+    timer.join()
+    path = caught.value.path
+    about = path.certificate
+    assert len(path) == 10
+    assert about.optimal is False
+    assert about.value <= about.bound <= late.bound + 1e-9
+    assert about.n_sets > late.n_sets
+    assert about.seconds < 10
+    assert "is at most" in str(about)
+    assert "(interrupted)" in str(about)
+
+
+def test_ctrl_c_before_the_first_node_leaves_what_all_features_explain(rng, monkeypatch):
+    X, y = correlated(rng)
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("orthoselect.search.exact.best_sets", interrupted)
+    with pytest.raises(SelectionInterrupted) as caught:
+        select(X, y, 5, search="exact")
+    about = caught.value.path.certificate
+    assert about.bound == pytest.approx(select(X, y, 40).total)
+    assert about.gap > 0
 
 
 def test_ctrl_c_among_exchanges_keeps_the_set_so_far(rng, monkeypatch):

@@ -108,6 +108,8 @@ class Criterion(ABC):
     compares_sets : bool
         Whether whole sets of features can be compared, whatever the order of their features; if so
         it has `start_for_sets`.
+    forward_for_sets : str
+        How forward selection from `start_for_sets` differs from that from `start`, if it does.
     """
 
     name: str
@@ -116,6 +118,7 @@ class Criterion(ABC):
     needs_rows: bool = True
     can_test: bool = False
     compares_sets: bool = False
+    forward_for_sets: str = ""
 
     def prepare(
         self,

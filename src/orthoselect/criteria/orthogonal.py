@@ -86,6 +86,7 @@ class OrthogonalCriterion(Criterion):
 
     def __init__(self, name: str) -> None:
         self.name = name
+        self.forward_for_sets = "with the constant taken first" if name == "obcc" else ""
 
     def start(
         self, design: Design, response: Response, weights: Rows | None = None, size: int = 1

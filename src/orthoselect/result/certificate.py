@@ -65,6 +65,8 @@ class Certificate:
         Features that forward selection does not have, and those that it has instead.
     note : str
         What else to know about the way the search went.
+    forward : str
+        What forward selection means here, where `search="forward"` by itself does something else.
 
     Examples
     --------
@@ -86,6 +88,7 @@ class Certificate:
     added: tuple[str, ...] = ()
     dropped: tuple[str, ...] = ()
     note: str = ""
+    forward: str = ""
 
     @property
     def gap(self) -> float | None:
@@ -110,17 +113,19 @@ class Certificate:
                 f"{note}."
             )
         return (
-            f"Search {self.search!r} found no better set of {self.size}; nothing is proved{note}."
+            f"Search {self.search!r} found no better set of {self.size} than this; nothing is "
+            f"proved{note}."
         )
 
     def _changed(self) -> str:
         """Say what is not as in forward selection."""
+        forward = "forward selection" + (f" {self.forward}" if self.forward else "")
         if not self.added and not self.dropped:
-            return "It is the set of forward selection."
+            return f"It is the set of {forward}."
         if not self.added:
-            return f"Against forward selection: without {', '.join(self.dropped)}."
+            return f"Against {forward}: without {', '.join(self.dropped)}."
         instead = f" in place of {', '.join(self.dropped)}" if self.dropped else " besides"
-        return f"Against forward selection: {', '.join(self.added)}{instead}."
+        return f"Against {forward}: {', '.join(self.added)}{instead}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same, plain, with the gap and the words."""

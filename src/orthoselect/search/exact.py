@@ -39,20 +39,20 @@ class ExactSearch(SwapSearch):
         super().improve(hunt)
         order = [*hunt.include, *np.flatnonzero(hunt.pool).tolist()]
         tree = plant(hunt, order)
-        told = time.monotonic()
+        told, bound = time.monotonic(), bound_of_all(tree)
 
-        def watch(bound: float) -> bool:
-            nonlocal told
-            try:
-                now = time.monotonic()
-                if self.watch is not None and now - told > SECONDS_BETWEEN:
-                    told = now
-                    self.watch(bound, float(tree.best[hunt.size]))
-            except KeyboardInterrupt:
-                hunt.is_interrupted = True  # what was found so far is kept
-            return not hunt.is_interrupted and not hunt.out_of_time()
+        def watch(now_at_most: float) -> bool:
+            nonlocal told, bound
+            bound, now = now_at_most, time.monotonic()
+            if self.watch is not None and now - told > SECONDS_BETWEEN:
+                told = now
+                self.watch(bound, float(tree.best[hunt.size]))
+            return not hunt.out_of_time()
 
-        bound = best_sets(tree, watch)
+        try:
+            bound = best_sets(tree, watch)
+        except KeyboardInterrupt:  # the tree has what was found, and the bound told last holds
+            hunt.is_interrupted = True
         for size in range(len(hunt.include) + 1, hunt.size + 1):
             features = [order[place] for place in tree.sets[size, :size].tolist()]
             hunt.best[size] = tuple(sorted(features)), float(tree.best[size])
@@ -77,6 +77,13 @@ def plant(hunt: Hunt, order: list[int]) -> Tree:
     n_included = len(hunt.include)
     counts = np.zeros(2, dtype=np.int64)
     return Tree(R, z, widths, floors, n_included, products.objective, best, sets, counts)
+
+
+def bound_of_all(tree: Tree) -> float:
+    """Return what no set of the largest size exceeds, by what all features explain together."""
+    n, widths = tree.n_included, tree.widths
+    least = int(widths[:n].sum()) + (len(tree.best) - 1 - n) * int(widths.min())
+    return float(tree.objective.of(_total(tree.R, tree.z, tree.floors), least))
 
 
 def _total(M: Floats, z: Floats, floors: Floats) -> float:

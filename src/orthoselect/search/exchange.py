@@ -6,6 +6,7 @@ Notation as in criteria/inner_products.py. Sets are compared with sets of the sa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from heapq import nsmallest
 
 import numpy as np
 
@@ -194,13 +195,20 @@ class BeamSearch(SetSearch):
                 break
             grown: dict[tuple[int, ...], float] = {}
             for found in beam:
+                if hunt.out_of_time():  # a wide beam has a long level
+                    break
                 values = _values_with(hunt, found)
                 for f in _largest(values, self.width):
                     features = tuple(sorted([*found.features, f]))
                     grown[features] = max(grown.get(features, -np.inf), float(values[f]))
-            best = sorted(grown, key=lambda each: (-grown[each], each))[: self.width]
+            width = 1 if hunt.is_late else self.width  # the best of those grown is worth a look
+            best = nsmallest(width, grown, key=lambda each: (-grown[each], each))
             _fetch_ahead(hunt, [f for features in best for f in features])
-            beam = [hunt.look(features) for features in best]
+            beam = []
+            for features in best:
+                beam.append(hunt.look(features))
+                if hunt.out_of_time():
+                    break
             greedy = self.greedy[:size]
             if all(set(found.features) != set(greedy) for found in beam):
                 beam.append(hunt.look(greedy))
