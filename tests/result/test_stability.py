@@ -5,7 +5,6 @@ import io
 
 import pytest
 
-import orthoselect
 from orthoselect import stability
 from orthoselect.errors import FormulaWarning
 from orthoselect.result import FeatureFrequency, HalvesTaken, Stability, SubstituteSet
@@ -88,11 +87,13 @@ def test_the_plot_has_bars_the_threshold_and_rings():
 def test_the_call_that_does_it_again():
     found = stability("iris", None, 1, n_pairs=3, missing="mean", threshold=0.8)
     code = found.taken.reproduce["python"]
-    assert code.startswith("orthoselect.stability('iris', ")
+    assert code.startswith("from orthoselect import stability\n\nfound = stability('iris', ")
 
     weighed = stability("iris", None, 1, n_pairs=2, sample_weight=[1] * 150).taken.reproduce
     assert weighed["python"].endswith("sample_weight=sample_weight)")
     assert weighed["options"]["sample_weight"] == "given"
-    again = eval(code, {"orthoselect": orthoselect, "target": None})
+    names = {"target": None}
+    exec(code, names)
+    again = names["found"]
     assert again.frequencies == found.frequencies
     assert again.threshold == found.threshold
