@@ -52,6 +52,17 @@ def test_the_sentence_says_how_many_and_how_sure():
     assert "Only 20 of 50 pairs of halves were done." in made(n_pairs=20).sentence
 
 
+def test_a_bound_for_sets_that_bounds_nothing_is_not_told():
+    full = made()
+    vain = Stability(full.features, full.sets, full.taken, full.bounds, 2.0)
+    assert "expected false" in full.sentence
+    assert "expected false" not in vain.sentence
+    assert "(80%)." in vain.sentence
+    assert any("of 2 sets at most 0.51" in words for words in full.assumptions)
+    said = "there is no bound for sets, of which there are 2 and each half takes up to 1."
+    assert any(words.endswith(said) for words in vain.assumptions)
+
+
 def test_what_is_supposed_is_said_wherever_it_is_shown():
     shown = made(), made().to_text(), made()._repr_html_(), made().to_dict()["assumptions"]
     for one in map(str, shown):
