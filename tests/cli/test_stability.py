@@ -84,6 +84,14 @@ def test_refusals_are_one_line(refused):
     assert "--report" in refused("stability", "iris", "--report", "page.pdf")
 
 
+def test_options_of_a_search_are_no_part_of_a_command_without_one(run, refused):
+    assert "n_starts" not in run("stability", "--help").out
+    for item in ("n_starts=2", "width=3", "time_limit=3", "search=swap"):
+        said = refused("stability", "iris", "--option", item)
+        assert f"`--option {item.partition('=')[0]}` is about how to search" in said
+        assert "--search" not in said
+
+
 def test_ctrl_c_keeps_the_pairs_that_were_done(tmp_path, wait_for_lines):
     script = tmp_path / "slow.py"
     script.write_text(

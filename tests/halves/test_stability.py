@@ -71,6 +71,37 @@ def test_responses_of_both_kinds_side_by_side():
     assert found.frequencies["x5"] == 1.0
 
 
+@pytest.mark.parametrize(
+    "own", [{"search": "swap", "n_starts": 2, "time_limit": 30}, {"search": "beam", "width": 2}]
+)
+def test_options_of_the_search_are_those_of_select(own, monkeypatch):
+    X, y = problem(4)
+    asked = []
+
+    def listening(*given, **options):
+        asked.append(options)
+        return select(*given, **options)
+
+    monkeypatch.setattr(base, "select", listening)
+    found = stability(X, y, 2, n_pairs=3, **own)
+    assert all(own.items() <= options.items() for options in asked)
+    taken = [select(X[h], y[h], 2, **own).features for h in halves_of(y, 0, 3)]
+    for j in range(7):
+        assert found.frequencies[f"x{j}"] == sum(j in half for half in taken) / 6
+
+
+def test_the_code_that_is_told_runs_and_finds_the_same(tmp_path):
+    X, y = problem(4)
+    file = tmp_path / "t.csv"
+    pd.DataFrame(X, columns=list("abcdefg")).assign(y=y).to_csv(file, index=False)
+    own = {"search": "swap", "n_starts": 2, "time_limit": 30}
+    found = stability(file, "y", 2, n_pairs=3, **own)
+    space = {}
+    exec(found.taken.reproduce["python"], space)
+    assert space["found"].frequencies == found.frequencies
+    assert "search='swap', time_limit=30, n_starts=2" in found.taken.reproduce["python"]
+
+
 # The bound
 
 
@@ -363,6 +394,9 @@ def test_ctrl_c_before_the_first_pair(monkeypatch):
         ({"method": "nosuch"}, "`method` should be one of"),
         ({"bins": 3}, "method 'socc' has no option `bins`"),
         ({"search": "luck"}, "`search`"),
+        ({"time_limit": 3}, "`time_limit` is for searches that compare sets"),
+        ({"search": "swap", "time_limit": 0}, "`time_limit` should be a number of seconds"),
+        ({"search": "swap", "width": 3}, "`width` is an option of `search='beam'`"),
         ({"missing": "ignore"}, "`missing`"),
         ({"memory": "1GB"}, "in memory already"),
         ({"include": ["nosuch"]}, "nosuch"),

@@ -5,7 +5,6 @@ import io
 
 import pytest
 
-import orthoselect
 from orthoselect import stability
 from orthoselect.errors import FormulaWarning
 from orthoselect.result import FeatureFrequency, HalvesTaken, Stability, SubstituteSet
@@ -53,6 +52,17 @@ def test_the_sentence_says_how_many_and_how_sure():
     assert "Only 20 of 50 pairs of halves were done." in made(n_pairs=20).sentence
 
 
+def test_a_bound_for_sets_that_bounds_nothing_is_not_told():
+    full = made()
+    vain = Stability(full.features, full.sets, full.taken, full.bounds, 2.0)
+    assert "expected false" in full.sentence
+    assert "expected false" not in vain.sentence
+    assert "(80%)." in vain.sentence
+    assert any("of 2 sets at most 0.51" in words for words in full.assumptions)
+    said = "there is no bound for sets, of which there are 2 and each half takes up to 1."
+    assert any(words.endswith(said) for words in vain.assumptions)
+
+
 def test_what_is_supposed_is_said_wherever_it_is_shown():
     shown = made(), made().to_text(), made()._repr_html_(), made().to_dict()["assumptions"]
     for one in map(str, shown):
@@ -88,11 +98,13 @@ def test_the_plot_has_bars_the_threshold_and_rings():
 def test_the_call_that_does_it_again():
     found = stability("iris", None, 1, n_pairs=3, missing="mean", threshold=0.8)
     code = found.taken.reproduce["python"]
-    assert code.startswith("orthoselect.stability('iris', ")
+    assert code.startswith("from orthoselect import stability\n\nfound = stability('iris', ")
 
     weighed = stability("iris", None, 1, n_pairs=2, sample_weight=[1] * 150).taken.reproduce
     assert weighed["python"].endswith("sample_weight=sample_weight)")
     assert weighed["options"]["sample_weight"] == "given"
-    again = eval(code, {"orthoselect": orthoselect, "target": None})
+    names = {"target": None}
+    exec(code, names)
+    again = names["found"]
     assert again.frequencies == found.frequencies
     assert again.threshold == found.threshold

@@ -96,10 +96,10 @@ _WITHIN = (
 )
 _METHOD = "What features are judged by; `orthoselect methods` lists the names."
 _METHODS = "A method to compare; repeat it, or put commas between. A handful if not given."
-_OWN_OPTION = (
-    "An option of the method's own, for example bins=5; `orthoselect methods NAME` shows them. Or "
-    "of the search's: n_starts of swap, width of beam."
+_METHOD_OPTION = (
+    "An option of the method's own, for example bins=5; `orthoselect methods NAME` shows them."
 )
+_OWN_OPTION = f"{_METHOD_OPTION} Or of the search's: n_starts of swap, width of beam."
 _SEARCH = (
     "How sets of features are searched. All but forward compare whole sets; exact proves the best "
     "set of a few dozen features."
@@ -134,6 +134,9 @@ Largest = Annotated[int, _choice("--count", "-k", help="The most features that a
 Method = Annotated[str, _method(help=_METHOD)]
 Methods = Annotated[list[str], _method(help=_METHODS, **_names | {"metavar": None})]
 OwnOption = Annotated[list[str], _choice(help=_OWN_OPTION, **_names | {"metavar": "NAME=VALUE"})]
+MethodOption = Annotated[
+    list[str], _choice(help=_METHOD_OPTION, **_names | {"metavar": "NAME=VALUE"})
+]
 Search = Annotated[
     Literal["forward", "backward", "floating", "swap", "beam", "exact"], _choice(help=_SEARCH)
 ]

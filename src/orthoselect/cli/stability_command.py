@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -22,6 +22,7 @@ from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_we
 from orthoselect.errors import InputError, StabilityInterrupted
 from orthoselect.read import on_dask, read_table
 from orthoselect.result import Stability
+from orthoselect.search import SEARCHES
 
 
 def stability_command(
@@ -34,7 +35,7 @@ def stability_command(
     pairs: o.Pairs = 50,
     assumption: o.Assumption = "unimodal",
     method: o.Method = "socc",
-    option: o.OwnOption,
+    option: o.MethodOption,
     seed: o.SeedOfHalves = 0,
     jobs: o.Jobs = None,
     task: o.Task = "auto",
@@ -72,7 +73,7 @@ def stability_command(
                 "given. Omit them."
             )
         wanted = None if count is None else read_count(count)
-        own = read_own_options(option)
+        own = _of_method(option)
         files = source[0] if len(source) == 1 else source
         check_are_files(source[1:])
         check_files(files, {"--report": report}, overwrite_source)
@@ -113,6 +114,19 @@ def stability_command(
     if interrupted:
         terminal.error(f"interrupted; the {found.taken.n_pairs} pairs that were done are kept.")
         raise typer.Exit(INTERRUPTED)
+
+
+def _of_method(given: Sequence[str]) -> dict[str, Any]:
+    """Read options of the method; those of searches there is no use for."""
+    own = read_own_options(given)
+    of_searches = {name for search in SEARCHES.values() for name in search.options}
+    for name in own:
+        if name in {"search", "time_limit", *of_searches}:
+            raise InputError(
+                f"`--option {name}` is about how to search, and this command selects step by step "
+                f"from each half. Omit it, or call `orthoselect.stability` in Python."
+            )
+    return own
 
 
 def _stability(

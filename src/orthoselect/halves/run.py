@@ -18,7 +18,6 @@ from threadpoolctl import threadpool_limits
 from orthoselect.comparison.folds import check_whole, find_seed
 from orthoselect.comparison.run import check_n_jobs
 from orthoselect.encode.gaps import check_missing
-from orthoselect.encode.response import check_choice
 from orthoselect.errors import StabilityInterrupted, warn, with_text
 from orthoselect.halves.base import Halves, Places, Question
 from orthoselect.halves.blocks import open_blocks
@@ -30,7 +29,7 @@ from orthoselect.read import find_table, why_not_whole
 from orthoselect.result import FeatureFrequency, HalvesTaken, Stability, SubstituteSet
 from orthoselect.result.text import plain
 from orthoselect.roles import ColumnSpec, check_has_rows, target_in_code
-from orthoselect.selection import SEARCHES
+from orthoselect.selection import TIME_LIMIT, make_search
 from orthoselect.versions import versions
 
 Progress = Callable[[int, int], Any]
@@ -50,6 +49,7 @@ _DEFAULTS = {
     "include": None,
     "exclude": None,
     "search": "forward",
+    "time_limit": TIME_LIMIT,
     "sample_weight": None,
     "missing": "error",
     "dates": "drop",
@@ -75,6 +75,7 @@ def stability(
     include: ColumnSpec = None,
     exclude: ColumnSpec = None,
     search: str = "forward",
+    time_limit: float = TIME_LIMIT,
     sample_weight: Any = None,
     missing: str = "error",
     dates: str = "drop",
@@ -125,8 +126,10 @@ def stability(
         Row weights, as in `select`. Copies of a row stay in one half.
     progress : callable, optional
         Called as ``progress(done, total)`` whenever a pair is done.
+    time_limit : float, default=60.0
+        Seconds that the search of each half may take, as in `select`.
     **options
-        Options of the method's own.
+        Options of the method's own, and of the search's (`n_starts` of "swap", `width` of "beam").
 
     Returns
     -------
@@ -168,8 +171,9 @@ def stability(
         "groups": groups,
         "sample_weight": sample_weight,
     }
-    find_method(method).make(general, **options)  # says what is wrong before any work is done
-    check_choice(search, SEARCHES, "search")
+    # Says what is wrong before any work is done.
+    _, of_method = make_search(search, time_limit, options)
+    find_method(method).make(general, **of_method)
     pairs = check_whole(n_pairs, 2, "n_pairs")
     seed = find_seed(random_state)
     check_n_jobs(n_jobs)
@@ -197,7 +201,7 @@ def stability(
         assumption=assumption,
         room=_room(halves, method),
     )
-    own = {"search": search, **options}
+    own = {"search": search, "time_limit": time_limit, **options}
     if "response_encoding" in METHODS[method].takes:
         own["response_encoding"] = response_encoding
     question = Question(method, agreement.q + len(halves.included), own, seed)
@@ -420,7 +424,7 @@ class Collector:
         call = ", ".join([facts.file or "data", target, *settings])
         return {
             "command": None,
-            "python": f"orthoselect.stability({call})",
+            "python": f"from orthoselect import stability\n\nfound = stability({call})",
             "options": plain(given),
             "seed": self.question.seed,
             "versions": versions("numpy", "scipy", "scikit-learn", "joblib"),

@@ -193,7 +193,7 @@ class Stability:
         if missed:
             told = "; ".join(f"{_listed(one.names)} ({one.frequency:.0%})" for one in missed[:3])
             said += f" Sets of substitutes are stable none of which is so by itself: {told}"
-            if self.set_bound is not None:
+            if self.set_bound is not None and not self._sets_are_unbounded():
                 said += f"; of sets chosen so at most {_digits(self.set_bound)} are expected false"
             said += "."
         if not self.complete:
@@ -202,6 +202,10 @@ class Stability:
 
     def _chosen_sets(self) -> list[SubstituteSet]:
         return [one for one in self.substitutes if one.chosen]
+
+    def _sets_are_unbounded(self) -> bool:
+        """Whether the bound for sets is no less than the number of sets, and so says nothing."""
+        return self.set_bound is not None and self.set_bound >= len(self.sets)
 
     def _has_chosen(self, substitutes: SubstituteSet) -> bool:
         chosen = set(self.chosen)
@@ -243,6 +247,9 @@ class Stability:
         )
         if self.set_bound is None:
             return f"{said}; there is no bound for sets, since rarely taken features are in none."
+        if self._sets_are_unbounded():
+            each, n = f"each half takes up to {self.taken.q}", len(self.sets)
+            return f"{said}; there is no bound for sets, of which there are {n} and {each}."
         return (
             f"{said}; of {len(self.sets)} sets at most {_digits(self.set_bound)} are expected to "
             f"be chosen falsely."
