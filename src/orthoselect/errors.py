@@ -233,11 +233,11 @@ class NoBetterThanNoneWarning(SelectionWarning):
     """A cross-validated size that is not clearly better than no features."""
 
     def __init__(self, chosen: int, score: str, best: str, none: str) -> None:
-        are = "1 feature is" if chosen == 1 else f"{chosen} features are"
+        are, them = ("1 feature is", "it") if chosen == 1 else (f"{chosen} features are", "them")
         super().__init__(
             f"no size is clearly better than no features: the best mean {score} is {best}, that of "
             f"no features {none}. {are} chosen all the same; use none unless something else "
-            f"speaks for them, or look at more rows."
+            f"speaks for {them}, or look at more rows."
         )
 
 
