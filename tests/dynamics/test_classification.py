@@ -19,7 +19,7 @@ def switching(T=1200, seed=0):
     return u, y
 
 
-@pytest.mark.parametrize("criterion", ["socc", "obcc", "err"])
+@pytest.mark.parametrize("criterion", ["socc", "obcc", "auto"])
 def test_known_terms_come_first(criterion):
     u, y = switching()
     model = NARX(2, criterion=criterion, **SMALL).fit(u, y)
@@ -112,3 +112,23 @@ def test_bad_input_is_one_clear_line():
         model.validate(u, y)
     with pytest.raises(AttributeError):
         NARX().predict_proba(u, y)
+
+
+@pytest.mark.parametrize(
+    "given", [{"criterion": "err"}, {"noise_lags": 1}, {"fit": "free-run"}, {"order": "free-run"}]
+)
+def test_what_is_for_numbers_is_refused_for_classes(given):
+    u, y = switching(200)
+    with pytest.raises(InputError, match=f"`{next(iter(given))}=.*is for numbers") as error:
+        NARX(**given, **SMALL).fit(u, y)
+    assert "\n" not in str(error.value)
+    with pytest.raises(InputError, match="`sample_weight` is for numbers"):
+        NARX(**SMALL).fit(u, y, sample_weight=np.ones(200))
+
+
+def test_numbers_that_hardly_repeat_are_no_classes():
+    u, _ = switching(500)
+    with pytest.raises(InputError, match="classes should repeat; y has 500 distinct values"):
+        NARX(**SMALL).fit(u, np.random.default_rng(1).normal(size=500))
+    with pytest.raises(InputError, match="pass `task='regression'`"):
+        NARX(**SMALL).fit(u, np.round(np.cos(np.arange(500.0)), 1))

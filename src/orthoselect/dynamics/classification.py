@@ -25,6 +25,8 @@ from orthoselect.dynamics.model import LagModel, segments_of
 from orthoselect.dynamics.records import check_inputs, no_signals, read_signals
 from orthoselect.encode import find_labels
 from orthoselect.encode.lagged import LaggedSignals, check_names, check_rows, find_sessions
+from orthoselect.encode.response import TargetColumn
+from orthoselect.encode.whole_numbers import have_fractions
 from orthoselect.errors import InputError, SearchStoppedWarning, ShapeError
 from orthoselect.matrix.base import Floats
 from orthoselect.read.survey import read_target
@@ -32,6 +34,7 @@ from orthoselect.result import SelectionPath
 from orthoselect.selection import select
 
 _FOLDS = 5  # blocks of time
+_SOME, _ROWS_OF_EACH = 20, 5  # more classes than that should have so many rows each
 _MOST_ITERATIONS = 1000
 
 
@@ -65,6 +68,7 @@ class LogisticNARX:
         if len(self.classes) < 2:
             raise InputError(f"there should be two classes or more; y is {labels.levels[0]!r}.")
         codes = np.asarray(labels.codes)
+        _check_repeated(columns[0], len(self.classes))
         inputs, self.u_names = no_signals(len(codes))
         if u is not None:
             inputs, self.u_names = read_signals(u, "u")
@@ -244,6 +248,16 @@ class LogisticNARX:
         spans = find_sessions(sessions, n_times, np.zeros((1, n_times)))
         at = np.concatenate([np.arange(min(a + self.longest, b), b) for a, b in spans])
         return float(np.mean(found[at] == np.asarray(y)[at]))
+
+
+def _check_repeated(column: TargetColumn, c: int) -> None:
+    """Raise for what is rather a quantity than c classes."""
+    n_rows = len(column.values)
+    if c > _SOME and (n_rows < _ROWS_OF_EACH * c or have_fractions([column], None)):
+        raise InputError(
+            f"classes should repeat; y has {c} distinct values in {n_rows} rows. If it is a "
+            f"quantity pass `task='regression'`; else merge rare classes."
+        )
 
 
 def _probabilities(odds: Floats) -> Floats:
