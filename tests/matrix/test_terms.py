@@ -187,7 +187,9 @@ def test_infinity_a_target_and_methods_that_need_rows_are_refused():
 )
 def test_rows_of_series_are_not_permuted(asked):
     terms = LaggedTerms(records(T=60), "y", "u", lags=1, degree=1)
-    with pytest.raises(InputError, match=r"rows of series cannot .* `NARX\(order='bic'\)`") as error:
+    with pytest.raises(
+        InputError, match=r"rows of series cannot .* `NARX\(order='bic'\)`"
+    ) as error:
         select(terms, None, method="socc", **asked)
     assert "\n" not in str(error.value)
 

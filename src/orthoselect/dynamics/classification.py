@@ -159,7 +159,7 @@ class LogisticNARX:
                 terms.append(
                     FittedTerm(str(label), step.name, step.gain, float(c), np.nan, factors)
                 )
-        return FittedTerms(terms)
+        return FittedTerms(terms, self._settings.criterion)
 
     def equation(self) -> str:
         """Return the log-odds of each class."""

@@ -63,9 +63,8 @@ class NARX(RegressorMixin, BaseEstimator):
         The longest lag of residuals in noise terms. 0: no noise terms.
     criterion : {"auto", "err", "mser", "socc", "obcc"}, default="auto"
         What terms are judged by. "auto": "err", and "socc" for classes, which take "socc" and
-        "obcc" only. Correlations,
-        "socc" and "obcc", are about means, so the constant is then the first term of a model of
-        numbers, and counts as one, unless it is excluded.
+        "obcc" only. These two are correlations, about means, so the constant is then the first
+        term of a model of numbers, and counts as one, unless it is excluded.
     search : str, default="forward"
         How sets of terms are searched; as of `orthoselect.select`.
     order : {"aic", "aicc", "bic", "fpe", "apress", "press", "free-run"}, default="bic"
@@ -89,7 +88,7 @@ class NARX(RegressorMixin, BaseEstimator):
     ----------
     path_ : SelectionPath, or list of them if each output has its own structure
     terms_ : FittedTerms
-        Name, ERR, coefficient and standard error of each term.
+        Name, what it added (ERR by "err"), coefficient and standard error of each term.
     equation_ : str
     coef_ : array of shape (number of terms,)
     n_terms_ : int
