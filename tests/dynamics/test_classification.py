@@ -132,3 +132,22 @@ def test_numbers_that_hardly_repeat_are_no_classes():
         NARX(**SMALL).fit(u, np.random.default_rng(1).normal(size=500))
     with pytest.raises(InputError, match="pass `task='regression'`"):
         NARX(**SMALL).fit(u, np.round(np.cos(np.arange(500.0)), 1))
+
+
+@pytest.mark.parametrize("kind", ["nan", "None", "pandas", "text"])
+def test_a_missing_class_ends_a_session(kind):
+    pd = pytest.importorskip("pandas")
+    u, y = switching(400)
+    words = [None if k == 150 else f"c{c}" for k, c in enumerate(y)]
+    given = {
+        "nan": lambda: np.where(np.arange(400) == 150, np.nan, y),
+        "None": lambda: [None if k == 150 else int(c) for k, c in enumerate(y)],
+        "pandas": lambda: pd.Series(y, dtype="Int64").mask(np.arange(400) == 150),
+        "text": lambda: pd.Series(words),
+    }[kind]()
+    found = NARX(2, **SMALL).fit(u, given)
+    keep = np.arange(400) != 150
+    expected = NARX(2, **SMALL).fit(u[keep], y[keep], sessions=[150, 249])
+    assert len(found.classes_) == 2
+    assert found.path_.names == expected.path_.names
+    np.testing.assert_allclose(found.coef_, expected.coef_)

@@ -63,12 +63,16 @@ class LogisticNARX:
         columns = read_target(y, len(y))
         if len(columns) > 1:
             raise InputError(f"classes should be one column; y has {len(columns)}.")
-        labels = columns[0].labels()
+        gaps = columns[0].missing()
+        there = np.ones(len(y), dtype=bool) if gaps is None else ~gaps
+        labels = (columns[0] if gaps is None else columns[0].take(there)).labels()
         self.classes = np.array(labels.levels)
         if len(self.classes) < 2:
-            raise InputError(f"there should be two classes or more; y is {labels.levels[0]!r}.")
-        codes = np.asarray(labels.codes)
-        _check_repeated(columns[0], len(self.classes))
+            known = repr(labels.levels[0]) if labels.levels else "missing in all rows"
+            raise InputError(f"there should be two classes or more; y is {known}.")
+        _check_repeated(columns[0], len(self.classes), there)
+        codes = np.zeros(len(y), dtype=np.intp)
+        codes[there] = labels.codes
         inputs, self.u_names = no_signals(len(codes))
         if u is not None:
             inputs, self.u_names = read_signals(u, "u")
@@ -81,6 +85,7 @@ class LogisticNARX:
         self._y_names = [f"y={c}" for c in self.classes[1:]] if several else ["y"]
         check_names([*self._y_names, *self.u_names])
         values = np.vstack([self._indicators(codes), inputs])
+        values[: len(self._y_names), ~there] = np.nan  # so that a session ends
         s = self._settings
         lags = (s.y_lags,) * len(self._y_names) + (s.u_lags,) * len(inputs)
         names = (*self._y_names, *self.u_names)
@@ -145,7 +150,8 @@ class LogisticNARX:
         self.accuracy = {"one step": means.get(best, float("nan"))}
 
     def _note_baselines(self, codes: NDArray, signals: LaggedSignals) -> None:
-        at = signals.at[signals.at > 0]
+        starts = [start for start, _ in signals.sessions]
+        at = signals.at[~np.isin(signals.at, starts)]  # the row before is of the same session
         self.accuracy["persistence"] = float(np.mean(codes[at] == codes[at - 1]))
         counts = np.bincount(codes[signals.at])
         self.accuracy["most frequent"] = float(counts.max() / counts.sum())
@@ -250,10 +256,10 @@ class LogisticNARX:
         return float(np.mean(found[at] == np.asarray(y)[at]))
 
 
-def _check_repeated(column: TargetColumn, c: int) -> None:
-    """Raise for what is rather a quantity than c classes."""
-    n_rows = len(column.values)
-    if c > _SOME and (n_rows < _ROWS_OF_EACH * c or have_fractions([column], None)):
+def _check_repeated(column: TargetColumn, c: int, there: NDArray[np.bool_]) -> None:
+    """Raise for what is rather a quantity than c classes, in rows that are there."""
+    n_rows = int(there.sum())
+    if c > _SOME and (n_rows < _ROWS_OF_EACH * c or have_fractions([column], there * 1.0)):
         raise InputError(
             f"classes should repeat; y has {c} distinct values in {n_rows} rows. If it is a "
             f"quantity pass `task='regression'`; else merge rare classes."
