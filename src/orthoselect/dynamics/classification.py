@@ -259,7 +259,9 @@ class LogisticNARX:
 def _check_repeated(column: TargetColumn, c: int, there: NDArray[np.bool_]) -> None:
     """Raise for what is rather a quantity than c classes, in rows that are there."""
     n_rows = int(there.sum())
-    if c > _SOME and (n_rows < _ROWS_OF_EACH * c or have_fractions([column], there * 1.0)):
+    if c > _SOME and (
+        n_rows < _ROWS_OF_EACH * c or have_fractions([column], there.astype(np.float64))
+    ):
         raise InputError(
             f"classes should repeat; y has {c} distinct values in {n_rows} rows. If it is a "
             f"quantity pass `task='regression'`; else merge rare classes."
