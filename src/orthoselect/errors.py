@@ -255,14 +255,22 @@ class RareColumnsWarning(SelectionWarning):
 class OversampledWarning(SelectionWarning):
     """A signal changes so little from one time to the next that its last value explains it."""
 
-    def __init__(self, last: str, share: float, done: bool) -> None:
-        what = (
-            "terms were selected for the change from one time to the next, with that term "
-            "included, which gives the same terms with all their digits"
-            if done
-            else "use criterion 'err' with forward search, which then selects for the change from "
-            "one time to the next"
-        )
+    def __init__(self, last: str, share: float, done: bool, included: str | None = None) -> None:
+        if done:
+            what = (
+                "terms were selected for the change from one time to the next, with that term "
+                "included, which gives the same terms with all their digits"
+            )
+        elif included is not None:
+            what = (
+                f"`include` begins with `{included}`; begin it with `{last}`, or omit it, and "
+                f"terms are selected for the change from one time to the next"
+            )
+        else:
+            what = (
+                "use criterion 'err' with forward search, which then selects for the change from "
+                "one time to the next"
+            )
         super().__init__(
             f"`{last}` alone explains {share:.6%} of the target, so that little is left for other "
             f"terms: {what}. If one-step predictions are good and free runs are not, keep every "

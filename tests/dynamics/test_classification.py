@@ -19,7 +19,7 @@ def switching(T=1200, seed=0):
     return u, y
 
 
-@pytest.mark.parametrize("criterion", ["socc", "obcc", "err"])
+@pytest.mark.parametrize("criterion", ["socc", "obcc", "auto"])
 def test_known_terms_come_first(criterion):
     u, y = switching()
     model = NARX(2, criterion=criterion, **SMALL).fit(u, y)
@@ -112,3 +112,42 @@ def test_bad_input_is_one_clear_line():
         model.validate(u, y)
     with pytest.raises(AttributeError):
         NARX().predict_proba(u, y)
+
+
+@pytest.mark.parametrize(
+    "given", [{"criterion": "err"}, {"noise_lags": 1}, {"fit": "free-run"}, {"order": "free-run"}]
+)
+def test_what_is_for_numbers_is_refused_for_classes(given):
+    u, y = switching(200)
+    with pytest.raises(InputError, match=f"`{next(iter(given))}=.*is for numbers") as error:
+        NARX(**given, **SMALL).fit(u, y)
+    assert "\n" not in str(error.value)
+    with pytest.raises(InputError, match="`sample_weight` is for numbers"):
+        NARX(**SMALL).fit(u, y, sample_weight=np.ones(200))
+
+
+def test_numbers_that_hardly_repeat_are_no_classes():
+    u, _ = switching(500)
+    with pytest.raises(InputError, match="classes should repeat; y has 500 distinct values"):
+        NARX(**SMALL).fit(u, np.random.default_rng(1).normal(size=500))
+    with pytest.raises(InputError, match="pass `task='regression'`"):
+        NARX(**SMALL).fit(u, np.round(np.cos(np.arange(500.0)), 1))
+
+
+@pytest.mark.parametrize("kind", ["nan", "None", "pandas", "text"])
+def test_a_missing_class_ends_a_session(kind):
+    pd = pytest.importorskip("pandas")
+    u, y = switching(400)
+    words = [None if k == 150 else f"c{c}" for k, c in enumerate(y)]
+    given = {
+        "nan": lambda: np.where(np.arange(400) == 150, np.nan, y),
+        "None": lambda: [None if k == 150 else int(c) for k, c in enumerate(y)],
+        "pandas": lambda: pd.Series(y, dtype="Int64").mask(np.arange(400) == 150),
+        "text": lambda: pd.Series(words),
+    }[kind]()
+    found = NARX(2, **SMALL).fit(u, given)
+    keep = np.arange(400) != 150
+    expected = NARX(2, **SMALL).fit(u[keep], y[keep], sessions=[150, 249])
+    assert len(found.classes_) == 2
+    assert found.path_.names == expected.path_.names
+    np.testing.assert_allclose(found.coef_, expected.coef_)

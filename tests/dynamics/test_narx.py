@@ -70,6 +70,18 @@ def test_an_order_with_too_little_to_choose_by_is_doubtful():
         NARX(2, **SMALL).fit(u[:20], y[:20])  # the number is the user's own
 
 
+@pytest.mark.parametrize("criterion", ["auto", "mser", "socc"])
+def test_what_terms_added_is_headed_by_the_criterion(criterion):
+    u, y = simple()
+    name = "err" if criterion == "auto" else criterion
+    terms = NARX(3, criterion=criterion, **SMALL).fit(u, y).terms_
+    assert repr(terms).split()[2] == list(terms.to_frame().columns)[2] == name
+    assert pickle.loads(pickle.dumps(terms)).measure == name
+    noisy = NARX(3, criterion=criterion, noise_lags=1, **SMALL).fit(u, y).terms_
+    judged_by_two = criterion != "auto" and any(term.is_noise for term in noisy)
+    assert noisy.measure == ("gain" if judged_by_two else name)
+
+
 def test_coefficients_are_least_squares_and_their_errors_hold(fitted):
     true = {"y(k-1)": 0.5, "u(k-1)": 1.0, "y(k-2) u(k)": -0.2}
     for term in fitted.terms_:
@@ -250,6 +262,8 @@ def test_oversampled_signals_are_noticed_and_keep_their_digits():
     assert 0 < model.path_.gains[2] < 1e-6
     with pytest.warns(OversampledWarning, match="use criterion 'err'"):
         NARX(2, criterion="mser", **how).fit(u, y)
+    with pytest.warns(OversampledWarning, match=r"`include` begins with `u\(k\)`; begin it with"):
+        NARX(2, include=["u(k)"], **how).fit(u, y)
 
 
 def test_selecting_for_the_change_is_the_same_path(monkeypatch):

@@ -25,6 +25,8 @@ from orthoselect.dynamics.model import LagModel, segments_of
 from orthoselect.dynamics.records import check_inputs, no_signals, read_signals
 from orthoselect.encode import find_labels
 from orthoselect.encode.lagged import LaggedSignals, check_names, check_rows, find_sessions
+from orthoselect.encode.response import TargetColumn
+from orthoselect.encode.whole_numbers import have_fractions
 from orthoselect.errors import InputError, SearchStoppedWarning, ShapeError
 from orthoselect.matrix.base import Floats
 from orthoselect.read.survey import read_target
@@ -32,6 +34,7 @@ from orthoselect.result import SelectionPath
 from orthoselect.selection import select
 
 _FOLDS = 5  # blocks of time
+_SOME, _ROWS_OF_EACH = 20, 5  # more classes than that should have so many rows each
 _MOST_ITERATIONS = 1000
 
 
@@ -60,11 +63,16 @@ class LogisticNARX:
         columns = read_target(y, len(y))
         if len(columns) > 1:
             raise InputError(f"classes should be one column; y has {len(columns)}.")
-        labels = columns[0].labels()
+        gaps = columns[0].missing()
+        there = np.ones(len(y), dtype=bool) if gaps is None else ~gaps
+        labels = (columns[0] if gaps is None else columns[0].take(there)).labels()
         self.classes = np.array(labels.levels)
         if len(self.classes) < 2:
-            raise InputError(f"there should be two classes or more; y is {labels.levels[0]!r}.")
-        codes = np.asarray(labels.codes)
+            known = repr(labels.levels[0]) if labels.levels else "missing in all rows"
+            raise InputError(f"there should be two classes or more; y is {known}.")
+        _check_repeated(columns[0], len(self.classes), there)
+        codes = np.zeros(len(y), dtype=np.intp)
+        codes[there] = labels.codes
         inputs, self.u_names = no_signals(len(codes))
         if u is not None:
             inputs, self.u_names = read_signals(u, "u")
@@ -77,6 +85,7 @@ class LogisticNARX:
         self._y_names = [f"y={c}" for c in self.classes[1:]] if several else ["y"]
         check_names([*self._y_names, *self.u_names])
         values = np.vstack([self._indicators(codes), inputs])
+        values[: len(self._y_names), ~there] = np.nan  # so that a session ends
         s = self._settings
         lags = (s.y_lags,) * len(self._y_names) + (s.u_lags,) * len(inputs)
         names = (*self._y_names, *self.u_names)
@@ -141,7 +150,8 @@ class LogisticNARX:
         self.accuracy = {"one step": means.get(best, float("nan"))}
 
     def _note_baselines(self, codes: NDArray, signals: LaggedSignals) -> None:
-        at = signals.at[signals.at > 0]
+        starts = [start for start, _ in signals.sessions]
+        at = signals.at[~np.isin(signals.at, starts)]  # the row before is of the same session
         self.accuracy["persistence"] = float(np.mean(codes[at] == codes[at - 1]))
         counts = np.bincount(codes[signals.at])
         self.accuracy["most frequent"] = float(counts.max() / counts.sum())
@@ -155,7 +165,7 @@ class LogisticNARX:
                 terms.append(
                     FittedTerm(str(label), step.name, step.gain, float(c), np.nan, factors)
                 )
-        return FittedTerms(terms)
+        return FittedTerms(terms, self._settings.criterion)
 
     def equation(self) -> str:
         """Return the log-odds of each class."""
@@ -244,6 +254,18 @@ class LogisticNARX:
         spans = find_sessions(sessions, n_times, np.zeros((1, n_times)))
         at = np.concatenate([np.arange(min(a + self.longest, b), b) for a, b in spans])
         return float(np.mean(found[at] == np.asarray(y)[at]))
+
+
+def _check_repeated(column: TargetColumn, c: int, there: NDArray[np.bool_]) -> None:
+    """Raise for what is rather a quantity than c classes, in rows that are there."""
+    n_rows = int(there.sum())
+    if c > _SOME and (
+        n_rows < _ROWS_OF_EACH * c or have_fractions([column], there.astype(np.float64))
+    ):
+        raise InputError(
+            f"classes should repeat; y has {c} distinct values in {n_rows} rows. If it is a "
+            f"quantity pass `task='regression'`; else merge rare classes."
+        )
 
 
 def _probabilities(odds: Floats) -> Floats:

@@ -28,7 +28,7 @@ from orthoselect.matrix.base import Floats
 from orthoselect.plots import draw_simulation
 from orthoselect.roles import is_whole
 
-CRITERIA = ("err", "mser", "socc", "obcc")
+CRITERIA = ("auto", "err", "mser", "socc", "obcc")
 CENTERED = ("socc", "obcc")
 FITS = ("one-step", "free-run")
 STRUCTURES = ("one", "each")
@@ -61,16 +61,17 @@ class NARX(RegressorMixin, BaseEstimator):
         The most factors of a term.
     noise_lags : int, default=0
         The longest lag of residuals in noise terms. 0: no noise terms.
-    criterion : {"err", "mser", "socc", "obcc"}, default="err"
-        What terms are judged by. Classes: "socc", unless "obcc" is asked for. Correlations,
-        "socc" and "obcc", are about means, so the constant is then the first term of a model of
-        numbers, and counts as one, unless it is excluded.
+    criterion : {"auto", "err", "mser", "socc", "obcc"}, default="auto"
+        What terms are judged by. "auto": "err", and "socc" for classes, which take "socc" and
+        "obcc" only. These two are correlations, about means, so the constant is then the first
+        term of a model of numbers, and counts as one, unless it is excluded.
     search : str, default="forward"
         How sets of terms are searched; as of `orthoselect.select`.
     order : {"aic", "aicc", "bic", "fpe", "apress", "press", "free-run"}, default="bic"
         What decides how many terms there are if `n_terms` is "auto". "free-run": the error of the
         free run over the last quarter of the sessions, or of the only one, which terms and
-        coefficients are not chosen by; then all rows are used.
+        coefficients are not chosen by; then all rows are used. Classes: the number with the most
+        right classes in blocks of time, whatever the order, which has to be left at "bic".
     fit : {"one-step", "free-run"}, default="one-step"
         What coefficients are fitted to.
     include, exclude : names of terms, default=()
@@ -87,7 +88,7 @@ class NARX(RegressorMixin, BaseEstimator):
     ----------
     path_ : SelectionPath, or list of them if each output has its own structure
     terms_ : FittedTerms
-        Name, ERR, coefficient and standard error of each term.
+        Name, what it added (ERR by "err"), coefficient and standard error of each term.
     equation_ : str
     coef_ : array of shape (number of terms,)
     n_terms_ : int
@@ -136,7 +137,7 @@ class NARX(RegressorMixin, BaseEstimator):
         delay: int = 0,
         degree: int = 3,
         noise_lags: int = 0,
-        criterion: str = "err",
+        criterion: str = "auto",
         search: str = "forward",
         order: str = "bic",
         fit: str = "one-step",
@@ -191,6 +192,10 @@ class NARX(RegressorMixin, BaseEstimator):
         self.__dict__.pop("_classifier", None)
         settings = self._settings(u is not None)
         if self.task == "classification":
+            if sample_weight is not None:
+                raise InputError(
+                    "`sample_weight` is for numbers, `task='regression'`; y are classes. Omit it."
+                )
             self._classifier = LogisticNARX(settings).fit(u, y, sessions)
             return self._store_classifier()
         records = read_records(u, y, sessions)
@@ -225,6 +230,23 @@ class NARX(RegressorMixin, BaseEstimator):
         self.n_features_in_ = len(found.u_names)
         return self
 
+    def _check_for_classes(self) -> None:
+        """Raise for what is asked of numbers only."""
+        only = "is for numbers, `task='regression'`; y are classes"
+        if self.criterion not in ("auto", *CENTERED):
+            raise InputError(
+                f"`criterion={self.criterion!r}` {only}. Use 'socc' or 'obcc', or omit it."
+            )
+        if self.noise_lags:
+            raise InputError(f"`noise_lags={self.noise_lags}` {only}. Omit it.")
+        if self.fit_to != "one-step":
+            raise InputError(f"`fit={self.fit_to!r}` {only}. Omit it.")
+        if self.order != "bic":
+            raise InputError(
+                f"`order={self.order!r}` {only}, whose number of terms is that of the most right "
+                f"classes in blocks of time. Omit it."
+            )
+
     def _settings(self, has_inputs: bool) -> Settings:
         if not (self.n_terms == "auto" or (is_whole(self.n_terms) and int(self.n_terms) >= 1)):
             raise InputError(
@@ -239,8 +261,10 @@ class NARX(RegressorMixin, BaseEstimator):
                 )
         check_choice(self.task, TASKS, "task")
         criterion = check_choice(self.criterion, CRITERIA, "criterion")
-        if self.task == "classification" and criterion in ("err", "mser"):
-            criterion = "socc"
+        if self.task == "classification":
+            self._check_for_classes()
+        if criterion == "auto":
+            criterion = "socc" if self.task == "classification" else "err"
         include, exclude = (_as_names(getattr(self, a), a) for a in ("include", "exclude"))
         if self.task == "regression" and criterion in CENTERED and "1" not in include + exclude:
             # Correlations never take the constant, whose coefficient the mean needs.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -49,18 +49,33 @@ class FittedTerm:
 
 
 class FittedTerms(tuple[FittedTerm, ...]):
-    """The terms of a model in order of selection; prints as a table."""
+    """The terms of a model in order of selection; prints as a table.
+
+    Attributes
+    ----------
+    measure : str
+        What the terms were judged by, which heads what each added: the criterion's name, or "gain"
+        if they were not all judged by one.
+    """
+
+    measure: str
+
+    def __new__(cls, terms: Iterable[FittedTerm] = (), measure: str = "err") -> Self:
+        """Hold terms."""
+        made = super().__new__(cls, terms)
+        made.measure = measure
+        return made
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return a dataframe, one row a term."""
         text = ("output", "term")
-        kinds = {**dict.fromkeys(text, "String"), "err": "Float64", "coef": "Float64"}
+        kinds = {**dict.fromkeys(text, "String"), self.measure: "Float64", "coef": "Float64"}
         rows = [(t.output, t.name, t.err, t.coef, t.error) for t in self]
         return as_frame({**kinds, "standard_error": "Float64"}, rows, backend)
 
     def __repr__(self) -> str:
         rows = [(t.output, t.name, f"{t.err:.8f}", f"{t.coef:.6g}", f"{t.error:.2g}") for t in self]
-        header = ["output", "term", "err", "coefficient", "standard error"]
+        header = ["output", "term", self.measure, "coefficient", "standard error"]
         return as_table(header, rows, left={0, 1})
 
     def equation(self) -> str:

@@ -78,9 +78,10 @@ def fit_model(
     terms = [term for part in parts for term in part.terms]
     terms.sort(key=lambda term: records.y_names.index(term.output))
     longest = max(signals.longest, settings.noise_lags)
-    model = FittedModel(
-        FittedTerms(terms), len(records.y), len(records.u), longest, bound_of(records.y)
-    )
+    # Noise terms are selected by ERR, whatever the others are.
+    alike = settings.criterion == "err" or not any(term.is_noise for term in terms)
+    found = FittedTerms(terms, settings.criterion if alike else "gain")
+    model = FittedModel(found, len(records.y), len(records.u), longest, bound_of(records.y))
     if settings.fits_free_run:
         model = _refined(model, records, weights)
     return model, parts
@@ -215,7 +216,7 @@ def _refined(model: FittedModel, records: Records, weights: Floats | None) -> Fi
         replace(term, coef=float(c), error=float(s))
         for term, c, s in zip(model.terms, better.coef, spread)
     ]
-    return replace(model, terms=FittedTerms(terms))
+    return replace(model, terms=FittedTerms(terms, model.terms.measure))
 
 
 # How many terms, by free runs over rows that were held out

@@ -50,8 +50,10 @@ def select_terms(
     alone = _share_of(last, signals, responses, weights)
     if len(responses) > 1 or 1 - alone > _LITTLE or last in exclude:
         return _selected(terms, size, include, asked)
-    done = criterion == "err" and search == "forward" and include[:1] in ((), (last,), [last])
-    warn(OversampledWarning(last, alone, done))
+    can = criterion == "err" and search == "forward"
+    first = include[0] if include else last
+    done = can and first == last
+    warn(OversampledWarning(last, alone, done, first if can and not done else None))
     if not done:
         return _selected(terms, size, include, asked)
     y = responses[0]
