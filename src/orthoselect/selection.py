@@ -378,9 +378,7 @@ def _search_options(searcher: Search) -> dict[str, Any]:
     return {name: getattr(searcher, name) for name in names}
 
 
-def _certify(
-    searcher: Search, features: Features, criterion: Criterion
-) -> Certificate | None:
+def _certify(searcher: Search, features: Features, criterion: Criterion) -> Certificate | None:
     """Return what the search knows about its set, by the names of the features."""
     proof, size = searcher.proof, max(searcher.by_size, default=0)
     if proof is None or not size:
