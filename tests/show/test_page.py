@@ -401,6 +401,23 @@ def test_one_substitute_a_step_is_in_sight_and_the_others_are_folded():
     assert part.count("<li>") == sum(len(one["runners_up"]) - 1 for one in summary["substitutes"])
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_of_a_set_a_feature_that_was_ahead_at_a_step_is_not_behind_by_less_than_nothing():
+    summary = summarize(select("breast_cancer", None, 8, search="exact"), "breast_cancer", None)
+    margins = [up["margin"] for one in summary["substitutes"] for up in one["runners_up"]]
+    ahead = [f"ahead by {-margin:.1%}" for margin in margins if margin <= -0.0005]
+    words = Outline(render(summary)).words
+    assert ahead
+    assert all(one in words for one in ahead)
+    assert not re.search(r"[-\N{MINUS SIGN}]\d+\.\d%", words)
+    assert "The set was chosen as a whole" in words
+    assert "found no better set with it" in words
+    assert "Came close to the one chosen" not in words
+    greedy = Outline(render(summarize(select("wine", None, 3), "wine", None))).words
+    assert "ahead by" not in greedy
+    assert "chosen as a whole" not in greedy
+
+
 def test_ten_classes_have_ten_colors_in_every_chart():
     summary = summarize(select("digits", None, 2), "digits", None)
     page = render(summary)

@@ -76,6 +76,11 @@ VERDICTS = {
     "irrelevant": "Tells no more about the target than chance would.",
     "constant": "Has the same value in every row, so it can tell nothing.",
 }
+# The same of a set that was chosen as a whole: one left out may have been ahead at a step.
+VERDICTS_OF_SETS = VERDICTS | {
+    "nearly chosen": "Would have added about as much as the one chosen at some step, or more, and "
+    "still adds something; but the search found no better set with it.",
+}
 
 
 def render(summary: Mapping[str, Any]) -> str:
@@ -152,6 +157,7 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
     both = f"{kinds.count('classes')} of classes, {kinds.count('numbers')} of numbers"
     counts = Counter(feature["verdict"] for feature in features)
     substitutes = _substitutes(summary)
+    meanings = VERDICTS_OF_SETS if "certificate" in summary else VERDICTS
     clusters = summary["clusters"]
     present = {
         "others": any(feature["step"] is None for feature in features),
@@ -188,7 +194,7 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
         "n_features": len(features),
         "verdict_counts": [
             {"verdict": verdict, "count": counts[verdict], "says": says}
-            for verdict, says in VERDICTS.items()
+            for verdict, says in meanings.items()
             if counts[verdict]
         ],
         "separation_chart": None if separation is None else charts.separation_chart(separation),
