@@ -97,14 +97,14 @@ def test_ctrl_c_keeps_the_pairs_that_were_done(tmp_path, wait_for_lines):
     script.write_text(
         "import time\n"
         "from orthoselect.cli import main\n"
-        "from orthoselect.halves import run\n"
-        "run_pair = run.run_pair\n"
+        "from orthoselect.halves import agreeing\n"
+        "run_pair = agreeing.run_pair\n"
         "def slow(*arguments):\n"
         "    time.sleep(0.2)\n"
         "    taken = run_pair(*arguments)\n"
         f"    print('pair', file=open({str(tmp_path / 'pairs')!r}, 'a'))\n"
         "    return taken\n"
-        "run.run_pair = slow\n"
+        "agreeing.run_pair = slow\n"
         "main()\n"
     )
     process = subprocess.Popen(

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import naive
 from orthoselect import GramStatistics, RowBlocks, Stability, select, stability
 from orthoselect.errors import InputError, SelectionWarning, StabilityInterrupted
-from orthoselect.halves import base, run
+from orthoselect.halves import agreeing, base
 from orthoselect.halves.bounds import false_features
 from orthoselect.halves.pairs import pair_of_rows
 
@@ -360,14 +360,14 @@ def test_ctrl_c_keeps_the_pairs_that_were_done(monkeypatch):
             raise KeyboardInterrupt
         return run_pair(halves, question, number, process)
 
-    run_pair = run.run_pair
-    monkeypatch.setattr(run, "run_pair", until_the_fourth)
+    run_pair = agreeing.run_pair
+    monkeypatch.setattr(agreeing, "run_pair", until_the_fourth)
     with pytest.raises(StabilityInterrupted, match="after 3 of 10 pairs") as raised:
         stability(X, y, 2, n_pairs=10, threshold=0.75)
     kept = raised.value.stability
     assert (kept.taken.n_pairs, kept.complete) == (3, False)
     assert kept.threshold == pytest.approx(5 / 6)
-    monkeypatch.setattr(run, "run_pair", run_pair)
+    monkeypatch.setattr(agreeing, "run_pair", run_pair)
     assert kept.frequencies == stability(X, y, 2, n_pairs=3, threshold=0.75).frequencies
     assert "Only 3 of 10 pairs" in kept.sentence
 
@@ -376,7 +376,7 @@ def test_ctrl_c_before_the_first_pair(monkeypatch):
     def at_once(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "run_pair", at_once)
+    monkeypatch.setattr(agreeing, "run_pair", at_once)
     with pytest.raises(StabilityInterrupted, match="no pair was done") as raised:
         stability(*problem(9), 2)
     assert raised.value.stability is None

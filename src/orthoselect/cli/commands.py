@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import typer
 
 from orthoselect.cli import options as o
-from orthoselect.cli.sizes import (
+from orthoselect.cli.how_many import (
     SIZE_WORDS,
     find_jobs,
     read_count,

@@ -115,7 +115,7 @@ def narx_command(
             _summarize(model, validation, record, rest, table.name, format, report, terminal)
 
 
-class Record(NamedTuple):
+class ModelColumns(NamedTuple):
     """The columns of a table that a model is made of, by name."""
 
     inputs: dict[str, Any]
@@ -134,7 +134,7 @@ class Record(NamedTuple):
         return inputs or None, target, None if self.labels is None else self.labels[rows]
 
 
-def _read(table: Any, target: str, inputs: Sequence[str], sessions: str | None) -> Record:
+def _read(table: Any, target: str, inputs: Sequence[str], sessions: str | None) -> ModelColumns:
     """Return the columns of a table."""
     words = why_not_whole(table)
     if words is not None:
@@ -156,7 +156,7 @@ def _read(table: Any, target: str, inputs: Sequence[str], sessions: str | None) 
     labels = None
     if sessions is not None:
         labels = np.asarray(source.first.column(known.index(sessions)))
-    return Record({n: column(n) for n in names}, {target: column(target)}, labels)
+    return ModelColumns({n: column(n) for n in names}, {target: column(target)}, labels)
 
 
 def _check_report(source: str, report: str | None) -> None:
@@ -174,7 +174,7 @@ def _check_report(source: str, report: str | None) -> None:
 def _summarize(
     model: Any,
     validation: Any,
-    record: Record,
+    record: ModelColumns,
     rest: slice,
     title: str,
     format: str,

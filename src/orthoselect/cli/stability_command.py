@@ -17,7 +17,7 @@ from orthoselect.cli.commands import (
     load,
     read_own_options,
 )
-from orthoselect.cli.sizes import find_jobs, read_count
+from orthoselect.cli.how_many import find_jobs, read_count
 from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
 from orthoselect.errors import InputError, StabilityInterrupted
 from orthoselect.read import on_dask, read_table

@@ -56,7 +56,7 @@ class Settings:
 
 
 @dataclass(frozen=True)
-class Part:
+class FittedOutputs:
     """Some outputs with one structure between them, fitted."""
 
     outputs: list[int]
@@ -68,7 +68,7 @@ class Part:
 
 def fit_model(
     settings: Settings, records: Records, weights: Floats | None
-) -> tuple[FittedModel, list[Part]]:
+) -> tuple[FittedModel, list[FittedOutputs]]:
     """Fit a model to records; weights are one for each time."""
     signals = settings.signals_of(records)
     together = [list(range(len(records.y)))]
@@ -93,7 +93,7 @@ def _fit_part(
     signals: LaggedSignals,
     outputs: list[int],
     weights: Floats | None,
-) -> Part:
+) -> FittedOutputs:
     size = settings.n_terms or settings.max_terms
     # A path is no longer than there are rows to tell terms apart.
     size = max(min(size, len(signals.at) // 2), 1, len(settings.include))
@@ -124,7 +124,7 @@ def _fit_part(
         for o, a in enumerate(outputs)
         for m, step in enumerate(path[:k])
     ]
-    return Part(outputs, path, table, k, terms)
+    return FittedOutputs(outputs, path, table, k, terms)
 
 
 def _check_order_is_clear(
@@ -175,7 +175,7 @@ def _with_noise(
     table: OrderTable,
     k: int,
     weights: Floats | None,
-) -> Part:
+) -> FittedOutputs:
     order = settings.order if settings.order != FREE_RUN else "bic"
     found = fit_noise(
         signals, records.y[outputs[0]], path.names[:k], settings.noise_lags, order, weights
@@ -198,7 +198,7 @@ def _with_noise(
                 any(signal == e for signal, _ in factors),
             )
         )
-    return Part(outputs, path, table, k, terms)
+    return FittedOutputs(outputs, path, table, k, terms)
 
 
 def _refined(model: FittedModel, records: Records, weights: Floats | None) -> FittedModel:

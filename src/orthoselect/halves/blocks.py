@@ -18,8 +18,8 @@ from orthoselect.gram import GramStatistics
 from orthoselect.gram.dealt import DealtRows
 from orthoselect.gram.intake import ReducedRows, reduce_table
 from orthoselect.halves.base import Facts, Halves, Places, Question, bases_of
+from orthoselect.halves.in_memory import file_in_code
 from orthoselect.halves.pairs import pair_of_blocks
-from orthoselect.halves.table import file_in_code
 from orthoselect.matrix.base import Floats
 from orthoselect.methods import METHODS
 from orthoselect.read import Dataset, is_spread

@@ -22,8 +22,8 @@ from orthoselect.errors import StabilityInterrupted, warn, with_text
 from orthoselect.halves.base import Halves, Places, Question
 from orthoselect.halves.blocks import open_blocks
 from orthoselect.halves.bounds import ASSUMPTIONS, Agreement, Room, false_features, settle
+from orthoselect.halves.in_memory import open_rows
 from orthoselect.halves.substitutes import find_sets, most_taken
-from orthoselect.halves.table import open_rows
 from orthoselect.methods import METHODS, find_method
 from orthoselect.read import find_table, why_not_whole
 from orthoselect.result import FeatureFrequency, HalvesTaken, Stability, SubstituteSet
@@ -206,7 +206,7 @@ def stability(
         own["response_encoding"] = response_encoding
     question = Question(method, agreement.q + len(halves.included), own, seed)
     given |= {"random_state": seed, "missing": missing, **options}
-    collector = Collector(halves, question, agreement, given, warned)
+    collector = HalvesCollector(halves, question, agreement, given, warned)
     _run_all(halves, question, pairs, n_jobs, progress, collector)
     return collector.finish()
 
@@ -253,7 +253,7 @@ def _run_all(
     n_pairs: int,
     n_jobs: int | None,
     progress: Progress | None,
-    collector: Collector,
+    collector: HalvesCollector,
 ) -> None:
     """Hand every pair to the collector as it arrives; Ctrl-C raises with what it has.
 
@@ -284,7 +284,7 @@ def _run_all(
 
 
 @dataclass
-class Collector:
+class HalvesCollector:
     """What pairs have taken so far, and the result that it makes."""
 
     halves: Halves
