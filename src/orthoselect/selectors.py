@@ -23,9 +23,10 @@ from orthoselect.errors import InputError
 from orthoselect.gram import GramStatistics
 from orthoselect.gram.gram_statistics import check_settled, features_of
 from orthoselect.gram.intake import check_block
+from orthoselect.problem import check_has_rows
 from orthoselect.read import is_kept_elsewhere
 from orthoselect.result import SelectionPath
-from orthoselect.roles import as_values, check_has_rows, set_apart, take_target
+from orthoselect.roles import as_values, set_apart, take_target
 from orthoselect.selection import select
 
 _ABOUT_COLUMNS = ("categorical_features", "groups", "include", "exclude")

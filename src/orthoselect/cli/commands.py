@@ -42,7 +42,8 @@ from orthoselect.read import (
 )
 from orthoselect.result import Comparison, SelectionPath, SelectionStep, Stability
 from orthoselect.roles import clean
-from orthoselect.selection import TIME_LIMIT, check_blocks, select
+from orthoselect.search_request import TIME_LIMIT
+from orthoselect.selection import check_blocks, select
 
 _REPORTS = (".html", ".htm", ".json")
 
