@@ -77,7 +77,19 @@ def search_options(searcher: Search) -> dict[str, Any]:
     return {name: getattr(searcher, name) for name in names}
 
 
-def certify(searcher: Search, features: Features, criterion: Criterion) -> Certificate | None:
+def about_sets(
+    searcher: Search, features: Features, problem: Problem, criterion: Criterion
+) -> dict[str, Any]:
+    """Return what a path tells of sets: nothing, unless the search has compared some."""
+    if not searcher.compares_sets:
+        return {}
+    return {
+        "certificate": _certify(searcher, features, criterion),
+        "by_size": _sets_by_size(searcher, features, problem),
+    }
+
+
+def _certify(searcher: Search, features: Features, criterion: Criterion) -> Certificate | None:
     """Return what the search knows about its set, by the names of the features."""
     proof, size = searcher.proof, max(searcher.by_size, default=0)
     if proof is None or not size:
@@ -99,7 +111,7 @@ def certify(searcher: Search, features: Features, criterion: Criterion) -> Certi
     )
 
 
-def sets_by_size(searcher: Search, features: Features, problem: Problem) -> list[SizedSet] | None:
+def _sets_by_size(searcher: Search, features: Features, problem: Problem) -> list[SizedSet] | None:
     """Return the best set of each size, by the columns of the table."""
     if not searcher.by_size:
         return None

@@ -49,12 +49,11 @@ from orthoselect.roles import ColumnSpec
 from orthoselect.search import Search
 from orthoselect.search_request import (
     TIME_LIMIT,
-    certify,
+    about_sets,
     check_nested,
     check_search,
     make_search,
     search_options,
-    sets_by_size,
 )
 from orthoselect.stopping import TestRequest, strata_of
 
@@ -287,11 +286,10 @@ def select(
                 **options,
             },
             origin=origin,
-            certificate=certify(searcher, design.features, criterion),
-            by_size=sets_by_size(searcher, design.features, problem),
             gaps=_gaps_filled(problem, is_cut="bins" in chosen.options),
             chosen=state.chosen,
             n_permutations=None if test is None else test.count(problem.response.m),
+            **about_sets(searcher, design.features, problem, criterion),
         )
     if stopped == _INTERRUPTED:
         raise SelectionInterrupted(path)
