@@ -78,7 +78,8 @@ INLINE int ones_of(uint64_t word)
 
 /* VECTOR(Name, REAL, LANES) makes a type of a few numbers in a register, which may be read from
  * wherever numbers of type REAL stand: *(const Name *)place. (Name){0} is all zero. The rest goes
- * by the words below, of which x and y are vectors; arguments may be evaluated twice. */
+ * by the words below, of which x and y are vectors. Functions take vectors by their address: how they
+ * are handed over depends on the processor that one compiles for. */
 #if WITH_EXTENSIONS
 #define VECTOR(Name, REAL, LANES)                                                                  \
     typedef REAL Name __attribute__((vector_size((LANES) * sizeof(REAL)), aligned(1), may_alias))
