@@ -28,9 +28,9 @@ class CheckFailedError(Exception):
     """What a check has to say."""
 
 
-def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
+def run(*command_line: str | Path, cwd: Path = ROOT, **environment: str) -> str:
     """Run a command; return what it printed, or fail with it."""
-    words = [str(word) for word in command]
+    words = [str(word) for word in command_line]
     done = subprocess.run(
         words,
         cwd=cwd,
@@ -47,6 +47,11 @@ def run(*command: str | Path, cwd: Path = ROOT, **environment: str) -> str:
 def tool(module: str, *arguments: str | Path, **environment: str) -> str:
     """Run a module of the environment of this check."""
     return run(sys.executable, "-m", module, *arguments, **environment)
+
+
+def command(name: str) -> Path:
+    """Return a command of that environment, of a tool that is no module."""
+    return Path(sys.executable).with_name(name)
 
 
 class Built:
@@ -73,7 +78,9 @@ class Built:
         self.build()
         found = [*self.dist.glob(pattern), *self.pure.glob(pattern)]
         if len(found) != 1:
-            raise CheckFailedError(f"expected one file {pattern}, got {[str(one) for one in found]}")
+            raise CheckFailedError(
+                f"expected one file {pattern}, got {[str(one) for one in found]}"
+            )
         return found[0]
 
     @property
@@ -98,7 +105,7 @@ def check_facts(_: Built) -> None:
 
 def check_citation(_: Built) -> None:
     """CITATION.cff is valid."""
-    tool("cffconvert", "--validate", "--infile", ROOT / "CITATION.cff")
+    run(command("cffconvert"), "--validate", "--infile", ROOT / "CITATION.cff")
 
 
 def check_recipe(_: Built) -> None:
@@ -112,7 +119,7 @@ def check_recipe(_: Built) -> None:
 
 def check_workflows(_: Built) -> None:
     """Workflows pin what they use, and have no more rights than they need."""
-    run(Path(sys.executable).with_name("zizmor"), "--offline", "--quiet", ROOT / ".github")
+    run(command("zizmor"), "--offline", "--quiet", ROOT / ".github")
 
 
 def check_metadata(built: Built) -> None:
