@@ -55,7 +55,7 @@ def command(name: str) -> Path:
 
 
 class Built:
-    """Sdist and wheels, built when they are first asked for, in a folder that is deleted at the end.
+    """Sdist and wheels, built when they are first asked for, in a folder deleted at the end.
 
     `clone` is the last commit; `dist` has what would be published from this system, `pure` the
     wheel of pure Python.
@@ -97,19 +97,19 @@ class Built:
 
 
 def check_facts(_: Built) -> None:
-    """Changelog, citation and recipe are of this version."""
+    """Compare the versions in changelog, citation and recipe."""
     wrong = facts.wrong_in_all()
     if wrong:
         raise CheckFailedError("\n".join(wrong))
 
 
 def check_citation(_: Built) -> None:
-    """CITATION.cff is valid."""
+    """Validate CITATION.cff."""
     run(command("cffconvert"), "--validate", "--infile", ROOT / "CITATION.cff")
 
 
 def check_recipe(_: Built) -> None:
-    """The conda recipe can be rendered: no field is unknown, no value of a wrong kind."""
+    """Render the conda recipe: no field is unknown, no value of a wrong kind."""
     from rattler_build import Stage0Recipe, VariantConfig
 
     chosen = {"c_compiler": ["gcc"], "c_stdlib": ["sysroot"], "python": ["3.11"]}
@@ -118,12 +118,12 @@ def check_recipe(_: Built) -> None:
 
 
 def check_workflows(_: Built) -> None:
-    """Workflows pin what they use, and have no more rights than they need."""
+    """Ask whether workflows pin what they use, and have no more rights than they need."""
     run(command("zizmor"), "--offline", "--quiet", ROOT / ".github")
 
 
 def check_metadata(built: Built) -> None:
-    """The package index would accept and show the metadata, and the address is there."""
+    """Ask whether a package index would accept and show the metadata."""
     tool("twine", "check", "--strict", built.sdist, built.wheel, built.pure_wheel)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     if "Repository" not in project["urls"]:
@@ -131,17 +131,17 @@ def check_metadata(built: Built) -> None:
 
 
 def check_interface(built: Built) -> None:
-    """The kernels use nothing but the limited API of Python 3.11."""
+    """Ask whether the kernels use nothing but the limited API of Python 3.11."""
     tool("abi3audit", "--strict", built.wheel)
 
 
 def check_contents(built: Built) -> None:
-    """Wheels hold the packages, kernels and all, and nothing else."""
+    """Ask whether wheels hold the packages, kernels and all, and nothing else."""
     tool("check_wheel_contents", built.wheel, built.pure_wheel)
 
 
 def check_sdist(built: Built) -> None:
-    """The sdist has what Makefile, README and tests use: some of them run from it."""
+    """Look for all that Makefile, README and tests use in the sdist; run some of them from it."""
     with tarfile.open(built.sdist) as packed:
         packed.extractall(built.folder / "sdist", filter="data")
     (unpacked,) = (built.folder / "sdist").iterdir()
@@ -179,12 +179,12 @@ def smoke(built: Built, wheel: Path, *options: str) -> None:
 
 
 def check_wheel(built: Built) -> None:
-    """The wheel works in an empty environment without a compiler, with kernels."""
+    """Try the wheel in an empty environment without a compiler; it has kernels."""
     smoke(built, built.wheel, "--kernels")
 
 
 def check_pure_wheel(built: Built) -> None:
-    """The wheel of pure Python works in an empty environment, without kernels."""
+    """Try the wheel of pure Python in an empty environment; it has no kernels."""
     smoke(built, built.pure_wheel, "--no-kernels")
 
 

@@ -54,7 +54,7 @@ STRICT = ["-std=c99", "-pedantic", "-DORTHOSELECT_PLAIN_C"]
 @pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no compiler")
 @pytest.mark.parametrize("options", [["-std=c11"], STRICT], ids=["as built", "strict C99"])
 def test_the_compiler_has_nothing_to_warn_of(options):
-    """Microsoft's compiler knows no extensions of GCC; `make native-check` runs these kernels too."""
+    """Microsoft's compiler knows no extensions of GCC; `make native-check` runs these kernels."""
     folder = ROOT / "src/native"
     include = f"-I{sysconfig.get_path('include')}"
     limited = "-DPy_LIMITED_API=0x030B0000"

@@ -120,7 +120,7 @@ GramStatistics.of(X, y).save("kept.npz")
 GramStatistics.load("kept.npz").select(2)
 from orthoselect.cli import main
 try:
-    main(["select", "table.csv", "y", "-k", "2", "--quiet", "--report", "command.html"])
+    main(["select", "table.csv", "--target", "y", "-k", "2", "--quiet", "--report", "command.html"])
 except SystemExit as end:
     assert not end.code, end.code
 assert pathlib.Path("command.html").stat().st_size > 1000
