@@ -26,7 +26,7 @@ typedef struct {
 } Logs;
 
 /* T[count], or 0 and a complaint where there is no such count. */
-__attribute__((always_inline)) static inline int64_t look(Logs T, int64_t count, int *bad)
+INLINE int64_t look(Logs T, int64_t count, int *bad)
 {
     if ((uint64_t)count >= (uint64_t)T.size) {
         *bad = 1;
@@ -36,7 +36,7 @@ __attribute__((always_inline)) static inline int64_t look(Logs T, int64_t count,
 }
 
 /* A count that T knows, or 0 and a complaint. */
-__attribute__((always_inline)) static inline int64_t known(Logs T, int64_t count, int *bad)
+INLINE int64_t known(Logs T, int64_t count, int *bad)
 {
     const int is_known = (uint64_t)count < (uint64_t)T.size;
     *bad |= !is_known;
@@ -61,7 +61,7 @@ typedef struct {
 #undef TARGET
 #undef NAME
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if CAN_TARGET_AVX2
 #define WIDE 1
 #include <immintrin.h>
 #define NAME(x) x##_wide
@@ -226,10 +226,9 @@ static int is_whole_2d(const Py_buffer *view)
 /* Room for rows by columns of numbers; NULL if there is none. */
 static int64_t *room_for(int64_t rows, int64_t columns)
 {
-    int64_t cells;
-    if (__builtin_mul_overflow(rows, columns, &cells) || cells > PTRDIFF_MAX / 8)
+    if (rows < 0 || columns < 0 || (columns > 0 && rows > PTRDIFF_MAX / 8 / columns))
         return NULL;
-    return malloc(cells * 8);
+    return malloc((size_t)(rows * columns) * 8);
 }
 
 static Logs logs_of(const Py_buffer *table)
