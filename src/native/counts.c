@@ -307,7 +307,8 @@ static PyObject *count_packed(PyObject *Py_UNUSED(self), PyObject *args)
     const Planes P = {planes->buf, planes->shape[1], at, segments->buf, c, margins->buf};
     int bad;
     Py_BEGIN_ALLOW_THREADS;
-    bad = FOR_WIDTHS(packed, P, j, start, stop, logs_of(table), scratch, XJ->buf, XJY->buf);
+    bad = FOR_WIDTHS(packed, P, j, start, stop, logs_of(table), scratch,
+                     (int64_t *)XJ->buf + start, (int64_t *)XJY->buf + start);
     Py_END_ALLOW_THREADS;
     free(scratch);
     return finish_call(&arrays, bad ? "margins are not those of the planes, or T is too short" : NULL);
