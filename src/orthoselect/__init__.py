@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from orthoselect.dynamics import NARX, LaggedTerms
     from orthoselect.gram import GramStatistics
     from orthoselect.halves import stability
+    from orthoselect.radial import RBFClassifier, RBFRegressor
     from orthoselect.selector_cv import SelectorCV
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
@@ -40,6 +41,8 @@ __all__ = [
     "MeanStdDiscretizer",
     "MutualInformationSelector",
     "OrthogonalSelector",
+    "RBFClassifier",
+    "RBFRegressor",
     "RowBlocks",
     "SelectionPath",
     "SelectionStep",
@@ -65,6 +68,8 @@ _LAZY = {
     "MutualInformationSelector": "selectors",
     "NARX": "dynamics",
     "OrthogonalSelector": "selectors",
+    "RBFClassifier": "radial",
+    "RBFRegressor": "radial",
     "RandomBinarizer": "discretizers",  # which says where it went
     "SelectorCV": "selector_cv",
     "compare": "comparison",
