@@ -21,8 +21,8 @@ class LeaveOneOut:
     """What is left of responses, and the errors of leaving rows out, direction by direction.
 
     `E` (N, q) is what is left of the responses, `leverages` (N,) those of the directions so far;
-    `add` changes both. Rows of Y and of directions are weighted, times `root`, if there are weights:
-    these are numbers of copies, one of which is left out.
+    `add` changes both. With weights, numbers of copies of which one is left out, rows of Y and of
+    directions are times `root`.
     """
 
     def __init__(self, Y: Floats, root: Floats | None = None) -> None:
@@ -44,7 +44,7 @@ class LeaveOneOut:
 
     @property
     def press(self) -> float:
-        """The sum of squared errors of leaving each row out; nan where a row decides its own fit."""
+        """The sum of squared errors of leaving rows out; nan if one decides its own fit."""
         left = 1.0 - self.leverages / self._copies
         left = np.where(left > _NOTHING, left, np.nan)
         return float(((self.E / left[:, None]) ** 2).sum())

@@ -3,6 +3,14 @@
 Notation: columns of the network are the constant, the inputs if they are asked for, and radial
 functions; Q (N, k) is an orthonormal basis of those taken, R (k, k) what makes the columns of it,
 and s_k = w'w / (w'w + penalty) the share of its coefficient that a column w keeps.
+
+How many centers there should be, and how wide, is decided by leaving each row out. These errors
+take the centers as given, though the rows that are left out have had a part in selecting them; so
+each center counts `cost` times:
+
+    PRESS ((1 - f/N) / (1 - g/N))^2,  f = sum of s_k,  g = the same, centers times `cost`
+
+which is APRESS of Billings and Wei (2008) with errors of leaving rows out in place of residuals.
 """
 
 from __future__ import annotations
@@ -42,6 +50,8 @@ class Task:
         Numbers of copies of each row.
     size : int or None
         How many centers; None: as many as leaving rows out asks for.
+    cost : float
+        What a center counts in the errors that decide.
     patience : int
         After so many centers without a gain, growth ends.
     penalty : float
@@ -51,6 +61,7 @@ class Task:
     Y: Floats
     weights: Floats | None
     size: int | None
+    cost: float
     patience: int
     penalty: float
 
@@ -78,9 +89,9 @@ class Network:
     Q, R, shrinkage : arrays of shapes (N, k), (k, k) and (k,)
     path : SelectionPath
         All steps but the constant, also those after the last that counts.
-    press : array of shape (steps + 1,)
+    press, adjusted : arrays of shape (centers tried + 1,)
         Mean squared error of leaving each row out, as a share of the variance: of the terms always
-        taken, then after each center.
+        taken, then after each center; and the same as it decides.
     """
 
     columns: list[int]
@@ -90,12 +101,12 @@ class Network:
     shrinkage: Floats
     path: SelectionPath
     press: Floats
+    adjusted: Floats
 
     @property
     def error(self) -> float:
-        """The error of leaving rows out, infinite where it is not known."""
-        found = self.press[min(self.n_centers, len(self.press) - 1)]
-        return float(found) if np.isfinite(found) else float("inf")
+        """The error that decides, infinite where it is not known."""
+        return float(_known(self.adjusted)[self.n_centers])
 
     def coefficients(self, Y: Floats, root: Floats | None) -> Floats:
         """Return the coefficients of the columns for outputs Y (N, outputs), (k, outputs)."""
@@ -132,8 +143,25 @@ class _Growing:
         self.columns.append(j)
         return True
 
+    def factor(self, n_rows: float, n_centers: int, cost: float) -> float:
+        """Return what errors are multiplied with, since the last columns are selected centers."""
+        shares = self.shrinkage[: len(self.columns)]
+        used = float(shares.sum())
+        counted = used + (cost - 1.0) * float(shares[len(shares) - n_centers :].sum())
+        if counted >= n_rows:
+            return float("inf")
+        return ((n_rows - used) / (n_rows - counted)) ** 2
+
+    def network(
+        self, k: int, n_centers: int, path: SelectionPath, press: Floats, adjusted: Floats
+    ) -> Network:
+        """Return the first k columns as a network."""
+        parts = self.Q[:, :k], self.R[:k, :k], self.shrinkage[:k]
+        return Network(self.columns[:k], n_centers, *parts, path, press, adjusted)
+
     @property
     def press(self) -> float:
+        """The error of leaving each row out, as a share of the variance."""
         return self._left.press / self._n_outputs
 
 
@@ -153,7 +181,10 @@ def grow(matrix: KernelMatrix, names: Sequence[str], task: Task) -> Network:
             "radial functions should be finite; distances are too large for the width. Use a "
             "larger width, or leave `standardize=True`."
         ) from None
-    growing, steps, press = _Growing(task.Y, task.root, fixed + most), [], [1.0]
+    growing = _Growing(task.Y, task.root, fixed + most)
+    steps: list[SelectionStep] = []
+    press: list[float] = []
+    adjusted: list[float] = []
     stopped = None
     walk = ForwardSearch().run(state, fixed + most, range(fixed), np.ones(n, dtype=bool))
     for taken in walk:
@@ -165,54 +196,34 @@ def grow(matrix: KernelMatrix, names: Sequence[str], task: Task) -> Network:
             break
         if j > 0:
             steps.append(SelectionStep(j, names[j], taken.gain, taken.value, (j,)))
-        if j < fixed:
-            press = [growing.press]
+        if j < fixed - 1:
             continue
         press.append(growing.press)
-        if task.size is None and not _gains(press, task.patience):
+        adjusted.append(press[-1] * growing.factor(task.n_rows, len(press) - 1, task.cost))
+        if task.size is None and not _gains(adjusted, task.patience):
             stopped = NO_GAIN.format(task.patience)
             break
-    if stopped is None and len(press) - 1 < (task.size or n - fixed):
-        stopped = state.exhausted() if len(press) - 1 < most else FULL
-    return _network(growing, steps, np.array(press), stopped, criterion, response, task, n - fixed)
-
-
-def _gains(press: Sequence[float], patience: int) -> bool:
-    """Whether there was a gain in the last steps."""
-    known = np.where(np.isfinite(press), press, np.inf)
-    return np.isfinite(press[-1]) and len(press) - 1 - int(np.argmin(known)) < patience
-
-
-def _network(
-    growing: _Growing,
-    steps: list[SelectionStep],
-    press: Floats,
-    stopped: str | None,
-    criterion: OrthogonalCriterion,
-    response: Response,
-    task: Task,
-    n_candidates: int,
-) -> Network:
-    """Keep what counts of all that was taken."""
     found = len(press) - 1
-    n_centers = found
-    if task.size is None:
-        n_centers = int(np.argmin(np.where(np.isfinite(press), press, np.inf)))
-    k = len(growing.columns) - found + n_centers
+    if stopped is None and found < (task.size or n - fixed):
+        stopped = state.exhausted() if found < most else FULL
+    n_centers = int(np.argmin(_known(adjusted))) if task.size is None else found
+    past = found - n_centers
     path = SelectionPath(
         steps,
         method=criterion.name,
         ceiling=criterion.ceiling(response),
-        n_candidates=n_candidates,
+        n_candidates=n - fixed,
         stopped=stopped,
-        chosen=len(steps) - found + n_centers,
+        chosen=len(steps) - past,
     )
-    return Network(
-        growing.columns[:k],
-        n_centers,
-        growing.Q[:, :k],
-        growing.R[:k, :k],
-        growing.shrinkage[:k],
-        path,
-        press,
-    )
+    errors = np.array(press), np.array(adjusted)
+    return growing.network(len(growing.columns) - past, n_centers, path, *errors)
+
+
+def _gains(errors: Sequence[float], patience: int) -> bool:
+    """Whether the error has become smaller in the last steps."""
+    return np.isfinite(errors[-1]) and len(errors) - 1 - int(np.argmin(_known(errors))) < patience
+
+
+def _known(errors: Sequence[float]) -> Floats:
+    return np.where(np.isfinite(errors), errors, np.inf)

@@ -1,4 +1,4 @@
-"""`RBFRegressor` and `RBFClassifier`: centers are selected, the width is chosen, then they predict."""
+"""`RBFRegressor` and `RBFClassifier`: centers are selected, a width is chosen; then they predict."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ class _RadialNetwork(BaseEstimator):
         linear: bool = False,
         regularization: float = 0.0,
         standardize: bool = True,
-        patience: int = 10,
+        center_cost: float = 2.0,
+        patience: int = 5,
         random_state: int = 0,
     ) -> None:
         self.n_centers = n_centers
@@ -50,6 +51,7 @@ class _RadialNetwork(BaseEstimator):
         self.linear = linear
         self.regularization = regularization
         self.standardize = standardize
+        self.center_cost = center_cost
         self.patience = patience
         self.random_state = random_state
 
@@ -64,13 +66,14 @@ class _RadialNetwork(BaseEstimator):
                 f"{len(rows)}; got {self.n_centers}."
             )
         size = None if self.n_centers == "auto" else int(self.n_centers)
-        task = Task(Y, weights, size, int(self.patience), float(self.regularization))
+        cost, penalty = float(self.center_cost), float(self.regularization)
+        task = Task(Y, weights, size, cost, int(self.patience), penalty)
         names = ["1", *(self._input_names() if self.linear else ()), *(f"row {i}" for i in rows)]
         self.widths_tried_ = {}
         best: tuple[Network, float] | None = None
         for width in self._widths(points, weights):
-            how = {"constant": True, "linear": bool(self.linear)}
-            matrix = KernelMatrix(points, points[rows], self.kernel, width, **how)
+            centers, linear = points[rows], bool(self.linear)
+            matrix = KernelMatrix(points, centers, self.kernel, width, constant=True, linear=linear)
             network = grow(matrix, names, task)
             self.widths_tried_[width] = network.error
             if best is None or network.error < best[0].error:
@@ -81,7 +84,8 @@ class _RadialNetwork(BaseEstimator):
         return network
 
     def _store(self, network: Network, X: Floats, points: Floats, rows: Any) -> None:
-        self.path_, self.press_ = network.path, network.press
+        self.path_ = network.path
+        self.press_, self.adjusted_press_ = network.press, network.adjusted
         self.n_centers_ = network.n_centers
         first = 1 + (X.shape[1] if self.linear else 0)
         taken = np.array(network.columns, dtype=np.intp)
@@ -137,11 +141,14 @@ class _RadialNetwork(BaseEstimator):
             raise InputError(
                 f"`regularization` should be a number of at least 0; got {self.regularization!r}."
             )
-        given = self.width if isinstance(self.width, (list, tuple, np.ndarray)) else [self.width]
-        numbers_ = all(_is_number(width) and 0 < width < np.inf for width in given)
-        if not (isinstance(self.width, str) and self.width == "auto") and not (
-            len(given) and numbers_
-        ):
+        if not _is_number(self.center_cost) or not 1 <= self.center_cost < np.inf:
+            raise InputError(
+                f"`center_cost` should be a number of at least 1; got {self.center_cost!r}."
+            )
+        is_list = isinstance(self.width, (list, tuple, np.ndarray))
+        given: Any = self.width if is_list else [self.width]
+        right = len(given) > 0 and all(_is_number(width) and 0 < width < np.inf for width in given)
+        if not right and not (isinstance(self.width, str) and self.width == "auto"):
             raise InputError(
                 f"`width` should be a positive number, a list of them, or 'auto'; got "
                 f"{self.width!r}."
@@ -162,8 +169,8 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
     Parameters
     ----------
     n_centers : int or "auto", default="auto"
-        How many centers. "auto": where the error of leaving each row out is smallest along the
-        path, which goes no further than half as many terms as there are rows.
+        How many centers. "auto": where the adjusted error of leaving each row out is smallest along
+        the path, which goes no further than half as many terms as there are rows.
     kernel : {"gaussian", "multiquadric", "inverse_multiquadric", "thin_plate"}
         The function of the distance r in widths: exp(-r^2), the root of r^2 + 1, one over that,
         and r^2 ln r. Default is "gaussian".
@@ -182,7 +189,11 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
         ERR, coefficients and leverages: regularized orthogonal least squares. 0: least squares.
     standardize : bool, default=True
         Whether inputs are scaled to deviation one before distances are taken.
-    patience : int, default=10
+    center_cost : float, default=2.0
+        How many parameters a center counts as when their number and the width are decided. 1:
+        errors of leaving rows out as they are. Centers were selected by the same rows, so these
+        errors are too small, and smallest too late.
+    patience : int, default=5
         With "auto", the path ends after so many centers without a smaller error.
     random_state : int, default=0
         Seed of the draw of candidates.
@@ -196,8 +207,8 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
     n_centers_ : int
     width_ : float
     coef_ : array of shape (terms,) or (terms, outputs)
-        Coefficients: of the inputs, if `linear`, then of the functions; inputs that are combinations
-        of others have none.
+        Coefficients: of the inputs, if `linear`, then of the functions; inputs that are
+        combinations of others have none.
     intercept_ : float or array of shape (outputs,)
     path_ : SelectionPath
         One step a term; gains are shares of the variance. It goes on a few steps after the last
@@ -205,16 +216,19 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
     press_ : array
         Mean squared error of leaving each row out, as a share of the variance: before the first
         center, then after each.
+    adjusted_press_ : array
+        The same, with each center counted `center_cost` times: what decides.
     widths_tried_ : dict of float to float
-        That error for each width.
+        Its value at the chosen number of centers, for each width.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if X has column names.
 
     Notes
     -----
-    Errors of leaving rows out take the centers as given, which were selected with these rows; so
-    they are somewhat too small, and are here to compare with, not to report.
+    Errors of leaving rows out are here to compare sizes and widths with, not to report: the rows
+    that are left out have had a part in selecting the centers. For an error to report, hold out
+    rows, or use `sklearn.model_selection.cross_val_score`.
 
     References
     ----------
@@ -231,7 +245,7 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
     >>> y = np.sinc(X[:, 0]) + 0.1 * rng.normal(size=200)
     >>> model = RBFRegressor().fit(X, y)
     >>> model.n_centers_
-    7
+    5
     >>> model.predict([[0.0], [1.0]]).round(1)
     array([1., 0.])
     """
@@ -290,7 +304,7 @@ class RBFClassifier(ClassifierMixin, _RadialNetwork):
 
     Parameters
     ----------
-    n_centers, kernel, width, candidates, linear, standardize, patience, random_state
+    n_centers, kernel, width, candidates, linear, standardize, center_cost, patience, random_state
         As for `RBFRegressor`.
     regularization : float, default=0.0
         As for `RBFRegressor`, in the selection.
@@ -298,7 +312,7 @@ class RBFClassifier(ClassifierMixin, _RadialNetwork):
     Attributes
     ----------
     classes_ : array
-    centers_, center_rows_, n_centers_, width_, path_, press_, widths_tried_
+    centers_, center_rows_, n_centers_, width_, path_, press_, adjusted_press_, widths_tried_
         As for `RBFRegressor`. The variance is that of class indicators, made orthonormal.
     coef_ : array of shape (1 or classes, terms)
         Coefficients of the log-odds: of the inputs, if `linear`, then of the functions. Of two
