@@ -20,6 +20,7 @@ from benchmarks import (
     limits,
     narx,
     products,
+    rbf,
     report,
     scaling,
     search,
@@ -233,6 +234,17 @@ def _narx(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _rbf(options: argparse.Namespace, settings: table.Settings) -> int:
+    result = _start(options)
+    result["lines"] = []
+    about = report.environment_lines(result["environment"])
+    for line in rbf.run(quick=options.quick):
+        result["lines"].append(line)
+        report.write(options.output, "rbf", result, rbf.markdown(result, about))
+    print(rbf.markdown(result, about))
+    return 0
+
+
 PAGES = {
     "auto": _auto,
     "calibration": _calibration,
@@ -246,6 +258,7 @@ PAGES = {
     "search": _search,
     "real_tables": _real_tables,
     "narx": _narx,
+    "rbf": _rbf,
 }
 
 

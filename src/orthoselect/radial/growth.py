@@ -225,5 +225,5 @@ def _gains(errors: Sequence[float], patience: int) -> bool:
     return np.isfinite(errors[-1]) and len(errors) - 1 - int(np.argmin(_known(errors))) < patience
 
 
-def _known(errors: Sequence[float]) -> Floats:
+def _known(errors: Sequence[float] | Floats) -> Floats:
     return np.where(np.isfinite(errors), errors, np.inf)

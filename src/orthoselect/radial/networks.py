@@ -1,4 +1,4 @@
-"""`RBFRegressor` and `RBFClassifier`: centers are selected, a width is chosen; then they predict."""
+"""`RBFRegressor` and `RBFClassifier`: centers are selected, a width is chosen; they predict."""
 
 from __future__ import annotations
 
@@ -60,12 +60,12 @@ class _RadialNetwork(BaseEstimator):
         self._standard = Standard.of(X, weights, scaled=bool(self.standardize))
         points = self._standard.apply(X)
         rows = candidate_rows(points, weights, self.candidates, self.random_state)
-        if self.n_centers != "auto" and self.n_centers > len(rows):
+        size = None if self.n_centers == "auto" else int(self.n_centers)
+        if size is not None and size > len(rows):
             raise InputError(
                 f"`n_centers` should be at most the number of unlike rows to choose from, "
-                f"{len(rows)}; got {self.n_centers}."
+                f"{len(rows)}; got {size}."
             )
-        size = None if self.n_centers == "auto" else int(self.n_centers)
         cost, penalty = float(self.center_cost), float(self.regularization)
         task = Task(Y, weights, size, cost, int(self.patience), penalty)
         names = ["1", *(self._input_names() if self.linear else ()), *(f"row {i}" for i in rows)]
@@ -366,7 +366,7 @@ class RBFClassifier(ClassifierMixin, _RadialNetwork):
         if present.sum() < 2:
             raise InputError(
                 f"there should be two classes or more; y has one class, "
-                f"{self.classes_[present.argmax()]!r}."
+                f"{self.classes_.tolist()[present.argmax()]!r}."
             )
         V = np.zeros((len(self.classes_), int(present.sum()) - 1))
         V[present] = class_rows("dummy", sizes[present])
@@ -376,6 +376,12 @@ class RBFClassifier(ClassifierMixin, _RadialNetwork):
 
     def _fit_odds(self, X: Floats, codes: Any, weights: Floats | None) -> None:
         A = self._functions(X)
+        if not A.shape[1]:  # nothing is known but how frequent classes are
+            shares = np.bincount(codes, weights, minlength=len(self.classes_)) / len(codes)
+            odds = np.log(np.maximum(shares, np.finfo(float).tiny))
+            self.intercept_ = odds[1:] - odds[:1] if len(odds) == 2 else odds
+            self.coef_ = np.zeros((len(self.intercept_), 0))
+            return
         scaler = StandardScaler().fit(A, sample_weight=weights)
         logistic = LogisticRegression(max_iter=_MOST_ITERATIONS)
         logistic.fit(scaler.transform(A), codes, sample_weight=weights)
