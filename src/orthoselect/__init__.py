@@ -22,6 +22,7 @@ from orthoselect.selection import select
 from orthoselect.versions import __version__
 
 if TYPE_CHECKING:
+    from orthoselect.channels import ChannelSelector
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer
     from orthoselect.dynamics import NARX, LaggedTerms
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NARX",
     "Certificate",
+    "ChannelSelector",
     "Comparison",
     "GramStatistics",
     "LaggedTerms",
@@ -62,6 +64,7 @@ __all__ = [
 
 
 _LAZY = {
+    "ChannelSelector": "channels",
     "GramStatistics": "gram",
     "LaggedTerms": "dynamics",
     "MeanStdDiscretizer": "discretizers",
