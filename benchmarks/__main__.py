@@ -11,6 +11,7 @@ from typing import Any
 from benchmarks import (
     auto,
     calibration,
+    channels,
     environment,
     footprint,
     importtime,
@@ -245,9 +246,21 @@ def _rbf(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _channels(options: argparse.Namespace, settings: table.Settings) -> int:
+    result = _start(options)
+    result["lines"] = []
+    about = report.environment_lines(result["environment"])
+    for line in channels.run(options.data):
+        result["lines"].append(line)
+        report.write(options.output, "channels", result, channels.markdown(result, about))
+    print(channels.markdown(result, about))
+    return 0
+
+
 PAGES = {
     "auto": _auto,
     "calibration": _calibration,
+    "channels": _channels,
     "table": _table,
     "scaling": _scaling,
     "information": _information,
