@@ -4,8 +4,9 @@
 
 The record, `basic_motions.npz`, is looked for in the folder: 40 cases to train and 40 to test, six
 channels, the official split. Channels are chosen on training cases; two plain models then say what
-they are worth on the others: ridge regression on the seven summaries of each channel, and the nearest
-case by Euclidean distance over the series themselves. Peers that are not installed are named as such.
+they are worth on the others: ridge regression on the seven summaries of each channel, and the
+nearest case by Euclidean distance over the series themselves. Peers that are not installed are named
+as such.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def run(folder: Path | None) -> Iterator[dict[str, Any]]:
         return
     with np.load(file) as record:
         parts = [record[name] for name in ("X_train", "y_train", "X_test", "y_test")]
-    X, y, X_test, y_test = parts
+    X, y = parts[:2]
     everything = list(range(X.shape[1]))
     yield _line("all channels", everything, 0.0, *parts)
     for k in everything[1:]:

@@ -41,11 +41,11 @@ def one_by_one(X, Y):
 
 
 def subset_accuracy(Y, found):
-    return np.mean((Y == found).all(axis=1))
+    return np.mean((found == Y).all(axis=1))
 
 
 def hamming_loss(Y, found):
-    return np.mean(Y != found)
+    return np.mean(found != Y)
 
 
 def table(N=1200, seed=0):

@@ -44,5 +44,5 @@ def test_gains_of_labels_are_canonical_correlations_with_all_of_them():
     path = select(X, Y, 5)
     assert path.ceiling == 6
     value = naive.squared_canonical_correlations(X[:, path.features], Y.astype(float)).sum()
-    assert path.totals[-1] == pytest.approx(value)
+    assert path[-1].total == pytest.approx(value)
     assert path.features == select(X, np.where(Y, "yes", "no"), 5).features
