@@ -22,11 +22,13 @@ from orthoselect.selection import select
 from orthoselect.versions import __version__
 
 if TYPE_CHECKING:
+    from orthoselect.channels import ChannelSelector
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer
     from orthoselect.dynamics import NARX, LaggedTerms
     from orthoselect.gram import GramStatistics
     from orthoselect.halves import stability
+    from orthoselect.radial import RBFClassifier, RBFRegressor
     from orthoselect.selector_cv import SelectorCV
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
@@ -34,12 +36,15 @@ if TYPE_CHECKING:
 __all__ = [
     "NARX",
     "Certificate",
+    "ChannelSelector",
     "Comparison",
     "GramStatistics",
     "LaggedTerms",
     "MeanStdDiscretizer",
     "MutualInformationSelector",
     "OrthogonalSelector",
+    "RBFClassifier",
+    "RBFRegressor",
     "RowBlocks",
     "SelectionPath",
     "SelectionStep",
@@ -59,12 +64,15 @@ __all__ = [
 
 
 _LAZY = {
+    "ChannelSelector": "channels",
     "GramStatistics": "gram",
     "LaggedTerms": "dynamics",
     "MeanStdDiscretizer": "discretizers",
     "MutualInformationSelector": "selectors",
     "NARX": "dynamics",
     "OrthogonalSelector": "selectors",
+    "RBFClassifier": "radial",
+    "RBFRegressor": "radial",
     "RandomBinarizer": "discretizers",  # which says where it went
     "SelectorCV": "selector_cv",
     "compare": "comparison",

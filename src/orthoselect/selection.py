@@ -58,6 +58,9 @@ from orthoselect.search_request import (
 from orthoselect.stopping import TestRequest, strata_of
 
 Progress = Callable[[SelectionStep, int, int], None]
+_OF_PANELS = (
+    "data", "target", "n_features_to_select", "method", "represent", "channel_names", "options",
+)  # fmt: skip
 _INTERRUPTED = "interrupted."
 _BY_CHANCE = "no other feature gains more than it would by chance."
 
@@ -86,6 +89,8 @@ def select(
     permute_within: Any = None,
     random_state: int = 0,
     p_values: bool = False,
+    represent: Any = None,
+    channel_names: Any = None,
     **options: Any,
 ) -> SelectionPath:
     """Select the features that together explain a response best.
@@ -180,6 +185,11 @@ def select(
         Seed of the permutations.
     p_values : bool, default=False
         Whether to test the features of a path of given size, too.
+    represent : {"summaries", "segments"} or callable, optional
+        For data of shape (cases, channels, times): how channels become numbers, and are then
+        selected as groups of columns. The steps are channels; `ChannelSelector` has more.
+    channel_names : list of str, optional
+        What these channels are called.
     **options
         Options of the method's own, which ``METHODS[method]`` shows, or of the search's. Not every
         method takes `task`, `response_encoding`, `categorical_features`, `groups` and
@@ -202,6 +212,14 @@ def select(
     >>> select(wine, "target", 3).names
     ['flavanoids', 'alcohol', 'color_intensity']
     """
+    if represent is not None:
+        given = {name: value for name, value in locals().items() if name not in _OF_PANELS}
+        # By its name: channels are selected by this function.
+        channels = importlib.import_module("orthoselect.channels")
+        how = n_features_to_select, method, represent, channel_names
+        return channels.select_channels(data, target, *how, {**given, **options})
+    if channel_names is not None:
+        raise InputError("`channel_names` goes with `represent`, for series. Omit it.")
     chosen = find_method(method)
     if isinstance(n_features_to_select, str) and n_features_to_select == "cv":
         if p_values or permute_within is not None:

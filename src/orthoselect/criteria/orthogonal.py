@@ -99,7 +99,13 @@ class OrthogonalCriterion(Criterion):
         u = np.ones(len(Z)) if weights is None else np.sqrt(weights)
         u /= np.linalg.norm(u)
         X, ZtX = normalize(design.matrix, np.column_stack([Z, u]), weights, design.unowned)
-        return OrthogonalState(X, ZtX, Z, u, worth, design.single, centered=self.name == "obcc")
+        penalties = self._penalties(design, weights)
+        centered = self.name == "obcc"
+        return OrthogonalState(X, ZtX, Z, u, worth, design.single, penalties, centered=centered)
+
+    def _penalties(self, design: Design, weights: Floats | None) -> Floats | None:
+        """Return what is added to w'w in gains, for columns of norm one; None for nothing."""
+        return None
 
     def start_for_sets(
         self, design: Design, response: Response, weights: Rows | None = None, size: int = 1
@@ -179,7 +185,7 @@ class OrthogonalState(State):
     (weighted) at norm one, ZtX (q + 1, n) the products of both with the columns; `worth` (q,) is
     the most that each response can add, `single` the column of each feature. If `centered`, what is
     left of a candidate is centered before it is judged. Inside, gains are shares of the most that
-    all responses can add.
+    all responses can add. `penalties`, one for each column of norm one, are added to w'w in gains.
     """
 
     def __init__(
@@ -190,10 +196,12 @@ class OrthogonalState(State):
         u: Floats,
         worth: Floats,
         single: Indices,
+        penalties: Floats | None = None,
         *,
         centered: bool,
     ) -> None:
         self._X, self._single = X, single
+        self._penalties = np.zeros(X.shape[1]) if penalties is None else penalties
         self._begun = X, ZtX.copy(), Z, u, worth, single
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column, (n,); for sets
         self._geometry = normed_geometry(X, Z, u)
@@ -276,7 +284,8 @@ class OrthogonalState(State):
     def restarted(self) -> OrthogonalState:
         """Return the same state with nothing selected."""
         X, ZtX, Z, u, worth, single = self._begun
-        return OrthogonalState(X, ZtX.copy(), Z, u, worth, single, centered=self._centered)
+        again = ZtX.copy(), Z, u, worth, single, self._penalties
+        return OrthogonalState(X, *again, centered=self._centered)
 
     def products(self) -> InnerProducts:
         """Return what sets of features are compared by."""
@@ -316,7 +325,8 @@ class OrthogonalState(State):
         sure = _SURE * ROUNDINGS * (self._X.sizes[J] + math.sqrt(self._reach2))
         self._independent = left >= sure * sure
         squares = self._shares @ self._C[:, J] ** 2
-        self._gains, self._slack = single_gains(squares, left, error_C, error_left)
+        shrunk = left + self._penalties[J]
+        self._gains, self._slack = single_gains(squares, shrunk, error_C, error_left)
         self._gains[self._spent], self._slack[self._spent] = -1.0, 0.0
         self._fresh = self._spent.copy()
 
@@ -338,7 +348,8 @@ class OrthogonalState(State):
         C, left = (found.C_centered, found.d_centered) if self._centered else (found.C, found.d)
         # What does not vary beyond its rounding has no correlation, if it is otherwise of use.
         known = np.sqrt(left) > found.floors
-        gains = np.divide(self._shares @ C**2, left, out=np.zeros_like(left), where=known)
+        shrunk = left + self._penalties[J]
+        gains = np.divide(self._shares @ C**2, shrunk, out=np.zeros_like(left), where=known)
         self._gains[features] = np.where(self._spent[features], -1.0, np.minimum(gains, 1.0))
         self._fresh[features] = True
         self._slack[features] = 0.0

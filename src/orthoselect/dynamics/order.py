@@ -24,6 +24,7 @@ import numpy as np
 
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats
+from orthoselect.matrix.leverage import LeaveOneOut
 from orthoselect.result.text import Backend, as_frame, as_table
 
 ORDERS = ("aic", "aicc", "bic", "fpe", "apress", "press")
@@ -94,23 +95,18 @@ def order_table(P: Floats, y: Floats) -> OrderTable:
 
     y is (N,) or (N, outputs); of several outputs RSS add up, each at its own scale.
     """
-    N, t = P.shape
+    N = len(P)
     Y = y[:, None] if y.ndim == 1 else y
     if Y.shape[1] > 1:
         norms = np.linalg.norm(Y, axis=0)
         Y = Y / np.where(norms > 0, norms, 1.0)
     Q, _ = np.linalg.qr(P)
-    along = Q.T @ Y
-    E, h = Y.copy(), np.zeros(N)
+    left = LeaveOneOut(Y)
     rss, press = [], []
-    for k in range(t):
-        E -= np.outer(Q[:, k], along[k])
-        E -= np.outer(Q[:, k], Q[:, k] @ E)  # what rounding left
-        h += Q[:, k] ** 2
-        rss.append(float((E * E).sum()))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            left = np.where(1 - h > 1e-12, 1 - h, np.nan)
-            press.append(float(np.mean((E / left[:, None]) ** 2)) * Y.shape[1])
+    for q in Q.T:
+        left.add(q)
+        rss.append(left.rss)
+        press.append(left.press / N)
     least = _ALL_EXPLAINED * float((Y * Y).sum())
     return _criteria(N, np.maximum(rss, max(least, 1e-300)), press)
 
