@@ -289,6 +289,7 @@ def select(
             certificate=_certify(searcher, design.features, criterion),
             by_size=_sets_by_size(searcher, design.features, problem),
             gaps=_gaps_filled(problem, is_cut="bins" in chosen.options),
+            left_out=problem.readings.left_out,
             chosen=state.chosen,
             n_permutations=None if test is None else test.count(problem.response.m),
         )
