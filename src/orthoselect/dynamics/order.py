@@ -16,14 +16,14 @@ The smallest value decides, wherever on the path it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from orthoselect.errors import InputError
-from orthoselect.matrix.base import Floats
+from orthoselect.matrix.base import Floats, Indices
 from orthoselect.result.text import Backend, as_frame, as_table
 
 ORDERS = ("aic", "aicc", "bic", "fpe", "apress", "press")
@@ -89,34 +89,60 @@ class OrderTable:
         return as_table(header, cells)
 
 
-def order_table(P: Floats, y: Floats) -> OrderTable:
-    """Return the criteria of the first k of the columns P (N, t), for all k, in one go.
+def order_table(P: Floats, y: Floats, sets: Sequence[Sequence[int]] | None = None) -> OrderTable:
+    """Return the criteria of several sets of the columns P (N, t), in one go.
 
-    y is (N,) or (N, outputs); of several outputs RSS add up, each at its own scale.
+    Parameters
+    ----------
+    P : array of shape (N, t)
+    y : array of shape (N,) or (N, outputs)
+        Of several outputs RSS add up, each at its own scale.
+    sets : sequence of sequences of int, optional
+        Places of columns, one set for each number of terms. By default the first k columns, for
+        all k.
     """
-    N, t = P.shape
+    N = len(P)
     Y = y[:, None] if y.ndim == 1 else y
     if Y.shape[1] > 1:
         norms = np.linalg.norm(Y, axis=0)
         Y = Y / np.where(norms > 0, norms, 1.0)
+    left = _left_by_steps(P, Y) if sets is None else _left_by_sets(P, Y, sets)
+    sizes, rss, press = [], [], []
+    for k, E, h in left:
+        sizes.append(k)
+        rss.append(float((E * E).sum()))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            kept = np.where(1 - h > 1e-12, 1 - h, np.nan)
+            press.append(float(np.mean((E / kept[:, None]) ** 2)) * Y.shape[1])
+    least = _ALL_EXPLAINED * float((Y * Y).sum())
+    return _criteria(N, np.array(sizes), np.maximum(rss, max(least, 1e-300)), press)
+
+
+def _left_by_steps(P: Floats, Y: Floats) -> Iterator[tuple[int, Floats, Floats]]:
+    """Yield k, what the first k columns leave of Y, and the leverages of the rows."""
     Q, _ = np.linalg.qr(P)
     along = Q.T @ Y
-    E, h = Y.copy(), np.zeros(N)
-    rss, press = [], []
-    for k in range(t):
+    E, h = Y.copy(), np.zeros(len(P))
+    for k in range(P.shape[1]):
         E -= np.outer(Q[:, k], along[k])
         E -= np.outer(Q[:, k], Q[:, k] @ E)  # what rounding left
         h += Q[:, k] ** 2
-        rss.append(float((E * E).sum()))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            left = np.where(1 - h > 1e-12, 1 - h, np.nan)
-            press.append(float(np.mean((E / left[:, None]) ** 2)) * Y.shape[1])
-    least = _ALL_EXPLAINED * float((Y * Y).sum())
-    return _criteria(N, np.maximum(rss, max(least, 1e-300)), press)
+        yield k + 1, E, h
 
 
-def _criteria(N: int, rss: Floats, press: Sequence[float]) -> OrderTable:
-    k = np.arange(1, len(rss) + 1)
+def _left_by_sets(
+    P: Floats, Y: Floats, sets: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, Floats, Floats]]:
+    """Yield the same of other sets; each is reduced within the span of all columns."""
+    Q, R = np.linalg.qr(P)
+    for places in sets:
+        basis = Q @ np.linalg.qr(R[:, list(places)])[0]
+        E = Y - basis @ (basis.T @ Y)
+        E -= basis @ (basis.T @ E)  # what rounding left
+        yield len(places), E, np.einsum("ij,ij->i", basis, basis)
+
+
+def _criteria(N: int, k: Indices, rss: Floats, press: Sequence[float]) -> OrderTable:
     fit = N * np.log(rss / N)
     with np.errstate(divide="ignore", invalid="ignore"):
         corrected = np.where(N - k - 1 > 0, 2 * k * (k + 1) / (N - k - 1), np.nan)
