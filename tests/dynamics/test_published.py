@@ -24,9 +24,9 @@ def load():
     return load
 
 
-# sysidentpy's page on an electromechanical system, `pd.read_csv` of files without a header: its first
-# sample is a name, and every 500th row is one later than every 500th sample. Where the page has a
-# square of the input, which has two levels here, the input itself does as well and comes first.
+# sysidentpy has its generator from files without a header, which `pd.read_csv` is called on: the
+# first sample becomes a name, and every 500th row is one later than every 500th sample. Where the
+# page has a square of the input, which has two levels, the input itself does as well and is first.
 GENERATOR = {
     "y(k-1)": 9.86000310e-01, "u(k-1)": 7.94813324e-03, "y(k-2)^2": 2.50921747e-03,
     "y(k-1) u(k-1)": 1.43297462e-03, "y(k-2)": 1.02774988e-03, "y(k-2) u(k-1)": 5.35195948e-04,

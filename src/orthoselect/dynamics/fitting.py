@@ -21,6 +21,7 @@ from orthoselect.matrix.base import Floats
 from orthoselect.result import SelectionPath
 
 _HELD_OUT = 4  # one in so many sessions, or rows of the only one
+_BLOCKS = 10  # of time, that held-out rows are cut into: errors of free runs differ between them
 
 
 @dataclass(frozen=True)
@@ -298,17 +299,23 @@ def _with_free_runs(
     Q, R = np.linalg.qr(P * root[:, None])
     along = Q.T @ (y * root[:, None])
     runs = [(a + signals.longest, b) for a, b in test if b - a > signals.longest]
-    errors = {}
+    squares = {}
     for places in sets or [list(range(k)) for k in range(1, len(path) + 1)]:
         coef = np.linalg.lstsq(R[:, places], along, rcond=None)[0]  # (k, outputs)
         chosen = [features[place] for place in places]
-        error = _error_of(settings, records, known, outputs, chosen, coef, train, runs)
-        errors[len(places)] = error
-    found = tuple(errors.get(size, np.nan) for size in table.sizes)
-    return replace(table, values={**table.values, FREE_RUN: found})
+        squares[len(places)] = _squares_of(
+            settings, records, known, outputs, chosen, coef, train, runs
+        )
+    errors = {size: float(np.sqrt(np.mean(found))) for size, found in squares.items()}
+    values = {**table.values, FREE_RUN: tuple(errors.get(k, np.nan) for k in table.sizes)}
+    blocks = {
+        size: tuple(float(part.mean()) for part in np.array_split(found, _BLOCKS) if len(part))
+        for size, found in squares.items()
+    }
+    return replace(table, values=values, blocks=blocks)
 
 
-def _error_of(
+def _squares_of(
     settings: Settings,
     records: Records,
     signals: LaggedSignals,
@@ -317,10 +324,11 @@ def _error_of(
     coef: Floats,
     train: Sessions,
     runs: Sequence[tuple[int, int]],
-) -> float:
-    """Return the error of the free run of terms with coefficients, infinite if it diverges.
+) -> Floats:
+    """Return squared errors of the free run of terms with coefficients, infinite if it diverges.
 
-    Other outputs, which are not run along, are as measured.
+    They are means over the outputs, one for each time. Other outputs, which are not run along, are
+    as measured.
     """
     # The outputs that are run have to stand first.
     order = [*outputs, *(s for s in range(len(signals.names)) if s not in outputs)]
@@ -340,10 +348,10 @@ def _error_of(
         spans = [(a + signals.longest, b) for a, b in train if b - a > signals.longest]
         model = refine(model, values, segments_of(spans), values[: len(outputs)])[0]
     run = run_free(model, values, segments_of(runs), bound_of(records.y))
-    if (run.diverged >= 0).any():
-        return float("inf")
     at = np.concatenate([np.arange(a, b) for a, b in runs])
+    if (run.diverged >= 0).any():
+        return np.full(len(at), np.inf)
     left = run.outputs[:, at] - values[: len(outputs)][:, at]
     if len(outputs) > 1:
         left /= values[: len(outputs)][:, at].std(axis=1, keepdims=True)
-    return float(np.sqrt(np.mean(left**2)))
+    return np.mean(left**2, axis=0)

@@ -17,7 +17,7 @@ The smallest value decides, wherever on the path it is.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from orthoselect.result.text import Backend, as_frame, as_table
 ORDERS = ("aic", "aicc", "bic", "fpe", "apress", "press")
 FREE_RUN = "free-run"
 _A = 2.0
-_NO_WORSE = 0.05  # share by which the error of fewer terms may be larger
 _ALL_EXPLAINED = 1e-28  # share of y'y below which RSS is rounding
 
 
@@ -46,6 +45,9 @@ class OrderTable:
     values : dict of str to tuple of float
         Each criterion, by its name; the smallest is best. "free-run": root mean squared error of
         free runs over rows that were held out, infinite where one diverged.
+    blocks : dict of int to tuple of float
+        By the number of terms: the mean squared error of those free runs in each of some blocks of
+        time. Empty if there were none.
 
     Examples
     --------
@@ -58,22 +60,33 @@ class OrderTable:
     sizes: tuple[int, ...]
     rss: tuple[float, ...]
     values: dict[str, tuple[float, ...]]
+    blocks: dict[int, tuple[float, ...]] = field(default_factory=dict)
 
     def best(self, order: str, least: int = 1) -> int:
         """Return the number of terms, at least so many, that a criterion asks for.
 
-        It is smallest there. For free runs it is the smallest number whose error is within 5 % of
-        the best: what few terms do as well, they do better beyond what was recorded.
+        It is smallest there. For free runs it is the smallest number that is as good as the best:
+        whose mean squared error is larger by at most one standard error of the difference, over
+        blocks of time.
         """
         sizes = [k for k in self.sizes if k >= least] or [self.sizes[-1]]
         found = {k: v for k, v in zip(self.sizes, self.values[order]) if k in sizes}
         known = {k: v for k, v in found.items() if not np.isnan(v)}
         if not known:
             return sizes[0]
-        if order == FREE_RUN:
-            most = (1 + _NO_WORSE) * min(known.values())
-            return min(k for k, error in known.items() if error <= most)
-        return min(known, key=known.__getitem__)
+        best = min(known, key=known.__getitem__)
+        if order != FREE_RUN or not np.isfinite(known[best]):
+            return best
+        return next(k for k in sorted(known) if self._is_as_good(k, best))
+
+    def _is_as_good(self, k: int, best: int) -> bool:
+        """Whether free runs of k terms are worse than the best by no more than a standard error."""
+        if k == best:
+            return True
+        more = np.subtract(self.blocks.get(k, (np.inf,)), self.blocks.get(best, (0.0,)))
+        if len(more) < 2 or not np.isfinite(more).all():
+            return False
+        return bool(more.mean() <= more.std(ddof=1) / np.sqrt(len(more)))
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return a dataframe, one row for each number of terms."""
