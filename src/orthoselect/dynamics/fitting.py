@@ -16,7 +16,13 @@ from orthoselect.dynamics.order import FREE_RUN, OrderTable, order_table
 from orthoselect.dynamics.records import Records, Sessions
 from orthoselect.dynamics.structure import path_of_set, select_terms
 from orthoselect.encode.lagged import LaggedSignals, check_rows
-from orthoselect.errors import DoubtfulOrderWarning, InputError, OversampledWarning, warn
+from orthoselect.errors import (
+    DoubtfulOrderWarning,
+    InputError,
+    OversampledWarning,
+    TooManyRequestedWarning,
+    warn,
+)
 from orthoselect.matrix.base import Floats
 from orthoselect.result import SelectionPath
 
@@ -97,6 +103,9 @@ def _fit_part(
     weights: Floats | None,
 ) -> FittedOutputs:
     size = settings.n_terms or settings.max_terms
+    available = len(signals.terms) - len(settings.exclude)
+    if settings.n_terms and settings.n_terms > available > 0:
+        warn(TooManyRequestedWarning(settings.n_terms, available, "n_terms", "term"))
     # A path is no longer than there are rows to tell terms apart.
     size = max(min(size, len(signals.at) // 2), 1, len(settings.include))
     Y = records.y[outputs]

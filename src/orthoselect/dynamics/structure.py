@@ -12,7 +12,7 @@ import numpy as np
 
 from orthoselect.dynamics.lagged_terms import LaggedTerms
 from orthoselect.encode.lagged import LaggedSignals, lagged_name
-from orthoselect.errors import OversampledWarning, SearchStoppedWarning, warn
+from orthoselect.errors import InputError, OversampledWarning, SearchStoppedWarning, warn
 from orthoselect.matrix.base import Floats
 from orthoselect.result import Certificate, SelectionPath, SelectionStep, SizedSet
 from orthoselect.selection import select
@@ -124,7 +124,13 @@ def _remade(
 def _selected(
     terms: LaggedTerms, size: int, include: Sequence[str], asked: dict[str, Any]
 ) -> SelectionPath:
-    size = max(min(size, len(terms.names) - len(asked["exclude"] or ())), len(include))
+    left = len(terms.names) - len(asked["exclude"] or ())
+    if left < 1:
+        raise InputError(
+            f"`exclude` should leave a term to select; it names all {len(terms.names)}. Exclude "
+            f"fewer."
+        )
+    size = max(min(size, left), len(include))
     with catch_warnings():
         # That there is nothing left to explain is in the path; an order is chosen anyway.
         simplefilter("ignore", SearchStoppedWarning)
