@@ -68,7 +68,7 @@ def lorenz(seed, T=1000, noise=0.01, step=0.01):
     """States of the Lorenz equations with noise on them, and their differences over time."""
     rng = np.random.default_rng(seed)
     states = np.empty((T + 200, 3))
-    states[0] = rng.normal(size=3) + [0.0, 0.0, 25.0]
+    states[0] = rng.normal(size=3) + np.array([0.0, 0.0, 25.0])
 
     def change(s):
         x, y, z = s
