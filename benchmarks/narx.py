@@ -308,11 +308,12 @@ def verdicts(lines: list[dict[str, Any]]) -> list[str]:
             ("orthoselect, order by BIC", "sysidentpy FROLS, order by BIC", 10.0),
             ("orthoselect, 20 terms", "fastcan, 20 terms", 2.0),
         ):
-            if theirs in seconds:
+            if ours in seconds and theirs in seconds:
                 ratio = seconds[theirs] / seconds[ours]
                 judge(f"{about}: {ours}, times faster than {theirs}", ratio, bound, least=True)
-        ratio = seconds["selection only"] / seconds["selection only, written out"]
-        judge(f"{about}: selection, times the time of written-out terms", ratio, 2.0)
+        if "selection only, written out" in seconds:
+            ratio = seconds["selection only"] / seconds["selection only, written out"]
+            judge(f"{about}: selection, times the time of written-out terms", ratio, 2.0)
     return found
 
 
