@@ -103,6 +103,10 @@ def test_every_page_is_reached_from_the_first():
     assert seen == pages | {"gallery/index"}
 
 
+def test_no_page_takes_the_place_of_one_that_sphinx_makes():
+    assert not {"search", "genindex", "py-modindex"} & {page.stem for page in PAGES}
+
+
 def test_configuration_names_no_inventory_elsewhere():
     configuration = runpy.run_path(str(DOCS / "conf.py"))
     assert "sphinx.ext.intersphinx" not in configuration["extensions"]
