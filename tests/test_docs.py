@@ -77,7 +77,9 @@ def test_api_reference_names_errors_and_warnings():
     from orthoselect import errors
 
     kinds = {n for n, v in vars(errors).items() if isinstance(v, type) and n[0] != "_"}
-    assert set(documented("api.md")["orthoselect.errors"]) == {n for n in kinds if is_error(errors, n)}
+    assert set(documented("api.md")["orthoselect.errors"]) == {
+        n for n in kinds if is_error(errors, n)
+    }
 
 
 def is_error(errors, name):
