@@ -1,6 +1,7 @@
 """Feature selection as quick as reading the data."""
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 # First, before what takes long to import.
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from orthoselect.selector_cv import SelectorCV
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
+
+# Whoever wants to see what is logged adds a handler; without one nothing is printed.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
 
 __all__ = [
     "NARX",
