@@ -5,8 +5,8 @@
 The record, `basic_motions.npz`, is looked for in the folder: 40 cases to train and 40 to test, six
 channels, the official split. Channels are chosen on training cases; two plain models then say what
 they are worth on the others: ridge regression on the seven summaries of each channel, and the
-nearest case by Euclidean distance over the series themselves. Peers that are not installed are
-named as such.
+nearest case by Euclidean distance over the series themselves. Peers not installed are named
+as such.
 """
 
 from __future__ import annotations

@@ -256,7 +256,7 @@ def test_groups_and_excluded_columns_score_as_loops_by_hand_do():
     assert same(scores(made), expected)
     assert {f["name"] for f in made.selected[0]["features"]} <= {"look", "noise", "rare"}
     assert made.setting.data["kinds"] == {"numeric": 1, "categorical": 1, "group": 1}
-    assert made.setting.data["left_out"] == [{"name": "size", "reason": "named in `exclude`"}]
+    assert made.setting.data["left_out"] == [{"name": "size", "reason": "excluded on request"}]
 
 
 def test_options_of_methods_reach_them():

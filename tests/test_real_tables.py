@@ -1,5 +1,6 @@
 """Real tables and what is measured on them; `python -m benchmarks real_tables` runs all of them."""
 
+import re
 import signal
 import sys
 import time
@@ -11,7 +12,7 @@ import pandas as pd
 import pytest
 from benchmarks import __main__ as command
 from benchmarks import noise
-from benchmarks.real_tables import cell, page, rankings
+from benchmarks.real_tables import cell, errors_of_scores, page, rankings
 from benchmarks.real_tables.rankings import RANKINGS, Question
 from benchmarks.real_tables.scores import FOLDS, Losses, losses, question, sampled
 from benchmarks.real_tables.tables import (
@@ -32,6 +33,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from orthoselect import errors, statistics
+from orthoselect.result import fold_scores
 
 # Default answers that a statistician would give too: a table goes here once that holds for it.
 SOUND = {
@@ -166,7 +168,7 @@ def test_score_is_r_squared_out_of_fold():
     folds = KFold(FOLDS, shuffle=True, random_state=0)
     model = make_pipeline(StandardScaler(), Ridge())
     predicted = cross_val_predict(model, asks.features[names], asks.y, cv=folds)
-    assert found.model == pytest.approx((predicted - asks.y) ** 2)
+    assert found.model[0] == pytest.approx((predicted - asks.y) ** 2)
     assert found.score == pytest.approx(r2_score(asks.y, predicted), abs=0.01)
 
 
@@ -181,11 +183,42 @@ def test_columns_are_chosen_anew_in_each_fold():
     assert seen == [195, 195, 195, 195, 196]
 
 
-def test_a_difference_has_the_error_of_its_pairs():
-    ours, theirs = Losses(np.array([1.0, 1, 1, 1]), np.full(4, 2.0)), np.array([1.0, 3, 1, 3])
-    ahead, error = ours.ahead_of(Losses(theirs, np.full(4, 2.0)))
-    assert ahead == 0.5
-    assert error == pytest.approx(np.std([0, 1, 0, 1], ddof=1) / 2)
+def test_a_difference_has_the_error_that_compare_gives_it():
+    """Its folds are all that it knows: one fold is 5 behind, and ten others are even."""
+    folds = np.array([[0, 1, 2, 3, 4], [4, 3, 2, 1, 0]])
+    theirs = np.array([[3.0, 3, 3, 3, 3], [3, 3, 3, 3, 3]])
+    ours = np.array([[3.0, 3, 3, 3, 3], [3, 13, 3, 3, 3]])
+    nothing = np.full((2, 5), 2.0)
+    ahead, error = Losses(ours, nothing, folds).ahead_of(Losses(theirs, nothing, folds))
+    assert ahead == pytest.approx(-0.5)
+    by_fold = [0.0] * 9 + [-5.0]
+    assert error == pytest.approx(fold_scores.standard_error(by_fold, FOLDS))
+
+
+def test_other_draws_of_the_folds_are_scored_too():
+    asks = asked("tips")
+    found = losses(asks, rankings.by_correlation, draws=2)
+    assert found.model.shape == found.nothing.shape == found.folds.shape == (2, 244)
+    assert not np.array_equal(found.folds[0], found.folds[1])
+    assert np.array_equal(found.model[0], losses(asks, rankings.by_correlation).model[0])
+
+
+def test_a_right_standard_error_is_exceeded_as_rarely_as_it_should_be():
+    rng = np.random.default_rng(0)
+    pairs = [(value, 1.0) for value in rng.normal(3, 1, 2000)]
+    right, small = (
+        errors_of_scores.lines({"made": errors_of_scores._standardized(each)})[1]
+        for each in (pairs, [(value, 0.5) for value, _ in pairs])
+    )
+    assert re.search(r"in \d+ of 2000 \([45] ± ", right)
+    assert re.search(r"in \d+ of 2000 \(3[0-4] ± ", small)
+
+
+def test_parts_of_a_table_share_no_row():
+    asks = asked("Computers")
+    parts = list(errors_of_scores.parts_of(asks, 16))
+    assert [len(part.frame) for part in parts] == [errors_of_scores.PART_ROWS] * 16
+    assert pd.concat([part.frame for part in parts]).index.is_unique
 
 
 def test_large_tables_are_scored_by_a_sample():
@@ -235,7 +268,7 @@ def test_a_count_with_few_values_is_told_to_be_classes():
 
 @pytest.mark.parametrize("name", ["titanic", "penguins-raw", "tips"])
 def test_a_table_is_measured_whatever_comes(name):
-    found = cell.measure(named(name), limit=60)
+    found = cell.measure(named(name), limit=60, draws=1)
     assert set(found["rankings"]) == set(RANKINGS) == set(TITLES)
     for ranking in found["rankings"].values():
         assert ("why" in ranking) != ("score" in ranking)
@@ -257,7 +290,7 @@ def test_a_ranking_that_fails_or_takes_too_long_tells_why(monkeypatch):
 
     monkeypatch.setitem(RANKINGS, PLAIN, fail)
     monkeypatch.setitem(RANKINGS, "mrmr_selection", wait)
-    found = cell.measure(named("tips"), limit=100)["rankings"]
+    found = cell.measure(named("tips"), limit=100, draws=1)["rankings"]
     assert found[PLAIN]["why"] == "KeyError: 'no such thing'"
     assert found["mrmr_selection"]["why"] == "OverLimitError: over 100 s"
     assert 0 < left[0] <= 100
@@ -286,7 +319,7 @@ def line(ahead, error, **ours):
     peer = {"names": ["a"], "seconds": 0.1, "score": 0.5, "ours_ahead": ahead, "error": error}
     mine = {"names": ["b", "c"], "seconds": 0.01, "score": 0.5 + ahead, "words": ["mind | this"]}
     mine |= {"identifiers": [], "as_classes": False, "left_out": [], "reasons": []}
-    mine |= {"again": (ahead / 2, error / 3)} | ours
+    mine |= ours
     others = dict.fromkeys(list(TITLES)[1:], peer)
     about = {"name": "made", "package": "none", "target": "y", "task": NUMBERS, "gaps": 3}
     return about | {"rows": 1000, "columns": 7, "k": 2, "rankings": {OURS: mine, **others}}
@@ -295,7 +328,7 @@ def line(ahead, error, **ours):
 def test_flags_say_what_is_wrong():
     assert page.flags(line(-0.1, 0.06)) == []
     worse = "WORSE than plain correlation by 0.100 ± 0.040, "
-    assert page.flags(line(-0.1, 0.04)) == [worse + "NOT WARNED (over other folds -0.050 ± 0.013)"]
+    assert page.flags(line(-0.1, 0.04)) == [worse + "NOT WARNED"]
     wrong = line(0.2, 0.1, identifiers=["id"], as_classes=True, names=["id"])
     expected = ["chooses identifiers: id", "takes a quantity for classes", "chooses 1 of 2"]
     assert page.flags(wrong) == expected
@@ -305,27 +338,24 @@ def test_flags_say_what_is_wrong():
     assert page.flags({"name": "made", "why": "ended with code 1"}) == ["ended: ended with code 1"]
 
 
-def test_a_score_that_is_behind_is_explained_by_a_warning_or_by_luck():
+def test_a_score_that_is_behind_is_explained_by_a_warning():
     def told(**ours):
         return page.flags(line(-0.1, 0.04, **ours))[0].partition("0.040, ")[2]
 
-    again = "over other folds -0.050 ± 0.013"
-    assert told(again=(-0.01, 0.02)) == "NOT CONFIRMED (over other folds -0.010 ± 0.020)"
-    assert told(reasons=["k is too large"]) == f"WARNED: k is too large ({again})"
+    assert told(reasons=["k is too large"]) == "WARNED: k is too large"
     left = {"left_out": ["a", "z"]}
     kept = "among the columns that are left +0.010 ± 0.010"
-    assert told(among_kept=(0.01, 0.01), **left) == f"WARNED: it leaves out a ({again}, {kept})"
-    assert told(among_kept=(-0.09, 0.01), **left) == f"NOT WARNED ({again})"
+    assert told(among_kept=(0.01, 0.01), **left) == f"WARNED: it leaves out a ({kept})"
+    assert told(among_kept=(-0.09, 0.01), **left) == "NOT WARNED"
 
 
 def test_columns_that_are_left_out_are_scored_apart():
-    found = cell.measure(named("seattle-weather"), limit=60)["rankings"]
+    found = cell.measure(named("seattle-weather"), limit=60, draws=1)["rankings"]
     assert found[OURS]["left_out"] == ["date"]
     assert "date" in found[PLAIN]["names"]
     ahead, error = found[OURS]["among_kept"]
     assert ahead >= -2 * error
     assert found[PLAIN]["ours_ahead"] < -2 * found[PLAIN]["error"]
-    assert found[OURS]["again"][0] < 0
 
 
 def test_page_shows_scores_and_flags():

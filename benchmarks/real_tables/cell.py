@@ -16,22 +16,20 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from benchmarks.real_tables.rankings import (
     RANKINGS,
     Question,
     by_correlation,
-    by_default,
     default_answer,
 )
 from benchmarks.real_tables.scores import Losses, losses, question, sampled
-from benchmarks.real_tables.tables import NUMBERS, OURS, PLAIN, RealTable
+from benchmarks.real_tables.tables import NUMBERS, OURS, RealTable
 from orthoselect import errors
 
 ERRORS = 2  # standard errors by which a score has to be behind for a flag
-DRAWS = 10  # of the folds, where a score is behind
+DRAWS = 5  # of the folds; columns are chosen anew in each
 REPEATS = 3  # of which the best time counts
 # Warnings that say why an answer may be worth less, and in a word what they say.
 REASONS = {
@@ -46,7 +44,7 @@ class OverLimitError(Exception):
     """A ranking took longer than it may."""
 
 
-def measure(entry: RealTable, limit: float) -> dict[str, Any]:
+def measure(entry: RealTable, limit: float, draws: int = DRAWS) -> dict[str, Any]:
     """Return what there is to tell of one table, as a plain dict.
 
     Parameters
@@ -54,6 +52,8 @@ def measure(entry: RealTable, limit: float) -> dict[str, Any]:
     entry : RealTable
     limit : float
         Seconds after which a choice, or the scoring of a ranking, is given up.
+    draws : int
+        Of the folds by which each ranking is scored.
     """
     frame = entry.load()
     asked = question(entry, frame)
@@ -61,21 +61,19 @@ def measure(entry: RealTable, limit: float) -> dict[str, Any]:
     found: dict[str, Losses] = {}
     cells = {}
     for name, choose in RANKINGS.items():
-        cells[name], own = _cell(choose, asked, scored, limit)
+        cells[name], own = _cell(choose, asked, scored, limit, draws)
         if own is not None:
             found[name] = own
     ours = cells[OURS]
     if "names" in ours:
         ours |= _words(asked)
         if OURS in found and ours["left_out"]:
-            ours["among_kept"] = _among_kept(found[OURS], scored, ours["left_out"], limit)
+            ours["among_kept"] = _among_kept(found[OURS], scored, ours["left_out"], limit, draws)
         ours["identifiers"] = identifiers(frame, ours["names"])
     for name, own in found.items():
         cells[name]["score"] = own.score
         if OURS in found and name != OURS:
             cells[name]["ours_ahead"], cells[name]["error"] = found[OURS].ahead_of(own)
-    if is_behind(cells[PLAIN]):
-        ours["again"] = _again(scored)
     return {
         "package": entry.package,
         "table": entry.table,
@@ -96,24 +94,12 @@ def is_behind(peer: dict[str, Any]) -> bool:
     return "ours_ahead" in peer and peer["ours_ahead"] < -ERRORS * peer["error"]
 
 
-def _again(scored: Question) -> tuple[float, float]:
-    """Return by how much we are ahead of correlation over other draws of the folds.
-
-    Of many comparisons some are behind by luck, and one choice in one fold can do it.
-    """
-    pair = []
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        for choose in (by_default, by_correlation):
-            drawn = [losses(scored, choose, seed=seed) for seed in range(1, DRAWS + 1)]
-            model = np.mean([each.model for each in drawn], axis=0)
-            nothing = np.mean([each.nothing for each in drawn], axis=0)
-            pair.append(Losses(model, nothing))
-    return pair[0].ahead_of(pair[1])
-
-
 def _cell(
-    choose: Callable[[Question], list[str]], asked: Question, scored: Question, limit: float
+    choose: Callable[[Question], list[str]],
+    asked: Question,
+    scored: Question,
+    limit: float,
+    draws: int,
 ) -> tuple[dict[str, Any], Losses | None]:
     """Return names and seconds of a ranking, and its losses; or why there are none."""
     with warnings.catch_warnings():
@@ -122,7 +108,7 @@ def _cell(
             with _at_most(limit):
                 names, seconds = _timed(choose, asked)
             with _at_most(limit):
-                return {"names": names, "seconds": seconds}, losses(scored, choose)
+                return {"names": names, "seconds": seconds}, losses(scored, choose, draws=draws)
         # Whatever ends a ranking is its answer here; a page that stopped would hide it.
         except Exception as error:
             return {"why": f"{type(error).__name__}: {error}"}, None
@@ -156,11 +142,11 @@ def _words(asked: Question) -> dict[str, Any]:
 
 
 def _among_kept(
-    ours: Losses, scored: Question, left_out: list[str], limit: float
+    ours: Losses, scored: Question, left_out: list[str], limit: float, draws: int
 ) -> tuple[float, float] | None:
     """Return by how much we are ahead of correlation among the columns that we keep too."""
     kept = replace(scored, frame=scored.frame.drop(columns=left_out))
-    _, plain = _cell(by_correlation, kept, kept, limit)
+    _, plain = _cell(by_correlation, kept, kept, limit, draws)
     return None if plain is None else ours.ahead_of(plain)
 
 

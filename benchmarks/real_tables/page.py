@@ -54,23 +54,19 @@ def flags(line: dict[str, Any]) -> list[str]:
 
 
 def why(line: dict[str, Any]) -> str:
-    """Say what the answer itself warns of that explains why it is worth less; or that it is luck.
+    """Say what the answer itself warns of that explains why it is worth less.
 
     A warning of columns that are left out explains it if correlation is not ahead among the others.
     """
     ours = line["rankings"][OURS]
-    ahead, error = ours["again"]
-    again = f"over other folds {ahead:+.3f} ± {error:.3f}"
     among_kept = ours.get("among_kept")
     if among_kept is not None and among_kept[0] >= -ERRORS * among_kept[1]:
         lost = [name for name in line["rankings"][PLAIN]["names"] if name in ours["left_out"]]
         kept = f"among the columns that are left {among_kept[0]:+.3f} ± {among_kept[1]:.3f}"
-        return f"WARNED: it leaves out {', '.join(lost or ours['left_out'])} ({again}, {kept})"
+        return f"WARNED: it leaves out {', '.join(lost or ours['left_out'])} ({kept})"
     if ours["reasons"]:
-        return f"WARNED: {'; '.join(ours['reasons'])} ({again})"
-    if ahead >= -ERRORS * error:
-        return f"NOT CONFIRMED ({again})"
-    return f"{NOT_WARNED} ({again})"
+        return f"WARNED: {'; '.join(ours['reasons'])}"
+    return NOT_WARNED
 
 
 def text(result: dict[str, Any]) -> str:
@@ -95,19 +91,18 @@ def markdown(result: dict[str, Any]) -> str:
         "five, or half of the columns where they are few.",
         "A score is R² out of fold, 1 - loss / loss without any column: squared errors, for "
         "classes those of their indicators (the Brier score). It is the mean over the rows of five "
-        "folds, columns chosen anew in each. One model for all: ridge or logistic regression on "
-        "indicators of labels, standardized numbers with means for gaps, and indicators of gaps. "
-        "In brackets: how much orthoselect is ahead, ± the standard error of the difference over "
-        "rows in pairs. It does not know that another draw of the folds would choose other "
-        f"columns. Of a table with more than {tables.MOST_ROWS:,} rows so many are scored, drawn "
+        f"folds, drawn {DRAWS} times, columns chosen anew in each fold. One model for all: ridge "
+        "or logistic regression on indicators of labels, standardized numbers with means for gaps, "
+        "and indicators of gaps. In brackets: how much orthoselect is ahead, ± the standard error "
+        "of the difference over folds in pairs, the one of [`compare`](comparing.md) (Nadeau and "
+        f"Bengio's). Of a table with more than {tables.MOST_ROWS:,} rows so many are scored, drawn "
         "at random; rows without a target, and classes of fewer than five rows, are left out. "
         "Times are those of one choice from all rows, the best of three.",
         "A flag says WORSE where orthoselect is behind plain correlation by more than "
         f"{ERRORS} standard errors, and whether its own warnings say why. Where columns are left "
         "out, correlation is scored once more among the columns that are left: if it is not ahead "
         "there, these columns are the reason. Of so many comparisons between equals, about one in "
-        "44 lands behind the bar by luck alone, so a table that is behind is scored again, over "
-        f"{DRAWS} other draws of its folds: it is NOT CONFIRMED if it is not behind there.",
+        "40 lands behind the bar by luck alone.",
         "\n".join(f"- {line}" for line in _summary_lines(result)),
         "## Scores",
         report.as_markdown(*_scores_grid(result)),

@@ -18,6 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from benchmarks.real_tables.rankings import Question, label_columns
 from benchmarks.real_tables.tables import CLASSES, MOST_ROWS, RealTable
+from orthoselect.result.fold_scores import standard_error
 
 FOLDS = 5
 MOST_COLUMNS = 5
@@ -51,10 +52,19 @@ def sampled(asked: Question) -> Question:
 
 @dataclass(frozen=True)
 class Losses:
-    """What the model loses in each row, and what it would lose by the mean or the class shares."""
+    """What the model loses in each row, and what it would lose by the mean or the class shares.
+
+    Attributes
+    ----------
+    model, nothing : ndarray of shape (D, N)
+        Losses of N rows, each out of its fold, in D draws of the folds.
+    folds : ndarray of shape (D, N)
+        The fold that each row was in.
+    """
 
     model: NDArray[np.float64]
     nothing: NDArray[np.float64]
+    folds: NDArray[np.intp]
 
     @property
     def score(self) -> float:
@@ -62,28 +72,41 @@ class Losses:
         return 1 - float(self.model.mean() / self.nothing.mean())
 
     def ahead_of(self, other: Losses) -> tuple[float, float]:
-        """Return by how much our score is larger, and the standard error over rows in pairs."""
+        """Return by how much our score is larger, and the standard error over folds in pairs.
+
+        It is the one that `compare` uses: folds differ in their rows, and in the columns that are
+        chosen without them.
+        """
         differences = (other.model - self.model) / self.nothing.mean()
-        error = differences.std(ddof=1) / np.sqrt(len(differences))
-        return float(differences.mean()), float(error)
+        by_fold = [
+            float(row[own == fold].mean())
+            for row, own in zip(differences, self.folds)
+            for fold in range(FOLDS)
+        ]
+        error = standard_error(by_fold, FOLDS)
+        assert error is not None
+        return float(differences.mean()), error
 
 
-def losses(asked: Question, choose: Callable[[Question], list[str]], *, seed: int = 0) -> Losses:
+def losses(asked: Question, choose: Callable[[Question], list[str]], *, draws: int = 1) -> Losses:
     """Return losses out of fold; columns are chosen anew from the training rows of each."""
     y, features = asked.y, asked.features
     # What is predicted: the number itself, or an indicator for each class.
     Y = (y[:, None] == np.unique(y)).astype(float) if asked.task == CLASSES else y[:, None]
-    model, nothing = np.empty(len(y)), np.empty(len(y))
-    for train, test in _folds(y, asked.task, seed):
-        names = choose(replace(asked, frame=asked.frame.iloc[train]))
-        means = Y[train].mean(axis=0)
-        predicted = means
-        if names:
-            X = features[names]
-            predicted = _predictions(X.iloc[train], y[train], X.iloc[test], asked.task)
-        model[test] = ((predicted - Y[test]) ** 2).sum(axis=1)
-        nothing[test] = ((means - Y[test]) ** 2).sum(axis=1)
-    return Losses(model, nothing)
+    model, nothing = np.empty((draws, len(y))), np.empty((draws, len(y)))
+    folds = np.empty((draws, len(y)), dtype=np.intp)
+    for draw in range(draws):
+        for fold, (train, test) in enumerate(_folds(y, asked.task, draw)):
+            names = choose(replace(asked, frame=asked.frame.iloc[train]))
+            means = Y[train].mean(axis=0)
+            predicted = means
+            if names:
+                X = features[names]
+                predicted = _predictions(X.iloc[train], y[train], X.iloc[test], asked.task)
+            model[draw, test] = ((predicted - Y[test]) ** 2).sum(axis=1)
+            nothing[draw, test] = ((means - Y[test]) ** 2).sum(axis=1)
+            folds[draw, test] = fold
+    return Losses(model, nothing, folds)
 
 
 def _folds(y: NDArray[Any], task: str, seed: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:

@@ -180,6 +180,8 @@ def find_roles(
     asked["exclude"] = [column for column in left_out if column not in apart]
     check_one_role(asked, names, grouped if isinstance(groups, Mapping) else {})
     included, readings = asked["include"], source.readings
+    if isinstance(data, Dataset):
+        readings = replace(readings, left_out=data.left_out)
     if readings.dates:
         grouped, included = _with_parts(readings, grouped, included, set(left_out))
     skip = {*left_out, *apart, *readings.dates}

@@ -305,6 +305,7 @@ def select(
             },
             origin=origin,
             gaps=_gaps_filled(problem, is_cut="bins" in chosen.options),
+            left_out=problem.readings.left_out,
             chosen=state.chosen,
             n_permutations=None if test is None else test.count(problem.response.m),
             **about_sets(searcher, design.features, problem, criterion),

@@ -1,10 +1,11 @@
 """Facts about the data, and code that gets the same path again."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.preprocessing import KBinsDiscretizer
 
-from orthoselect import __version__, select
+from orthoselect import __version__, compare, select, stability
 from orthoselect.errors import InputError
 from orthoselect.show.facts import python_code, response_names
 from orthoselect.show.summary import summarize
@@ -114,3 +115,21 @@ def test_rows_without_weight_are_not_counted_into_classes(table):
     facts = summarize(select(X, y, 2, sample_weight=w), X, y, sample_weight=w)["data"]
     assert (facts["rows"], facts["rows_with_weight"]) == (60, 40)
     assert sum(one["count"] for one in facts["classes"]) == 40
+
+
+@pytest.mark.filterwarnings("ignore:left out:orthoselect.errors.SelectionWarning")
+def test_every_page_says_why_a_column_was_left_out(rng):
+    frame = pd.DataFrame(rng.normal(size=(60, 3)), columns=["a", "b", "spare"])
+    frame["name"] = [f"row {i}" for i in range(60)]
+    frame["target"] = np.where(frame["a"] > 0, "yes", "no")
+    options = {"exclude": ["spare"]}
+    expected = [
+        {"name": "spare", "reason": "excluded on request"},
+        {"name": "name", "reason": "identifier: all values are distinct text"},
+    ]
+    path = select(frame, "target", 1, **options)
+    assert summarize(path, frame, "target")["data"]["left_out"] == expected
+    compared = compare(frame, "target", ["socc"], [1], folds=2, **options)
+    assert compared.setting.data["left_out"] == expected
+    halves = stability(frame, "target", n_features_to_select=1, n_pairs=2, **options)
+    assert halves.to_dict()["data"]["left_out"] == expected

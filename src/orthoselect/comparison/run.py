@@ -396,14 +396,14 @@ def warnings_of(outcomes: Sequence[Outcome], n_folds: int) -> list[Warning]:
 def _data_facts(data: ComparedData, warnings: Sequence[str]) -> dict[str, Any]:
     """Return what the data hold, and what was warned of, plain."""
     roles, is_one = data.roles, data.classes is None and data.y.ndim == 1
-    names, reason = roles.source.names, "named in `exclude`"
+    names = roles.source.names
     return {
         "rows": roles.source.n_rows,
         "columns": len(names),
         "classes": None if data.classes is None else class_counts(data.classes),
         "response": spread(data.y, ddof=1) if is_one else None,
         "kinds": data.kinds,
-        "left_out": [{"name": names[column], "reason": reason} for column in roles.exclude],
+        "left_out": roles.readings.why_left_out(names[c] for c in roles.exclude),
         "weighted": False,
         "warnings": list(warnings),
     }

@@ -147,7 +147,7 @@ def _is_usual(name: str, value: Any) -> bool:
 
 def _remade(path: SelectionPath, **changes: Any) -> SelectionPath:
     """Return the same steps with something else said of them."""
-    facts = ("method", "ceiling", "n_candidates", "stopped", "stats", "options", "gaps")
+    facts = ("method", "ceiling", "n_candidates", "stopped", "stats", "options", "gaps", "left_out")
     return SelectionPath(path, **{**{name: getattr(path, name) for name in facts}, **changes})
 
 

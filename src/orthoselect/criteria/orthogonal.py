@@ -184,8 +184,9 @@ class OrthogonalState(State):
     Nothing of X is centered. Z (N, q) are the responses at norm one, u (N,) the vector of ones
     (weighted) at norm one, ZtX (q + 1, n) the products of both with the columns; `worth` (q,) is
     the most that each response can add, `single` the column of each feature. If `centered`, what is
-    left of a candidate is centered before it is judged. Inside, gains are shares of the most that
-    all responses can add. `penalties`, one for each column of norm one, are added to w'w in gains.
+    left of a candidate is centered before it is judged. If `among` are given, no other features are
+    asked for, and none of them adds anything. Inside, gains are shares of the most that all
+    responses can add. `penalties`, one for each column of norm one, are added to w'w in gains.
     """
 
     def __init__(
@@ -199,12 +200,13 @@ class OrthogonalState(State):
         penalties: Floats | None = None,
         *,
         centered: bool,
+        among: Indices | None = None,
     ) -> None:
         self._X, self._single = X, single
         self._penalties = np.zeros(X.shape[1]) if penalties is None else penalties
         self._begun = X, ZtX.copy(), Z, u, worth, single
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column, (n,); for sets
-        self._geometry = normed_geometry(X, Z, u)
+        self._geometry = normed_geometry(X, Z, u, None if among is None else single[among])
         self._C, self._a = ZtX[:-1], ZtX[-1]
         self._d = np.where(X.alive, 1.0, 0.0)
         self._most = float(worth.sum())
@@ -217,6 +219,8 @@ class OrthogonalState(State):
         self._reach2 = 0.0  # squared, of all directions: what one rounding may do to them
         # Features without a chance: zero or constant, dependent on those taken, or taken.
         self._spent = ~X.alive[single]
+        if among is not None:
+            self._spent |= ~np.isin(np.arange(len(single)), among)
         self._measured = 0
         self._pending: int | None = None  # the column taken last, whose row nobody has needed yet
         if centered:
@@ -281,11 +285,11 @@ class OrthogonalState(State):
 
     # Sets
 
-    def restarted(self) -> OrthogonalState:
+    def restarted(self, among: Indices | None = None) -> OrthogonalState:
         """Return the same state with nothing selected."""
         X, ZtX, Z, u, worth, single = self._begun
         again = ZtX.copy(), Z, u, worth, single, self._penalties
-        return OrthogonalState(X, *again, centered=self._centered)
+        return OrthogonalState(X, *again, centered=self._centered, among=among)
 
     def products(self) -> InnerProducts:
         """Return what sets of features are compared by."""
@@ -412,8 +416,8 @@ class ScaledState(State):
             return "they explain the response completely, so nothing is left to explain."
         return self._state.exhausted()
 
-    def restarted(self) -> ScaledState:
-        return ScaledState(self._state.restarted(), self._factor)
+    def restarted(self, among: Indices | None = None) -> ScaledState:
+        return ScaledState(self._state.restarted(among), self._factor)
 
     def products(self) -> InnerProducts:
         products = self._state.products()

@@ -149,7 +149,7 @@ def _facts(
     is_classes = problem.response.task == "classification" and first.classes is not None
     rows = first.classes.rows_by_level() if first.classes is not None else {}
     target_columns = [names[c] for c in layout.target_columns]
-    left_out = [{"name": names[c], "reason": "named in `exclude`"} for c in problem.exclude]
+    left_out = problem.readings.why_left_out(names[c] for c in problem.exclude)
     return Facts(
         title=data.name if isinstance(data, Dataset) else "table",
         target=", ".join(response.name for response in layout.responses),

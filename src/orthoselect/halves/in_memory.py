@@ -156,7 +156,7 @@ def _facts(
         "classes": class_counts(parts[0]) if isinstance(parts[0], Labels) else None,
         "response": spread(parts[0][:, 0]) if is_number else None,
         "kinds": kinds,
-        "left_out": [{"name": names[c], "reason": "named in `exclude`"} for c in roles.exclude],
+        "left_out": roles.readings.why_left_out(names[c] for c in roles.exclude),
         "weighted": weights is not None,
     }
     return Facts(

@@ -6,7 +6,7 @@ dates follow after all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,8 @@ from orthoselect.matrix.base import EPS, Indices
 from orthoselect.read.block import Block
 from orthoselect.read.looks import Finding, date_parts
 from orthoselect.read.written import dates_of, number_of
+
+EXCLUDED = "excluded on request"
 
 
 @dataclass(frozen=True)
@@ -46,6 +48,10 @@ class Readings:
     def parts(self) -> list[tuple[int, str]]:
         """The columns that follow after those of the table: of which date, and which part."""
         return [(c, part) for c, found in self.dates.items() for part in found.parts]
+
+    def why_left_out(self, names: Iterable[str]) -> list[dict[str, str]]:
+        """Return each of some columns and why it is no candidate."""
+        return [{"name": n, "reason": self.left_out.get(n, EXCLUDED)} for n in names]
 
     @property
     def all_names(self) -> Sequence[str]:

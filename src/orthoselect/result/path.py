@@ -99,6 +99,8 @@ class SelectionPath(Tabular, Sequence[SelectionStep]):
         What was asked for: the options of `select`, columns by their names.
     gaps : GapsFilled, optional
         What was missing in the table, and what was done about it.
+    left_out : mapping of str to str, optional
+        Columns that were found to be no features, each with the reason.
     origin : Origin, optional
         What it was found on, for `report`. Copies and pickles have none.
     certificate : Certificate, optional
@@ -139,6 +141,7 @@ class SelectionPath(Tabular, Sequence[SelectionStep]):
         stats: Mapping[str, Any] | None = None,
         options: Mapping[str, Any] | None = None,
         gaps: GapsFilled | None = None,
+        left_out: Mapping[str, str] | None = None,
         origin: Origin | None = None,
         certificate: Certificate | None = None,
         by_size: Iterable[SizedSet] | None = None,
@@ -154,6 +157,7 @@ class SelectionPath(Tabular, Sequence[SelectionStep]):
         self.stats = dict(stats or {})
         self.options = dict(options or {})
         self.gaps = GapsFilled() if gaps is None else gaps
+        self.left_out = dict(left_out or {})
         self._origin = origin
         self.certificate = certificate
         self._by_size = None if by_size is None else tuple(by_size)
@@ -167,7 +171,7 @@ class SelectionPath(Tabular, Sequence[SelectionStep]):
         return {**self.__dict__, "_origin": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        later = {"_origin": None, "gaps": GapsFilled(), "size_scores": None}
+        later = {"_origin": None, "gaps": GapsFilled(), "left_out": {}, "size_scores": None}
         later |= {"_chosen": None, "n_permutations": None, "certificate": None, "_by_size": None}
         self.__dict__.update({**later, **state})
 

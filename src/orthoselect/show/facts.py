@@ -11,6 +11,7 @@ import numpy as np
 from orthoselect.encode import Feature, Features, Labels, Response
 from orthoselect.errors import InputError
 from orthoselect.problem import Problem
+from orthoselect.read.readings import EXCLUDED
 from orthoselect.result import SelectionPath
 from orthoselect.result.text import finite, p_text
 from orthoselect.roles import target_in_code
@@ -163,7 +164,7 @@ def data_facts(
     kinds = {"numeric": 0, "categorical": 0, "group": 0}
     for feature in features:
         kinds[kind_of(feature, problem)] += 1
-    excluded = {problem.table.names[c]: "excluded on request" for c in problem.exclude}
+    excluded = {problem.table.names[c]: EXCLUDED for c in problem.exclude}
     reasons = {**excluded, **{str(k): str(reason) for k, reason in left_out.items()}}
     part = problem.response.parts[0]
     rows = rows_with_weight(problem.weights, problem.table.n_rows)

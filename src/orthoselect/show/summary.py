@@ -286,7 +286,8 @@ def summarize(
     correlations, signed = chosen.among(MOST_CORRELATED)
     described, reachable = outline(whole), _reachable(walked, path)
     warnings = list(warnings)
-    facts = data_facts(problem, features, left_out or {}, [*warnings, *walked.warnings])
+    reasons = {**path.left_out, **(left_out or {})}
+    facts = data_facts(problem, features, reasons, [*warnings, *walked.warnings])
     told = find_cautions(path, walked, reachable, facts["classes"], names[0], warnings)
     selected = Selected(path, problem, table, named, reading or Reading.of(data))
     return {
