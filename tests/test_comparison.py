@@ -343,11 +343,11 @@ def test_levels_are_those_of_the_training_rows():
     assert [part.shape[1] for part in made.first(1)] == [2, 2]
 
 
-def test_noise_validates_at_chance(rng):
+def test_noise_validates_at_chance(rng, numbers):
     """Selection on all rows would make it look predictable."""
     y = np.arange(60) % 2
     found, cheated = [], []
-    for _ in range(12):
+    for _ in numbers(12):
         X = rng.normal(size=(60, 1000))
         found.append(compare(X, y, ["socc", "mim", "lasso"], [8]).curves)
         leaking = X[:, select(X, y, 8).features]
@@ -356,7 +356,8 @@ def test_noise_validates_at_chance(rng):
         )
     for points in zip(*found):
         assert np.mean([point["train"] for point in points]) > 0.75
-        assert abs(np.mean([point["validation"] for point in points]) - 0.5) < 0.06
+        near = 0.2 / np.sqrt(len(points))  # about three standard errors
+        assert abs(np.mean([point["validation"] for point in points]) - 0.5) < near
     assert np.mean(cheated) > 0.85
 
 
