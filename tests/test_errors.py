@@ -63,6 +63,8 @@ EXAMPLES = [
     RareColumnsWarning(["town"]),
     OversampledWarning("y(k-1)", 0.9999996, True),
     DoubtfulOrderWarning("bic", 18, 40, 120),
+    errors.GapsInPastWarning([20, 40], 3),
+    errors.InfiniteSignalError("u", 2, 7),
     DivergedWarning([120, 300], 4, 1e3),
     NotSettledWarning(40, 0.02),
     ReadAsQuantityWarning("y", "30"),

