@@ -93,6 +93,59 @@ def exact_r_squared(columns, y, w=None):
     return float(explained / inner(y, y))
 
 
+def explained_share(taken, inputs, w=None, center=True, tolerance=1e-10):
+    """Mean share of the input columns that least squares on the columns taken explains.
+
+    An input of several columns, such as the indicators of levels, counts by the mean over an
+    orthonormal basis of them; inputs that do not vary (or are zero) do not count.
+    """
+
+    def prepared(A):
+        A = np.asarray(A, dtype=float).reshape(len(taken), -1)
+        if center:
+            return drop_constants(A, w)
+        A = A if w is None else A * np.sqrt(np.asarray(w))[:, None]
+        peaks = np.abs(A).max(axis=0)
+        A = A[:, peaks > 0] / peaks[peaks > 0]
+        return A / np.linalg.norm(A, axis=0)
+
+    Q, shares = span(prepared(taken), tolerance), []
+    for each in inputs:
+        directions = prepared(each)
+        if directions.shape[1] > 1:
+            directions = span(directions, tolerance)
+        if directions.shape[1]:
+            left = directions - Q @ np.linalg.lstsq(Q, directions, rcond=None)[0]
+            shares.append(1 - (left**2).sum() / directions.shape[1])
+    return float(np.mean(shares)) if shares else 0.0
+
+
+def unsupervised_forward(
+    inputs, features, t, w=None, include=(), center=True, tie=1e-9, nothing=1e-13
+):
+    """Greedy selection of the features that explain all inputs best, by refitting every set.
+
+    `inputs` are arrays of N rows, `features` says which inputs each feature is made of.
+    """
+    blocks = [np.column_stack([inputs[i] for i in own]) for own in features]
+    taken, selected, gains, reached = np.zeros((len(blocks[0]), 0)), [], [], 0.0
+    for step in range(t):
+        shares = {}
+        for f, block in enumerate(blocks):
+            if f not in selected and (step >= len(include) or f == include[step]):
+                both = np.hstack([taken, block])
+                shares[f] = explained_share(both, inputs, w, center) - reached
+        best = max(shares.values(), default=0.0)
+        if not shares or (best <= nothing and step >= len(include)):
+            break
+        f = min(f for f, share in shares.items() if share >= best - tie * max(best, 1e-9))
+        taken = np.hstack([taken, blocks[f]])
+        selected.append(f)
+        gains.append(shares[f])
+        reached += shares[f]
+    return selected, gains
+
+
 def one_hot(labels):
     """One indicator column for every distinct label."""
     labels = np.asarray(labels)

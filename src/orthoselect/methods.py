@@ -70,6 +70,7 @@ _ALIASES = {
     "elasticnet": ("elastic_net",),
     "enet": ("elastic_net",),
     "shap": ("shapley",),
+    **dict.fromkeys(("fos_mod", "fosmod", "fos", "fsca", "linselect"), ("unsupervised",)),
 }
 
 
@@ -116,6 +117,11 @@ class Method:
     def needs_rows(self) -> bool:
         """Whether it needs more of a table than means and inner products of its columns."""
         return bool(self.criterion.needs_rows)
+
+    @property
+    def needs_target(self) -> bool:
+        """Whether there has to be something to explain."""
+        return bool(self.criterion.needs_target)
 
     @lazy
     def criterion(self) -> Any:
@@ -257,6 +263,13 @@ _ORTHOGONAL = [
         "orthoselect.criteria.orthogonal:OrthogonalCriterion",
         _WEIGHTED,
         preset={"name": "mser"},
+    ),
+    Method(
+        "unsupervised",
+        "share of all columns that the selected ones explain; there is no response",
+        "Wei and Billings 2007, https://doi.org/10.1109/TPAMI.2007.250607",
+        "orthoselect.criteria.unsupervised:OverallDependency",
+        frozenset({"categorical_features", "groups", "sample_weight"}),
     ),
 ]
 

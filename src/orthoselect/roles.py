@@ -24,7 +24,7 @@ from orthoselect.column_spec import (
 )
 from orthoselect.encode import Feature, NumberedNames, Response, Table
 from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gap_count
-from orthoselect.encode.response import check_choice
+from orthoselect.encode.response import check_choice, no_response
 from orthoselect.errors import (
     InputError,
     LeftOutWarning,
@@ -190,19 +190,21 @@ def find_roles(
     missing: str = "error",
     dates: str = "drop",
     permute_within: Any = None,
+    has_target: bool = True,
     fewest_rows: int = 2,
 ) -> Roles:
     """Look at a table of any kind, and settle what each column is for; arguments as of `select`.
 
-    A table in memory has to have at least `fewest_rows`. Unless missing values are an error, rows
+    A table in memory has to have at least `fewest_rows`. Without `has_target` there is nothing to
+    explain; values that a source has apart as its target are then no feature. Unless missing values are an error, rows
     without a target or a weight are dropped before columns are judged; rows with other gaps are
     dropped if `missing` says so.
     """
     source = open_source(data, fewest_rows)
-    if isinstance(data, Dataset):
+    if isinstance(data, Dataset) and has_target:
         target = data.find_target(target)
         task = data.task if task == "auto" and target is data.target else task
-    elif not source.first.is_plain:
+    elif not isinstance(data, Dataset) and not source.first.is_plain:
         data = Dataset(data, source.names, format="frame", unsifted=True)
     # Those that the table has, without the parts of dates that a source may add.
     names = data.names if isinstance(data, Dataset) else source.names
@@ -213,7 +215,7 @@ def find_roles(
     asked["permute_within"] = find_columns(within, names, "permute_within")
     labeled = _named_categorical(categorical_features, names)
     check_choice(dates, DATES_AS, "dates")
-    if not asked["target"]:
+    if has_target and not asked["target"]:
         data, target = _read_values(data, source, target, asked, grouped)
     n_dropped = data.n_dropped if isinstance(data, Dataset) else 0
     if missing != "error":
@@ -270,6 +272,8 @@ def _with_targets(
 ) -> tuple[Any, Source, Any, Any, int]:
     """Drop the rows that lack a target or a weight."""
     named, weight = asked["target"], asked["sample_weight"]
+    if not named and target is None and not weight and sample_weight is None:
+        return data, source, target, sample_weight, 0
     known = isinstance(data, Dataset) and {source.names[c] for c in [*named, *weight]}
     if known and known <= {*data.complete} and named and (weight or sample_weight is None):
         return data, source, target, sample_weight, 0
@@ -376,6 +380,7 @@ def clean(
     target: Any,
     missing: str = "error",
     *,
+    has_target: bool = True,
     categorical_features: ColumnSpec = "from_dtype",
     groups: Mapping[str, Any] | None = None,
     include: ColumnSpec = None,
@@ -387,12 +392,13 @@ def clean(
 
     `missing` is as for `select`, or "drop_columns": those with gaps are left out. The others are as
     for `select`, too, which takes what is returned; each column should have one role. Rows without
-    a target go before columns are judged.
+    a target go before columns are judged; without `has_target` there is none.
     """
-    target, names = dataset.find_target(target), dataset.names
+    names = dataset.names
+    target = dataset.find_target(target) if has_target else None
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
     check_one_role(asked, names, grouped)
-    if missing != "error":
+    if missing != "error" and (has_target or sample_weight is not None):
         dataset = drop_missing(dataset, "drop_targetless", target, weights=sample_weight)
         complete = [names[c] for c in [*asked["target"], *asked["sample_weight"]]]
         dataset = replace(dataset, complete=complete)
@@ -420,6 +426,7 @@ def open_problem(
     sample_weight: Any = None,
     keep_whole_weights: bool = False,
     missing: str = "error",
+    has_target: bool = True,
     **asked: Any,
 ) -> Problem:
     """Read a table and a response of any kind; the arguments are those of `select`.
@@ -428,6 +435,7 @@ def open_problem(
     column of labels is a level of its own, unless missing values are an error; gaps among numbers
     stay as they are, see `fill_gaps`.
     """
+    asked["has_target"] = has_target
     roles = find_roles(data, target, sample_weight=sample_weight, missing=missing, **asked)
     source, column = roles.source, roles.weight_column
     kept = names_in_errors(roles.target_columns, source.names)
@@ -440,9 +448,11 @@ def open_problem(
     weights = source.weights(given, column, keep_whole=keep_whole_weights)
     if missing == "error":
         check_no_gaps(table)
-    response, weights = source.response(
-        roles.target, roles.target_columns, roles.task, response_encoding, weights
-    )
+    response = no_response(table.n_rows)
+    if has_target:
+        response, weights = source.response(
+            roles.target, roles.target_columns, roles.task, response_encoding, weights
+        )
     gaps = {c: gap_count(labels) for c, labels in table.labels.items()}
     return Problem(
         table,
@@ -492,7 +502,7 @@ def find_all_gaps(data: Any, target: Any, asked: Mapping[str, Any]) -> NonFinite
     The arguments are those of `select`, which has met a value that is missing or infinite.
     """
     known = {"task", "categorical_features", "groups", "include", "exclude", "sample_weight"}
-    known = (known | {"dates", "permute_within"}) & set(asked)
+    known = (known | {"dates", "permute_within", "has_target"}) & set(asked)
     with catch_warnings():
         simplefilter("ignore")  # they have been heard
         roles = find_roles(data, target, **{name: asked[name] for name in known})

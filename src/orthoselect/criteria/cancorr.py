@@ -237,6 +237,7 @@ class CanonicalState(State):
         self._size, self._taken = size, 0  # features
         self._n_rows = n_rows
         self._added: list[int] = []  # by their index in the design
+        self.ranks: list[int] = []  # directions that each of these added
         self._order: list[int] = []  # column of each feature added, -1 if it added nothing
         self._found = -1, -1  # index and place of what `best` found last
         self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
@@ -309,6 +310,7 @@ class CanonicalState(State):
         self._settle()
         self._added.append(f)
         self._order.append(-1)
+        self.ranks.append(0)
         f = self._found[1] if f == self._found[0] else self._candidates.place(f)
         known = self._gains.of(f) if f >= 0 else None
         self.chance = self.p_value = self.effective_candidates = None
@@ -323,6 +325,7 @@ class CanonicalState(State):
             self.p_value = look.p_value(f, self._plan.alpha)
             self.effective_candidates = look.effective()
         self.value += gain
+        self.ranks[-1] = self._gains.rank_of(f)
         self._pending = f
         self._order[-1] = int(self._candidates.single[f])
         return gain
