@@ -166,6 +166,14 @@ class Method:
             )
         return self.criterion(**self.preset, **options)
 
+    def check_has_target(self, who: str) -> None:
+        """Raise for a method without a target, where one is explained."""
+        if not self.needs_target:
+            raise InputError(
+                f"{who} judges features by what they tell about a target; method {self.name!r} has "
+                f"none. Choose another method, or `select(data, None, method={self.name!r})`."
+            )
+
     def _general(self) -> list[str]:
         return [name for name in GENERAL if name in self.takes]
 

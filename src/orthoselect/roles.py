@@ -196,9 +196,9 @@ def find_roles(
     """Look at a table of any kind, and settle what each column is for; arguments as of `select`.
 
     A table in memory has to have at least `fewest_rows`. Without `has_target` there is nothing to
-    explain; values that a source has apart as its target are then no feature. Unless missing values are an error, rows
-    without a target or a weight are dropped before columns are judged; rows with other gaps are
-    dropped if `missing` says so.
+    explain; values that a source has apart as its target are then no feature. Unless missing values
+    are an error, rows without a target or a weight are dropped before columns are judged; rows with
+    other gaps are dropped if `missing` says so.
     """
     source = open_source(data, fewest_rows)
     if isinstance(data, Dataset) and has_target:
@@ -513,7 +513,7 @@ def find_all_gaps(data: Any, target: Any, asked: Mapping[str, Any]) -> NonFinite
 
 
 def set_apart(
-    X: Any, y: Any, sample_weight: Any, said: Mapping[str, Any]
+    X: Any, y: Any, sample_weight: Any, said: Mapping[str, Any], *, has_target: bool = True
 ) -> tuple[Any, Any, Sequence[str], dict[str, Any]]:
     """Look at a table whose columns have names, once, and put the response and the weights last.
 
@@ -522,9 +522,9 @@ def set_apart(
     features, and what was said of columns, by their places.
     """
     X = open_named(X)
-    y = X.find_target(y) if isinstance(X, Dataset) else y
+    y = X.find_target(y) if isinstance(X, Dataset) and has_target else y
     names = X.names
-    targets = find_columns(response_columns(y, names), names, "y")
+    targets = find_columns(response_columns(y, names) if has_target else None, names, "y")
     named = sample_weight if isinstance(sample_weight, str) else None
     weights = find_columns(named, names, "sample_weight")
     check_one_role({"target": targets, "sample_weight": weights}, names)

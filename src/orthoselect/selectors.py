@@ -19,7 +19,7 @@ from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import NumberedNames
 from orthoselect.encode.gaps import check_missing
 from orthoselect.encode.response import check_choice
-from orthoselect.errors import InputError
+from orthoselect.errors import InputError, listing
 from orthoselect.gram import GramStatistics
 from orthoselect.gram.gram_statistics import check_settled, features_of
 from orthoselect.gram.intake import check_block
@@ -29,7 +29,8 @@ from orthoselect.roles import as_values, check_has_rows, set_apart, take_target
 from orthoselect.selection import select
 
 _ABOUT_COLUMNS = ("categorical_features", "groups", "include", "exclude")
-_ORTHOGONAL = ("socc", "obcc", "err", "mser")
+_UNSUPERVISED = "unsupervised"
+_ORTHOGONAL = ("socc", "obcc", "err", "mser", _UNSUPERVISED)
 
 
 class _PathSelector(SelectorMixin, BaseEstimator):
@@ -44,6 +45,11 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         """Return the method and its own options."""
         raise NotImplementedError
 
+    @property
+    def _needs_target(self) -> bool:
+        """Whether there is something to explain."""
+        return True
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Select features.
 
@@ -57,7 +63,8 @@ class _PathSelector(SelectorMixin, BaseEstimator):
             Classes, numbers, or several of either; `MutualInformationSelector` takes classes, and
             several columns as one, whose classes are their combinations. Where X has named
             columns: or the name of a column, which is then no feature, or several such
-            names. Where X is statistics: names of their responses, or None for all.
+            names. Where X is statistics: names of their responses, or None for all. Ignored by
+            criterion "unsupervised", as scikit-learn has it.
         sample_weight : array-like of shape (N,), default=None
             Row weights: a whole number counts as so many copies of the row. Where X is a file or
             comes in blocks: or the name of a column.
@@ -75,10 +82,14 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         names: Any = None
         self.__dict__.pop("_target_names", None)
         columns = {name: getattr(asked, name) for name in _ABOUT_COLUMNS}
+        has_target = asked._needs_target
+        if not has_target:
+            _check_no_names(y)
+            y = None
         if isinstance(X, GramStatistics):
             X, names = features_of(X)
         elif is_kept_elsewhere(X, y, sample_weight):
-            X, y, names, columns = set_apart(X, y, sample_weight, columns)
+            X, y, names, columns = set_apart(X, y, sample_weight, columns, has_target=has_target)
         else:
             self._target_names, X, y = take_target(X, y)
         path = select(
@@ -164,9 +175,19 @@ class _PathSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.string = True
         # Excluded columns may hold anything.
         tags.input_tags.allow_nan = self.exclude is not None or self.missing != "error"
-        tags.target_tags.required = True
+        tags.target_tags.required = self._needs_target
         tags.target_tags.multi_output = True
         return tags
+
+
+def _check_no_names(y: Any) -> None:
+    """Raise for names of columns as a target, where values that a pipeline has are ignored."""
+    named = y if isinstance(y, (list, tuple)) else [y]
+    if named and all(isinstance(name, str) for name in named):
+        raise InputError(
+            f"criterion 'unsupervised' has no target; got the name {listing(list(named))}. Omit y, "
+            f"and name the column in `exclude` if it is to stay out."
+        )
 
 
 class OrthogonalSelector(_PathSelector):
@@ -184,11 +205,12 @@ class OrthogonalSelector(_PathSelector):
         many as are significant, each given those before it; `path_` shows three more. "cv": as many
         as a cross-validation chooses; `SelectorCV` has its settings. None: ten at most, and fewer
         where features own several columns and no other one gains more than it would by chance.
-    criterion : {"socc", "obcc", "err", "mser"}, default="socc"
+    criterion : {"socc", "obcc", "err", "mser", "unsupervised"}, default="socc"
         "socc": as above. "err": the error reduction ratio, "mser": the reduction of the mean
         squared error, "obcc": the squared correlation with what is left of a candidate. These
         three center nothing before they orthogonalize, read classes as the numbers 0, 1, 2 and so
         on in sorted order, and take no `response_encoding`, `categorical_features` or `groups`.
+        "unsupervised": the share of all columns that the selected ones explain; y is ignored.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether y holds classes or numbers. "auto": strings, booleans, categories and few whole
         numbers are classes, other numbers are quantities; where whole numbers are read as a
@@ -230,6 +252,8 @@ class OrthogonalSelector(_PathSelector):
         rank of those selected. "chance": what it gains beyond that. "p_value": how rare its gain
         would be by chance. None: the plain gain, as in the paper. It is the same where all features
         are single columns, and the response too.
+    center : bool, default=True
+        Whether "unsupervised" removes the mean of each column first; only for that criterion.
     alpha : float, default=0.05
         With "auto", the most that the p-value of a feature may be.
     n_permutations : int, default=199
@@ -296,6 +320,7 @@ class OrthogonalSelector(_PathSelector):
         missing: str = "error",
         dates: str = "drop",
         adjust: str | None = "chance",
+        center: bool = True,
         alpha: float = 0.05,
         n_permutations: int = 199,
         permute_within: Any = None,
@@ -322,6 +347,7 @@ class OrthogonalSelector(_PathSelector):
         self.missing = missing
         self.dates = dates
         self.adjust = adjust
+        self.center = center
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -421,8 +447,13 @@ class OrthogonalSelector(_PathSelector):
         return {name: value for name, value in given.items() if value != defaults[name]}
 
     def _adjusted(self) -> dict[str, Any]:
-        """Return `adjust` where it is not the default: a method that does not take it says so."""
-        return {} if self.adjust == "chance" else {"adjust": self.adjust}
+        """Return `adjust` and `center` if not the default: a method without them says so."""
+        adjusted = {} if self.adjust == "chance" else {"adjust": self.adjust}
+        return adjusted if self.center is True else {**adjusted, "center": self.center}
+
+    @property
+    def _needs_target(self) -> bool:
+        return bool(self.criterion != _UNSUPERVISED)
 
 
 class MutualInformationSelector(_PathSelector):

@@ -99,6 +99,9 @@ def select_command(
         wanted = None if count is None else read_count(count, words=SIZE_WORDS)
         of_tests = significance_options(wanted, p_values, alpha, permutations, permute_within, seed)
         of_size = size_options(wanted, rule, largest, estimator, scoring, folds, jobs)
+        has_target = find_method(method).needs_target
+        if not has_target:
+            _check_no_target(method, target, wanted, p_values=p_values, report=report)
         own = {**read_own_options(option), **of_tests, **of_size}
         own |= {"search": search, "time_limit": time_limit}
         files = source[0] if len(source) == 1 else source
@@ -134,6 +137,7 @@ def select_command(
                 weights=[weights] if weights else [],
                 dates=dates,
                 within=[permute_within] if permute_within else [],
+                has_target=has_target,
             )
             if scheduler is not None:
                 loaded = loaded._replace(dataset=on_dask(loaded.dataset))
@@ -211,7 +215,8 @@ def compare_command(
                     f"`compare` should have a table that fits into memory, to cut it into folds; "
                     f"`{table.name}` is too large. Give it some of the rows."
                 )
-            roles = {"target": target, "categorical": categorical, "exclude": exclude}
+            roles: dict[str, Any] = {"target": target, "exclude": exclude}
+            roles["categorical"] = categorical
             loaded = load(table, missing, group=group, dates=dates, **roles)
         methods = [name.strip() for item in method for name in item.split(",") if name.strip()]
         settings = {
@@ -309,6 +314,28 @@ def _check_blocks(table: Dataset, method: str, report: str | None, wanted: Any) 
         )
 
 
+def _check_no_target(
+    method: str, target: Sequence[str], wanted: Any, *, p_values: bool, report: str | None
+) -> None:
+    """Raise for what makes no sense where there is nothing to explain."""
+    if wanted in SIZE_WORDS or p_values:
+        what = "`--p-values`" if p_values else f"`-k {wanted}`"
+        raise InputError(
+            f"{what} asks whether features tell about a target; method {method!r} has none. Give "
+            f"a number, and compare the total with what principal components could explain."
+        )
+    if target:
+        raise InputError(
+            f"`--target` is for methods that explain one; method {method!r} explains all columns. "
+            f"Omit it, and write `--exclude {target[0]}` if that column is to stay out."
+        )
+    if report is not None:
+        raise InputError(
+            f"`--report` makes a page about a target; method {method!r} has none. Omit it; "
+            f"`--format json` has all figures."
+        )
+
+
 class Loaded(NamedTuple):
     """A table, and what is wanted of its columns.
 
@@ -318,7 +345,7 @@ class Loaded(NamedTuple):
     target : str, list of str or None
         A column's name, or several; None for values that the source has apart.
     target_name : str
-        What to call it.
+        What to call it; empty where there is none.
     options : dict
         What `select` and `compare` are to know of the columns.
     weights : str or None
@@ -350,6 +377,7 @@ def load(
     weights: Sequence[str] = (),
     dates: str = "drop",
     within: Sequence[str] = (),
+    has_target: bool = True,
 ) -> Loaded:
     """Find the columns that were named, and rid the table of what cannot be selected from."""
     names, missing = dataset.names, check_missing(missing, also=["drop_columns"])
@@ -362,7 +390,7 @@ def load(
                     f"a column should have one role; `{name}` is named in `--{option}` and in "
                     f"`--drop`."
                 )
-    explained = _target(target, dataset)
+    explained = _target(target, dataset) if has_target else None
     weights = find_names(weights, names, "--weights")
     if len(weights) > 1:
         raise InputError(f"`--weights` should name one column; got {listing(weights)}.")
@@ -378,7 +406,13 @@ def load(
     within = find_names(within, names, "--permute-within")
     apart_too = {"exclude": [*excluded, *within] or None}
     dataset = clean(
-        dataset, explained, missing, sample_weight=weight, dates=dates, **(columns | apart_too)
+        dataset,
+        explained,
+        missing,
+        has_target=has_target,
+        sample_weight=weight,
+        dates=dates,
+        **(columns | apart_too),
     )
     if within:
         columns["permute_within"] = within[0]
@@ -387,11 +421,12 @@ def load(
     columns["dates"] = dates
     targets = [explained] if isinstance(explained, str) else explained or []
     own = dataset.target_name or ("y" if targets else "target")
-    apart = targets and dataset.target is not None and not isinstance(dataset.target, str)
+    apart = (targets or not has_target) and dataset.target is not None
+    apart = apart and not isinstance(dataset.target, str)
     return Loaded(
         dataset,
         explained,
-        ", ".join(targets) or own,
+        ", ".join(targets) or own if has_target else "",
         columns,
         weight,
         targets,
@@ -551,6 +586,7 @@ class Answer:
         """Write the table reduced to the selected columns and the target."""
         dataset, targets = self._loaded.dataset, self._loaded.target_columns
         columns = [dataset.names[column] for column in path.chosen_columns]
+        has_target = bool(targets) or (not dataset.in_blocks and dataset.target is not None)
         is_text = output_format(dataset, output) in ("csv", "tsv")
         how: dict[str, Any] = {
             "overwrite_source": overwrite_source,
@@ -559,8 +595,10 @@ class Answer:
         if dataset.in_blocks:
             write_blocks(dataset, [*columns, *targets], output, **how)
         else:
+            how["has_target"] = has_target
             write_columns(dataset, columns, targets or None, output, **how)
-        self._terminal.note(f"wrote {len(columns)} columns and the target to {output}")
+        beside = " and the target" if has_target else ""
+        self._terminal.note(f"wrote {len(columns)} columns{beside} to {output}")
 
     def write_report(self, report: str) -> None:
         """Write the page."""
@@ -579,7 +617,7 @@ class Answer:
         typed = shlex.join(["orthoselect", *sys.argv[1:]])
         if isinstance(result, (Comparison, Stability)):
             summary = result.to_dict()
-        elif dataset.in_blocks:
+        elif dataset.in_blocks or not loaded.target_name:
             summary = outline(result)
         else:
             named = loaded.target_columns or loaded.target_name
@@ -598,7 +636,7 @@ class Answer:
         return {
             **summary,
             "title": dataset.name,
-            "target": loaded.target_name,
+            "target": loaded.target_name or None,
             "data": {**data, "left_out": left_out, "warnings": list(self._terminal.warnings)},
             "reproduce": {**summary.get("reproduce", {}), "command": typed},
         }

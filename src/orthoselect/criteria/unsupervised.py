@@ -14,9 +14,9 @@ here, as small as it can be:
     otherwise            rows are reduced to a triangle R (n, n) with the same inner products, in
                          one pass; V are the columns of R, and R takes the place of the table
 
-Each column of the table has one vote. The indicators of a categorical column, or a column and the
-indicator of its gaps, share it: V has an orthonormal basis of them, divided by its rank, so that it
-does not matter how levels are coded.
+Each column of the table has one vote. The indicators of a categorical column share it: V has an
+orthonormal basis of them, divided by its rank, so that it does not matter how levels are coded. An
+indicator of gaps comes with its column when that is taken, but has no vote.
 
 References
 ----------
@@ -61,7 +61,7 @@ _ALL = 1e-9  # what rounding may leave of all columns
 class VotingDesign(Design):
     """A design that knows which column of the table each of its columns was made of.
 
-    `owners` (n,) are input columns; columns of one owner share one vote.
+    `owners` (n,) are input columns, -1 for indicators of gaps; columns of one owner share one vote.
     """
 
     owners: Indices
@@ -69,8 +69,10 @@ class VotingDesign(Design):
     @staticmethod
     def of(design: Design, table: Table) -> VotingDesign:
         """Return a design with the owners of its columns."""
+        at = table.numeric_at
+        is_second = np.append(False, at[1:] == at[:-1])[: len(at)]
         parts = [np.full(len(labels.levels) - 1, c) for c, labels in table.labels.items()]
-        owners = np.concatenate([table.numeric_at, *parts]).astype(np.intp)
+        owners = np.concatenate([np.where(is_second, -1, at), *parts]).astype(np.intp)
         return VotingDesign(
             **{f.name: getattr(design, f.name) for f in fields(design)}, owners=owners
         )
@@ -122,7 +124,7 @@ class OverallDependency(Criterion):
         N, n = matrix.shape
         nothing = np.zeros((N, 0))
         if self._centered:
-            pays = matrix.memory is None and N >= _GRAM_PAYS * n
+            pays = matrix.memory is None and _GRAM_PAYS * n <= N
             X, _ = center(matrix, nothing, weights, ignored=design.unowned, gram=pays)
         else:
             weights = written_out(weights)
@@ -236,8 +238,9 @@ class _Shares:
 def _shares_of(owners: Indices) -> _Shares:
     _, inverse, counts = np.unique(owners, return_inverse=True, return_counts=True)
     inverse = inverse.reshape(-1)
-    alone = np.flatnonzero(counts[inverse] == 1)
-    several = np.flatnonzero(counts > 1).tolist()
+    has_vote = owners >= 0
+    alone = np.flatnonzero((counts[inverse] == 1) & has_vote)
+    several = np.unique(inverse[has_vote & (counts[inverse] > 1)]).tolist()
     return _Shares(alone, [np.flatnonzero(inverse == k) for k in several])
 
 
@@ -281,9 +284,9 @@ def _triangle(X: ScaledMatrix, alive: Indices) -> Floats:
     needed, free = _COPIES * 8 * n * n, X.matrix.memory or free_memory()
     if needed > free:
         raise InputError(
-            f"method 'unsupervised' compares all columns with each other; {n} of them would take "
-            f"about {say_bytes(needed)} of memory, and {say_bytes(free)} may be taken. Name columns "
-            f"in `exclude`, or set `memory` to more."
+            f"method 'unsupervised' compares all columns with each other; {n} of them take about "
+            f"{say_bytes(needed)} of memory, and {say_bytes(free)} may be taken. Name columns in "
+            f"`exclude`, or set `memory` to more."
         )
     if X.whole is not None:
         try:

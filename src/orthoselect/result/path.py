@@ -439,8 +439,9 @@ class SelectionPath(Sequence[SelectionStep]):
         -------
         frame : dataframe
             Columns step, feature, name, gain, total; chance and p, where these are known;
-            components, where there is no target; chosen, where the number of features was found by tests or cross-validation; score and
-            score_se, the mean score of so many features, where it was cross-validated.
+            components, where there is no target; chosen, where the number of features was found by
+            tests or cross-validation; score and score_se, the mean score of so many features,
+            where it was cross-validated.
         """
         return as_frame(self._columns, self._rows(), backend)
 

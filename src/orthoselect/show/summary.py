@@ -263,6 +263,7 @@ def summarize(
     ('petal width (cm)', 'nearly chosen')
     """
     check_has_rows(data, "a report")
+    METHODS[path.method].check_has_target("a report")
     table = find_file(data)
     whole, path = path, path.up_to_chosen()
     walked = replay(path, table, target, sample_weight)
