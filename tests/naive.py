@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 
 def centered(A, w=None):
@@ -93,31 +94,36 @@ def exact_r_squared(columns, y, w=None):
     return float(explained / inner(y, y))
 
 
-def explained_share(taken, inputs, w=None, center=True, tolerance=1e-10):
-    """Mean share of the input columns that least squares on the columns taken explains.
+def unit_columns(A, w=None, center=True):
+    """Columns at norm one, centered or not, without those that do not vary (or are zero)."""
+    A = np.asarray(A, dtype=float)
+    A = A[:, None] if A.ndim == 1 else A
+    if center:
+        return drop_constants(A, w)
+    A = A if w is None else A * np.sqrt(np.asarray(w))[:, None]
+    peaks = np.abs(A).max(axis=0, initial=0.0)
+    A = A[:, peaks > 0] / peaks[peaks > 0]
+    return A / np.linalg.norm(A, axis=0)
 
-    An input of several columns, such as the indicators of levels, counts by the mean over an
-    orthonormal basis of them; inputs that do not vary (or are zero) do not count.
+
+def directions(inputs, w=None, center=True):
+    """What is to be explained: inputs at norm one, and the vote of each column.
+
+    Those of an input of several columns, such as the indicators of levels, are an orthonormal basis
+    of them, which share its vote.
     """
+    parts = [unit_columns(each, w, center) for each in inputs]
+    parts = [span(part) if part.shape[1] > 1 else part for part in parts if part.shape[1]]
+    votes = [np.full(part.shape[1], 1 / part.shape[1] / len(parts)) for part in parts]
+    return np.hstack(parts), np.concatenate(votes)
 
-    def prepared(A):
-        A = np.asarray(A, dtype=float).reshape(len(taken), -1)
-        if center:
-            return drop_constants(A, w)
-        A = A if w is None else A * np.sqrt(np.asarray(w))[:, None]
-        peaks = np.abs(A).max(axis=0)
-        A = A[:, peaks > 0] / peaks[peaks > 0]
-        return A / np.linalg.norm(A, axis=0)
 
-    Q, shares = span(prepared(taken), tolerance), []
-    for each in inputs:
-        directions = prepared(each)
-        if directions.shape[1] > 1:
-            directions = span(directions, tolerance)
-        if directions.shape[1]:
-            left = directions - Q @ np.linalg.lstsq(Q, directions, rcond=None)[0]
-            shares.append(1 - (left**2).sum() / directions.shape[1])
-    return float(np.mean(shares)) if shares else 0.0
+def explained_share(taken, inputs, w=None, center=True, known=None):
+    """Mean share of the inputs that least squares on the columns taken explains."""
+    D, votes = directions(inputs, w, center) if known is None else known
+    A = span(unit_columns(taken, w, center))
+    left = D - A @ np.linalg.lstsq(A, D, rcond=None)[0]
+    return float(votes @ (1 - (left**2).sum(axis=0)))
 
 
 def unsupervised_forward(
@@ -129,12 +135,13 @@ def unsupervised_forward(
     """
     blocks = [np.column_stack([inputs[i] for i in own]) for own in features]
     taken, selected, gains, reached = np.zeros((len(blocks[0]), 0)), [], [], 0.0
+    known = directions(inputs, w, center)
     for step in range(t):
         shares = {}
         for f, block in enumerate(blocks):
             if f not in selected and (step >= len(include) or f == include[step]):
                 both = np.hstack([taken, block])
-                shares[f] = explained_share(both, inputs, w, center) - reached
+                shares[f] = explained_share(both, inputs, w, center, known) - reached
         best = max(shares.values(), default=0.0)
         if not shares or (best <= nothing and step >= len(include)):
             break
@@ -144,6 +151,35 @@ def unsupervised_forward(
         gains.append(shares[f])
         reached += shares[f]
     return selected, gains
+
+
+def spline_knots(x, n_knots, w=None):
+    """Quantiles of a column whose rows stand as often as their weights say, each value once."""
+    x = np.asarray(x, dtype=float) if w is None else np.repeat(x, np.asarray(w, dtype=int))
+    if len(np.unique(x)) <= n_knots:
+        return np.unique(x)
+    outer = 0.1 if n_knots == 3 else 0.05
+    knots = np.unique(np.quantile(x, np.linspace(outer, 1 - outer, n_knots)))
+    knots = knots if len(knots) > 1 else np.array([x.min(), x.max()])
+    apart = np.diff(knots) > 1e-4 * (knots[-1] - knots[0])
+    return knots[np.append(True, apart)]
+
+
+def natural_splines(x, knots):
+    """For each knot the natural cubic spline that is 1 there and 0 at the others, (N, K)."""
+    x = np.asarray(x, dtype=float)
+    if len(knots) < 2:
+        return x[:, None]
+    t, at = (x - knots[0]) / (knots[-1] - knots[0]), (knots - knots[0]) / (knots[-1] - knots[0])
+    if len(knots) == 2:
+        return np.column_stack([1 - t, t])
+    columns = []
+    for values in np.eye(len(knots)):
+        curve = CubicSpline(at, values, bc_type="natural")
+        inside = np.clip(t, 0, 1)
+        slopes = np.where(t < 0, curve(0.0, 1), curve(1.0, 1))
+        columns.append(curve(inside) + (t - inside) * slopes)
+    return np.column_stack(columns)
 
 
 def one_hot(labels):

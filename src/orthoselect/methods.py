@@ -70,6 +70,7 @@ _ALIASES = {
     "elasticnet": ("elastic_net",),
     "enet": ("elastic_net",),
     "shap": ("shapley",),
+    **dict.fromkeys(("splines", "gam", "spline"), ("socc_splines",)),
     **dict.fromkeys(("fos_mod", "fosmod", "fos", "fsca", "linselect"), ("unsupervised",)),
 }
 
@@ -247,6 +248,12 @@ _ORTHOGONAL = [
         "the same for columns cut into levels, each coded as a block of indicators",
         "Zhang and Lang 2022, https://doi.org/10.1016/j.patcog.2021.108419",
         "orthoselect.criteria.cancorr:DiscretizedCanonicalCorrelations",
+    ),
+    Method(
+        "socc_splines",
+        "the same for columns bent by natural cubic splines, each a block of them",
+        "Hastie, Tibshirani and Friedman 2009, section 5.2, https://doi.org/10.1007/978-0-387-84858-7",
+        "orthoselect.criteria.cancorr:SplineCanonicalCorrelations",
     ),
     Method(
         "obcc",

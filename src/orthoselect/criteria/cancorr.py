@@ -47,6 +47,7 @@ from orthoselect.criteria.significance import (
 )
 from orthoselect.encode import Design, Response, Table, build_level_design
 from orthoselect.encode.rules import check_bins
+from orthoselect.encode.spline_design import build_spline_design, check_knots
 from orthoselect.errors import InputError
 from orthoselect.matrix import NonFiniteColumns, ScaledMatrix, center
 from orthoselect.matrix.base import EPS, NO_COLUMNS, Floats, Indices
@@ -182,6 +183,41 @@ class DiscretizedCanonicalCorrelations(SquaredCanonicalCorrelations):
     ) -> Design:
         """Return the indicators of all columns."""
         return build_level_design(table, groups, exclude, self._bins, weights)
+
+
+class SplineCanonicalCorrelations(SquaredCanonicalCorrelations):
+    """Sum of squared canonical correlations between splines of the columns and the response.
+
+    Each column of numbers is a block of natural cubic splines, the line among them, and is selected
+    whole; so a feature may act on the response by any smooth curve. Categorical columns are blocks
+    of indicators, as ever.
+
+    Parameters
+    ----------
+    n_knots : int
+        Knots of a column, at quantiles; its block has one column less. Columns with few distinct
+        values have fewer; with two values there is the line only.
+    adjust : {"chance", "p_value", None}
+        As for "socc". It matters here: a block of four columns gains four times as much by chance.
+    """
+
+    name = "socc_splines"
+    takes_blocks = False
+    needs_rows = True
+
+    def __init__(self, *, n_knots: int = 5, adjust: str | None = "chance") -> None:
+        super().__init__(adjust=adjust)
+        self._n_knots = check_knots(n_knots)
+
+    def prepare(
+        self,
+        table: Table,
+        groups: Mapping[str, Sequence[int]],
+        exclude: set[int],
+        weights: Floats | None = None,
+    ) -> Design:
+        """Return the splines of all columns, which are made when they are needed."""
+        return build_spline_design(table, groups, exclude, self._n_knots, weights)
 
 
 class Tests(NamedTuple):
