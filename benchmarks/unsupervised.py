@@ -33,18 +33,22 @@ Chosen = NDArray[np.intp]
 
 
 def forward(X: NDArray, k: int, seed: int) -> Chosen:
+    """Choose by this package."""
     return np.array(select(X, None, k, method="unsupervised").features)
 
 
 def forward_uncentered(X: NDArray, k: int, seed: int) -> Chosen:
+    """Choose as the paper does."""
     return np.array(select(X, None, k, method="unsupervised", center=False).features)
 
 
 def swapped(X: NDArray, k: int, seed: int) -> Chosen:
+    """Choose by whole sets."""
     return np.array(select(X, None, k, method="unsupervised", search="swap").features)
 
 
 def largest_variance(X: NDArray, k: int, seed: int) -> Chosen:
+    """Choose the columns that vary most."""
     return np.argsort(-X.var(axis=0), kind="stable")[:k]
 
 
@@ -62,6 +66,7 @@ def laplacian_score(X: NDArray, k: int, seed: int) -> Chosen:
 
 
 def at_random(X: NDArray, k: int, seed: int) -> Chosen:
+    """Choose any."""
     return np.random.default_rng(seed).choice(X.shape[1], k, replace=False)
 
 
@@ -135,9 +140,8 @@ def main() -> None:
         path = select(X, None, k, method="unsupervised")
         print(f"\n{name}: {X.shape[0]} x {X.shape[1]}, {len(np.unique(y))} classes, {k} columns; ")
         print(f"{k} principal components explain {path[-1].components:.3f}\n")
-        print(
-            "| columns | explained | accuracy | NMI | time to choose |\n| --- | --- | --- | --- | --- |"
-        )
+        print("| columns | explained | accuracy | NMI | time to choose |")
+        print("| --- | --- | --- | --- | --- |")
         for way in [*WAYS, "all columns"]:
             print(line(way, X, y, k, options.repeats), flush=True)
 

@@ -138,8 +138,8 @@ def select(
         drops from all of them, and "exact" proves the best set of a few dozen features. Steps are
         in the order in which "forward" among the set takes them; `path.certificate` says what is
         proved, `path.by_size` has the best set of each size. For "socc", "socc_discretized",
-        "err", "mser" and "obcc" (which then counts the constant as taken, so that a set has one
-        value, whatever the order).
+        "socc_splines", "unsupervised", "err", "mser" and "obcc" (which then counts the constant as
+        taken, so that a set has one value, whatever the order).
     time_limit : float, default=60.0
         Seconds after which searches that compare sets return the best set so far.
     sample_weight : array-like of shape (N,) or str, optional

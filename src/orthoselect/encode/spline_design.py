@@ -80,7 +80,8 @@ def _distinct(x: Floats, weights: Floats | None) -> tuple[Floats, Floats]:
         return values, counts.astype(np.float64)
     live = weights > 0
     values, inverse = np.unique(x[live], return_inverse=True)
-    return values, np.bincount(inverse.reshape(-1), weights[live], minlength=len(values))
+    counts = np.bincount(inverse.reshape(-1), weights[live], minlength=len(values))
+    return values, counts.astype(np.float64)
 
 
 def build_spline_design(

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import solve_triangular
+from scipy.linalg import qr, solve_triangular
 
 from orthoselect.matrix.base import EPS, Floats, Indices, Matrix, Scan, storage_precision
 
@@ -76,9 +76,9 @@ class Spline(NamedTuple):
         A = (B - means) * np.sqrt(w)[:, None]
         norms = np.sqrt((A * A).sum(axis=0))
         A /= np.where(norms > 0, norms, 1.0)
-        left = np.abs(np.linalg.qr(A, mode="r").diagonal())
+        left = np.abs(np.diagonal(qr(A, mode="r")[0]))
         kept = np.flatnonzero(left > _DEPENDENT)
-        R = np.linalg.qr(A[:, kept], mode="r")
+        R = qr(A[:, kept], mode="r")[0][: len(kept)]
         T = np.zeros((B.shape[1], len(kept)))
         T[kept] = solve_triangular(R, np.eye(len(kept))) / norms[kept, None]
         # What one rounding of x does to the columns: far from zero, many of t.
