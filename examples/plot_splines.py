@@ -2,8 +2,9 @@
 Curves: what splines see and lines do not
 =========================================
 
-Four features act on the response: one by a line, one by its size whatever the sign, one by a parabola
-and one only above zero. Method "socc" looks for lines, method "socc_splines" for smooth curves.
+Four features act on the response: one by a line, one by its size whatever the sign, one by a
+parabola and one only above zero. Method "socc" looks for lines, method "socc_splines" for smooth
+curves.
 """
 
 import matplotlib.pyplot as plt
