@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
+RELEASE := .venv-release
 BIN := $(VENV)/bin
 SITE := docs/_build/html
 REPORT := breast_cancer.html
@@ -18,11 +19,13 @@ SANITIZED := build/sanitize
 WATCHED = LD_PRELOAD=$(shell $(CC) -print-file-name=libasan.so) PYTHONMALLOC=malloc \
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	PYTHONPATH=$(CURDIR)/$(SANITIZED)/lib $(ONE_THREAD)
+KERNEL_TESTS := tests/test_kernel_calls.py tests/counts tests/matrix tests/criteria/test_steps.py \
+	tests/criteria/test_lookahead.py
 # Two jobs at a time, each telling what it has to tell when it is done.
 TWO_JOBS := --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 .PHONY: demo test test-newest test-oldest test-all lint docs docs-unplotted bench bench-large fuzz mutants \
-	sanitize clean help
+	sanitize native-check release-check clean help
 
 help:
 	@echo "make demo      install orthoselect into $(VENV), select features of a table, write a report"
@@ -34,6 +37,8 @@ help:
 	@echo "make fuzz      random problems and broken files, five minutes (ARGS='--minutes 30 --seed 7')"
 	@echo "make mutants   change the core in 40 places, see whether tests notice (ARGS='--seed 2' for others)"
 	@echo "make sanitize  the kernels' tests and spoiled calls, with a build that watches over memory"
+	@echo "make native-check  the kernels' tests with other compilers' builds: warnings are errors, strict C99"
+	@echo "make release-check  build sdist and wheels from the last commit, and check all a release needs"
 	@echo "make lint      ruff, mypy and the import contract only"
 	@echo "make clean     remove the virtual environments, the site and caches"
 
@@ -106,6 +111,32 @@ sanitize: $(VENV)/.installed-test
 		tests/matrix tests/criteria/test_steps.py tests/criteria/test_lookahead.py
 	$(WATCHED) $(BIN)/python -m fuzz kernels --minutes 3 $(ARGS)
 
+# Builds of the kernels as other compilers would make them, each in a folder of its own, and their
+# tests. $(1) is the folder's name, $(2) the environment of the build.
+define try_kernels
+	rm -rf build/$(1)
+	$(2) CFLAGS='-Wall -Wextra -Werror' ORTHOSELECT_KERNELS=required $(BIN)/python setup.py --quiet \
+		build --build-base build/$(1) --build-lib build/$(1)/lib
+	PYTHONPATH=$(CURDIR)/build/$(1)/lib $(BIN)/python -c \
+		'import orthoselect._native as it; assert it.__file__.startswith("$(CURDIR)/build/$(1)")'
+	PYTHONPATH=$(CURDIR)/build/$(1)/lib $(ONE_THREAD) $(BIN)/python -m pytest $(PYTEST_FLAGS) \
+		--problems few $(KERNEL_TESTS)
+endef
+
+# Not for CI: the builds take minutes. What Microsoft's compiler gets is tried in strict C99.
+native-check: $(VENV)/.installed-test
+	$(call try_kernels,native-gcc,CC=gcc)
+	$(call try_kernels,native-plain,CC=gcc ORTHOSELECT_PLAIN_C=1)
+ifneq ($(shell command -v clang),)
+	$(call try_kernels,native-clang,CC=clang LDSHARED='clang -shared')
+else
+	@echo "There is no clang here: a build with it was not tried."
+endif
+
+# Not for CI: it builds everything from a clone of the last commit.
+release-check: $(RELEASE)/.installed docs-unplotted native-check
+	$(RELEASE)/bin/python -m release $(ARGS)
+
 # Not for CI: it takes long, and a change that survives has to be looked at.
 mutants: $(VENV)/.installed-test
 	$(ONE_THREAD) $(BIN)/python tests/mutants.py $(ARGS)
@@ -137,6 +168,11 @@ $(VENV)/.installed-bench: $(VENV)/.installed benchmarks/requirements.txt
 	$(BIN)/python -m pip install $(PIP_FLAGS) --requirement benchmarks/requirements.txt
 	@touch $@
 
+$(RELEASE)/.installed: requirements/release.txt
+	$(PYTHON) -m venv $(RELEASE)
+	$(RELEASE)/bin/python -m pip install $(PIP_FLAGS) --requirement $<
+	@touch $@
+
 $(OLDEST)/.installed-requirements: requirements/oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install $(PIP_FLAGS) --requirement $<
@@ -148,5 +184,5 @@ $(OLDEST)/.installed-test: $(OLDEST)/.installed-requirements pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache \
-		docs/_build docs/gallery docs/generated $(SANITIZED)
+	rm -rf $(VENV) $(OLDEST) $(RELEASE) .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache \
+		docs/_build docs/gallery docs/generated build

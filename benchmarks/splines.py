@@ -95,7 +95,6 @@ def tables() -> Iterator[tuple[str, NDArray, NDArray, str]]:
         ("Boston", "medv", "regression"),
         ("Pima.tr", "type", "classification"),
         ("fgl", "type", "classification"),
-        ("Mroz", "work", "classification"),
         ("Wages", "lwage", "regression"),
         ("airquality", "Ozone", "regression"),
     ):

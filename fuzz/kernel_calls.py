@@ -233,7 +233,8 @@ def _best_sets_twin(
     rows: float, tolerance: float, best: Any, sets: Any, counts: Any, budget: int, watch: Any,
 ) -> Answer | None:  # fmt: skip
     """Every set tried; nothing is promised of odd numbers."""
-    numbers = np.concatenate([R.ravel(), z.ravel(), [ceiling, rows, tolerance]])
+    single = [float(number) for number in (ceiling, rows, tolerance)]
+    numbers = np.concatenate([R.ravel(), z.ravel(), single])
     usual = np.isfinite(numbers).all() and np.abs(numbers).max() < 1e3
     if not usual or tolerance != 1e-9 or watch is not _goes_on or (floors != 1e-10).any():
         return None
@@ -721,6 +722,93 @@ def _free_run_twin(
     return answer if len(D) else {**answer, "D": D}
 
 
+# Scores that can only fall
+
+
+def _falling_scores(rng: Rng, n: int, t: int) -> Arguments:
+    """Return scores of n features, counted against some of the t that were taken."""
+    sums = rng.integers(-(2**40), 2**40, (2, n))
+    return {
+        "X": sums[0], "XY": sums[1], "TN": int(rng.integers(2**40)), "TY": int(rng.integers(2**40)),
+        "takes_least": bool(rng.random() < 0.5), "best": int(rng.integers(-(2**42), 2**41)),
+        "known": rng.integers(-(2**41), 2**42, n), "seen": rng.integers(0, t + 1, n),
+    }  # fmt: skip
+
+
+def _fall(count: Callable[[int, int], Answer], order: Any, sums: Any, scores: Arguments) -> Answer:
+    """Count pairs of a feature and one taken, as long as the feature may be the best."""
+    known, seen, best = scores["known"].tolist(), scores["seen"].copy(), scores["best"]
+    for k in order.tolist():
+        while seen[k] < sums.shape[1] and known[k] >= best:
+            s = int(seen[k])
+            XJ, XJY = (int(count(k, s)[name][0]) for name in ("XJ", "XJY"))
+            J, JY = sums[:, s].tolist()
+            X, XY = int(scores["X"][k]), int(scores["XY"][k])
+            if scores["takes_least"]:
+                known[k] = min(known[k], _wrapped(XJY - XJ - JY + J))
+            else:
+                shared, shared_within = XJ - X - J + scores["TN"], XJY - XY - JY + scores["TY"]
+                known[k] = _wrapped(known[k] + min(0, _wrapped(shared_within - shared)))
+            seen[k] += 1
+        if seen[k] == sums.shape[1] and best != -(2**63):
+            best = max(best, known[k])
+    return {"known": np.array(known, np.int64), "seen": seen}
+
+
+def _wrapped(number: int) -> int:
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def _count_falling(rng: Rng) -> Arguments:
+    given = _count_codes(rng)
+    (n, N), t = given["values"].shape, int(rng.integers(0, 4))
+    c, z_levels = given["c"], rng.integers(1, 5, t)
+    z = (rng.random((t, N)) * (z_levels * c)[:, None]).astype(np.uint16)
+    return {
+        "values": given["values"], "levels": given["levels"],
+        "order": rng.permutation(n)[: int(rng.integers(0, n + 1))],
+        "z": z, "z_levels": z_levels, "sums": rng.integers(-(2**40), 2**40, (2, t)),
+        "c": c, "T": given["T"], **_falling_scores(rng, n, t),
+    }  # fmt: skip
+
+
+def _falling_twin(
+    values: Any, levels: Any, order: Any, z: Any, z_levels: Any, sums: Any, c: int, T: Any,
+    **scores: Any,
+) -> Answer:  # fmt: skip
+    def count(k: int, s: int) -> Answer:
+        one = slice(k, k + 1)
+        return _codes_twin(values[one], levels[one], z[s], int(z_levels[s]), c, T)
+
+    return _fall(count, order, sums, scores)
+
+
+def _packed_falling(rng: Rng) -> Arguments:
+    given = _count_packed(rng)
+    n, t = len(given["first"]) - 1, int(rng.integers(0, 4))
+    planes = {name: given[name] for name in ("planes", "first", "segments", "margins")}
+    return {
+        **planes, "order": rng.permutation(n)[: int(rng.integers(0, n + 1))],
+        "taken": rng.integers(0, n, t), "sums": rng.integers(-(2**40), 2**40, (2, t)),
+        "T": given["T"], **_falling_scores(rng, n, t),
+    }  # fmt: skip
+
+
+def _packed_falling_twin(
+    planes: Any, first: Any, segments: Any, margins: Any, order: Any, taken: Any, sums: Any, T: Any,
+    **scores: Any,
+) -> Answer | None:  # fmt: skip
+    nothing = np.zeros(len(first) - 1, np.int64)
+
+    def count(k: int, s: int) -> Answer:
+        answer = _packed_twin(
+            planes, first, segments, margins, int(taken[s]), k, k + 1, T, nothing, nothing
+        )
+        return {name: sums_of[k : k + 1] for name, sums_of in answer.items()}
+
+    return _fall(count, order, sums, scores)
+
+
 KERNELS: dict[str, Kernel] = {
     "free_run": Kernel(_free_run, _free_run_twin, ("Y", "D", "diverged")),
     "cross": Kernel(_cross, _cross_twin, ("out", "squares")),
@@ -744,6 +832,8 @@ KERNELS: dict[str, Kernel] = {
     "count_ones": Kernel(_count_ones, _ones_twin, ("out",)),
     "count_packed": Kernel(_count_packed, _packed_twin, ("XJ", "XJY")),
     "count_codes": Kernel(_count_codes, _codes_twin, ("XJ", "XJY")),
+    "count_falling": Kernel(_count_falling, _falling_twin, ("known", "seen")),
+    "packed_falling": Kernel(_packed_falling, _packed_falling_twin, ("known", "seen")),
     "count_grouped": Kernel(_count_grouped, _grouped_twin, ("XJ", "XJY")),
     "count_weights": Kernel(_count_weights, _weights_twin, ("out",)),
     "count_sparse": Kernel(_count_sparse, _sparse_twin, ("XJ", "XJY")),

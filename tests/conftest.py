@@ -175,10 +175,10 @@ def rows_come(request, monkeypatch):
 def _feed_in_blocks(monkeypatch):
     """Let `select` get every table in blocks of rows of many sizes."""
     from matrices import row_blocks
-    from orthoselect import roles, selection
+    from orthoselect import problem, selection
 
     monkeypatch.setattr(
         selection,
         "open_problem",
-        lambda data, *args, **kwargs: roles.open_problem(row_blocks(data), *args, **kwargs),
+        lambda data, *args, **kwargs: problem.open_problem(row_blocks(data), *args, **kwargs),
     )

@@ -18,7 +18,7 @@ from orthoselect.errors import (
     TooManyRequestedWarning,
     UnknownColumnError,
 )
-from orthoselect.roles import count_to_select
+from orthoselect.problem import count_to_select
 
 pd = pytest.importorskip("pandas")
 pl = pytest.importorskip("polars")

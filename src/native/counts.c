@@ -26,7 +26,7 @@ typedef struct {
 } Logs;
 
 /* T[count], or 0 and a complaint where there is no such count. */
-__attribute__((always_inline)) static inline int64_t look(Logs T, int64_t count, int *bad)
+INLINE int64_t look(Logs T, int64_t count, int *bad)
 {
     if ((uint64_t)count >= (uint64_t)T.size) {
         *bad = 1;
@@ -36,7 +36,7 @@ __attribute__((always_inline)) static inline int64_t look(Logs T, int64_t count,
 }
 
 /* A count that T knows, or 0 and a complaint. */
-__attribute__((always_inline)) static inline int64_t known(Logs T, int64_t count, int *bad)
+INLINE int64_t known(Logs T, int64_t count, int *bad)
 {
     const int is_known = (uint64_t)count < (uint64_t)T.size;
     *bad |= !is_known;
@@ -61,7 +61,7 @@ typedef struct {
 #undef TARGET
 #undef NAME
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if CAN_TARGET_AVX2
 #define WIDE 1
 #include <immintrin.h>
 #define NAME(x) x##_wide
@@ -110,6 +110,31 @@ static int64_t sum_sorted(uint64_t *keys, int64_t n_keys, const int64_t *with_pl
         sum += (uint64_t)look(T, all - (i - first), bad) - (uint64_t)look(T, all, bad);
     }
     return (int64_t)sum;
+}
+
+/* The t features taken so far: z[s] = code * c + class of each row, how many levels there are, and the
+ * sums J and JY over the tables of each alone, and with the class. TN and TY are those of nothing. */
+typedef struct {
+    const uint16_t *z;
+    int64_t step, t;
+    const int64_t *levels, *J, *JY;
+    int64_t TN, TY;
+    int takes_least; /* of I(k;Y|j), as cmim; else the sum of what interactions take away, as icap */
+} Taken;
+
+#define COUNT_WHOLE INT64_MIN /* a best that no score is below: every feature is counted to the end */
+
+/* What is left of a score after one more feature taken. Unsigned, as sums of T wrap. */
+INLINE int64_t fallen(int64_t known, Taken taken, int64_t s, int64_t X, int64_t XY, int64_t XJ,
+                      int64_t XJY)
+{
+    const uint64_t J = (uint64_t)taken.J[s], JY = (uint64_t)taken.JY[s];
+    const uint64_t given = (uint64_t)XJY - (uint64_t)XJ - JY + J;
+    if (taken.takes_least)
+        return (int64_t)given < known ? (int64_t)given : known;
+    const int64_t interaction = (int64_t)(given - (uint64_t)XY + (uint64_t)X + (uint64_t)taken.TY -
+                                          (uint64_t)taken.TN);
+    return interaction < 0 ? (int64_t)((uint64_t)known + (uint64_t)interaction) : known;
 }
 
 #define CODE uint8_t
@@ -201,10 +226,9 @@ static int is_whole_2d(const Py_buffer *view)
 /* Room for rows by columns of numbers; NULL if there is none. */
 static int64_t *room_for(int64_t rows, int64_t columns)
 {
-    int64_t cells;
-    if (__builtin_mul_overflow(rows, columns, &cells) || cells > PTRDIFF_MAX / 8)
+    if (rows < 0 || columns < 0 || (columns > 0 && rows > PTRDIFF_MAX / 8 / columns))
         return NULL;
-    return malloc(cells * 8);
+    return malloc((size_t)(rows * columns) * 8);
 }
 
 static Logs logs_of(const Py_buffer *table)
@@ -283,7 +307,8 @@ static PyObject *count_packed(PyObject *Py_UNUSED(self), PyObject *args)
     const Planes P = {planes->buf, planes->shape[1], at, segments->buf, c, margins->buf};
     int bad;
     Py_BEGIN_ALLOW_THREADS;
-    bad = FOR_WIDTHS(packed, P, j, start, stop, logs_of(table), scratch, XJ->buf, XJY->buf);
+    bad = FOR_WIDTHS(packed, P, j, start, stop, logs_of(table), scratch,
+                     (int64_t *)XJ->buf + start, (int64_t *)XJY->buf + start);
     Py_END_ALLOW_THREADS;
     free(scratch);
     return finish_call(&arrays, bad ? "margins are not those of the planes, or T is too short" : NULL);
@@ -538,6 +563,8 @@ static PyObject *count_sparse(PyObject *Py_UNUSED(self), PyObject *args)
     return finish_call(&arrays, bad ? "rows, codes or counts are not within their bounds" : NULL);
 }
 
+#include "falling.inc"
+
 PyMethodDef count_methods[] = {
     {"pack_planes", pack_planes, METH_VARARGS,
      "pack_planes(values, levels, order, ends, segments, planes): plane a - 1 of a feature tells where "
@@ -549,6 +576,12 @@ PyMethodDef count_methods[] = {
      "the tables of features start to stop with feature j."},
     {"count_codes", count_codes, METH_VARARGS,
      "count_codes(values, levels, z, Lj, c, T, XJ, XJY): the same for codes, z = x_j * c + y."},
+    {"count_falling", count_falling, METH_VARARGS,
+     "count_falling(values, levels, order, z, z_levels, sums, c, T, X, XY, TN, TY, takes_least, best, "
+     "known, seen): count features in this order against those taken, until scores are below best."},
+    {"packed_falling", packed_falling, METH_VARARGS,
+     "packed_falling(planes, first, segments, margins, order, taken, sums, T, X, XY, TN, TY, "
+     "takes_least, best, known, seen): the same for planes of bits."},
     {"count_grouped", count_grouped, METH_VARARGS,
      "count_grouped(values, levels, order, ends_b, ends_z, T, XJ, XJY): the same for many levels; "
      "rows in the order given have x_j, and x_j with y, in groups that end where told."},

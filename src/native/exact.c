@@ -45,9 +45,11 @@ INLINE void gather_four(const int in_float, const int plain, const Columns *from
     for (Py_ssize_t i = 0; i < rows; i++, row += from->step, to += from->width) {
         const float *f = (const float *)row;
         const double *x = (const double *)row;
-        Four four = in_float ? (Four){f[a], f[b], f[c], f[d]} : (Four){x[a], x[b], x[c], x[d]};
+        Four four = in_float ? OF_FOUR(Four, f[a], f[b], f[c], f[d])
+                             : OF_FOUR(Four, x[a], x[b], x[c], x[d]);
         if (!plain)
-            four = (four - shift) * scale * (from->root ? from->root[start + i] : 1.0);
+            four = SCALED(Four, TIMES(Four, MINUS(Four, four, shift), scale),
+                          from->root ? from->root[start + i] : 1.0);
         *(Four *)to = four;
     }
 }
@@ -77,16 +79,16 @@ INLINE void multiply(const int fours, const Py_ssize_t lines, const double *left
             sum[a][at] = (Four){0};
     for (Py_ssize_t i = 0; i < rows; i++, left += step, right += step, next.row += next.step) {
         for (Py_ssize_t line = 0; line < lines; line++)
-            __builtin_prefetch(next.row + next.at[line], 0, 2);
+            PREFETCH_FAR(next.row + next.at[line]);
         for (int at = 0; at < fours; at++)
             x[at] = ((const Four *)right)[at];
         for (int a = 0; a < 4; a++)
             for (int at = 0; at < fours; at++)
-                sum[a][at] += left[a] * x[at];
+                sum[a][at] = PLUS(Four, sum[a][at], SCALED(Four, x[at], left[a]));
     }
     for (int a = 0; a < 4; a++, sums += step)
         for (int at = 0; at < fours; at++)
-            ((Four *)sums)[at] += sum[a][at];
+            ((Four *)sums)[at] = PLUS(Four, ((Four *)sums)[at], sum[a][at]);
 }
 
 /* The same, however many lines. */

@@ -54,24 +54,25 @@ INLINE void strip(const int fours, const int weighted, const int in_float, const
             const char *row = B + X->offsets[i];
             /* Lines soon needed into the nearest cache, those of the next block behind it. */
             for (int at = 0; at < fours; at += LINE / 4 / (in_float ? 4 : 8)) {
-                __builtin_prefetch(row + 2 * LINE + at * 4 * size);
-                __builtin_prefetch(row + X->ahead + at * 4 * size, 0, 2);
+                PREFETCH(row + 2 * LINE + at * 4 * size);
+                PREFETCH_FAR(row + X->ahead + at * 4 * size);
             }
             for (int at = 0; at < fours; at++) {
                 const float *f = (const float *)row + 4 * at;
                 const Four x =
-                    in_float ? (Four){f[0], f[1], f[2], f[3]} : ((const Four *)row)[at];
-                const Four wx = x * (weighted ? X->weights[i] : 1.0);
-                sum[at] += wx;
-                square[at] += wx * x;
+                    in_float ? OF_FOUR(Four, f[0], f[1], f[2], f[3]) : ((const Four *)row)[at];
+                const Four wx = SCALED(Four, x, weighted ? X->weights[i] : 1.0);
+                sum[at] = PLUS(Four, sum[at], wx);
+                square[at] = PLUS(Four, square[at], TIMES(Four, wx, x));
             }
         }
         Four *sums = (Four *)(X->sums + k * X->step + to);
         for (int at = 0; at < fours; at++)
-            sums[at] += sum[at];
+            sums[at] = PLUS(Four, sums[at], sum[at]);
     }
+    Four *squares = (Four *)(X->squares + to);
     for (int at = 0; at < fours; at++)
-        ((Four *)(X->squares + to))[at] += square[at];
+        squares[at] = PLUS(Four, squares[at], square[at]);
 }
 
 /* One column, in tables that have fewer than four. */

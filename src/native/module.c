@@ -116,5 +116,9 @@ PyMODINIT_FUNC PyInit__native(void)
         Py_DECREF(made);
         return NULL;
     }
+#ifdef Py_GIL_DISABLED
+    if (made != NULL)
+        PyUnstable_Module_SetGIL(made, Py_MOD_GIL_NOT_USED);
+#endif
     return made;
 }

@@ -2,29 +2,17 @@
  *
  * Every kernel has a NumPy twin that answers when there was no compiler, so a kernel is only ever a
  * quicker way to the same numbers. Arrays come in through the buffer protocol; kernels run without
- * the interpreter's lock.
+ * the interpreter's lock, and keep nothing from one call to the next. setup.py says which API of
+ * Python there is (Py_LIMITED_API, but not where Python has no global lock).
  */
 #ifndef ORTHOSELECT_NATIVE_H
 #define ORTHOSELECT_NATIVE_H
 
 #define PY_SSIZE_T_CLEAN
-#define Py_LIMITED_API 0x030B0000
 #include <Python.h>
 #include <stdint.h>
 
-/* Compile a function once for each of these processors, and choose when the module is loaded. */
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&     \
-    !defined(ONE_PROCESSOR)
-#define FOR_EACH_PROCESSOR                                                                         \
-    __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define FOR_EACH_PROCESSOR
-#endif
-
-#define INLINE __attribute__((always_inline)) static inline
-
-/* Four numbers in a register, from where any number may stand. */
-typedef double Four __attribute__((vector_size(32), aligned(1), may_alias));
+#include "portable.h"
 
 /* Arrays of one call, released together. */
 enum { MOST_ARRAYS = 16 };

@@ -163,7 +163,7 @@ static PyObject *take(PyObject *Py_UNUSED(self), PyObject *args)
     for (Py_ssize_t i = 0; i < N; i++) {
         const char *row = (const char *)B->buf + i * B->strides[0];
         double *to = (double *)((char *)A->buf + i * A->strides[0]);
-        __builtin_prefetch(row + 16 * B->strides[0]);
+        PREFETCH(row + 16 * B->strides[0]);
         if (B->itemsize == 4)
             for (Py_ssize_t g = 0; g < t; g++)
                 to[g] = ((const float *)row)[columns[g]];

@@ -93,6 +93,9 @@ static PyObject *table_py(PyObject *Py_UNUSED(self), PyObject *args)
     return capsule;
 }
 
+#define plus_scaled(sum, number, place) \
+    PLUS(Four, sum, SCALED(Four, *(const Four *)(place), number))
+
 /* out = Z'X: each column's numbers meet the rows of Z they stand in. Rows of Z are `quads` times four
  * long; four at a time. Eight columns at a time, so that rows of out are written in pieces. */
 FOR_EACH_PROCESSOR
@@ -109,18 +112,18 @@ static void multiply(const double *Z, Py_ssize_t quads, Py_ssize_t b, const Colu
                 const int32_t end = X->starts[j + i + 1];
                 Four even = {0}, odd = {0}; /* sums that do not wait for each other */
                 for (; end - p >= 2; p += 2) {
-                    even += X->data[p] * *(const Four *)(Z + 4 * (X->rows[p] * quads + g));
-                    odd += X->data[p + 1] * *(const Four *)(Z + 4 * (X->rows[p + 1] * quads + g));
+                    even = plus_scaled(even, X->data[p], Z + 4 * (X->rows[p] * quads + g));
+                    odd = plus_scaled(odd, X->data[p + 1], Z + 4 * (X->rows[p + 1] * quads + g));
                 }
                 if (p < end) {
-                    even += X->data[p] * *(const Four *)(Z + 4 * (X->rows[p] * quads + g));
+                    even = plus_scaled(even, X->data[p], Z + 4 * (X->rows[p] * quads + g));
                     p++;
                 }
-                sums[i] = even + odd;
+                sums[i] = PLUS(Four, even, odd);
             }
             for (Py_ssize_t k = 0; k < depth; k++)
                 for (Py_ssize_t i = 0; i < width; i++)
-                    out[(4 * g + k) * out_step + j + i] = sums[i][k];
+                    out[(4 * g + k) * out_step + j + i] = PART(sums[i], k);
         }
     }
 }
@@ -233,10 +236,10 @@ static double inner(const double *a, const double *b, Py_ssize_t N)
     double sum = 0.0;
     Py_ssize_t i = 0;
     for (; i + 4 <= N; i += 4)
-        sums += *(const Four *)(a + i) * *(const Four *)(b + i);
+        sums = PLUS(Four, sums, TIMES(Four, *(const Four *)(a + i), *(const Four *)(b + i)));
     for (; i < N; i++)
         sum += a[i] * b[i];
-    return sum + sums[0] + sums[1] + sums[2] + sums[3];
+    return sum + PART(sums, 0) + PART(sums, 1) + PART(sums, 2) + PART(sums, 3);
 }
 
 /* Take the k rows of Q out of x; add what they had of it to h. */

@@ -33,18 +33,7 @@ from orthoselect.matrix import NonFiniteColumns
 from orthoselect.matrix.rows import SpreadRows
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS, Method, find_method
-from orthoselect.read import DATES_AS, find_table, why_not_whole
-from orthoselect.result import (
-    Certificate,
-    GapsFilled,
-    Origin,
-    SelectionPath,
-    SelectionStep,
-    SizedSet,
-)
-from orthoselect.result.text import LEAST_P
-from orthoselect.roles import (
-    ColumnSpec,
+from orthoselect.problem import (
     Problem,
     check_count,
     count_to_select,
@@ -53,11 +42,22 @@ from orthoselect.roles import (
     holds_no_rows,
     open_problem,
 )
-from orthoselect.search import SEARCHES, Search
+from orthoselect.read import DATES_AS, find_table, why_not_whole
+from orthoselect.result import GapsFilled, Origin, SelectionPath, SelectionStep
+from orthoselect.result.text import LEAST_P
+from orthoselect.roles import ColumnSpec
+from orthoselect.search import Search
+from orthoselect.search_request import (
+    TIME_LIMIT,
+    about_sets,
+    check_nested,
+    check_search,
+    make_search,
+    search_options,
+)
 from orthoselect.stopping import TestRequest, strata_of
 
 Progress = Callable[[SelectionStep, int, int], None]
-TIME_LIMIT = 60.0  # seconds that a search may take, if nobody says
 _INTERRUPTED = "interrupted."
 _BY_CHANCE = "no other feature gains more than it would by chance."
 
@@ -225,7 +225,7 @@ def select(
             "memory": memory,
             "progress": progress,
         }
-        _check_nested(make_search(search, time_limit, {})[0])
+        check_nested(make_search(search, time_limit, {})[0])
         # By its name: cross-validation is made of selections, and selections do not know it.
         sizes = importlib.import_module("orthoselect.comparison.sizes")
         options = {**options, "random_state": random_state}
@@ -286,15 +286,14 @@ def select(
                 "n_features_to_select": n_features_to_select,
                 **_reported(general, problem, search, dates),
                 **asked.reported(test),
-                **_search_options(searcher),
+                **search_options(searcher),
                 **options,
             },
             origin=origin,
-            certificate=_certify(searcher, design.features, criterion),
-            by_size=_sets_by_size(searcher, design.features, problem),
             gaps=_gaps_filled(problem, is_cut="bins" in chosen.options),
             chosen=state.chosen,
             n_permutations=None if test is None else test.count(problem.response.m),
+            **about_sets(searcher, design.features, problem, criterion),
         )
     if stopped == _INTERRUPTED:
         raise SelectionInterrupted(path)
@@ -352,98 +351,6 @@ def check_without_target(method: Method, target: Any, wanted: Any, p_values: Any
             f"method {method.name!r} explains all columns, and has no target: `target` should be "
             f"None; got {named}. A column that is to stay out goes into `exclude`."
         )
-
-
-def make_search(
-    name: str, time_limit: Any, options: Mapping[str, Any]
-) -> tuple[Search, dict[str, Any]]:
-    """Return the search with its options, and those that are left for the method."""
-    kind = SEARCHES[check_choice(name, SEARCHES, "search")]
-    is_number = isinstance(time_limit, (int, float, np.number)) and not isinstance(time_limit, bool)
-    if not is_number or not time_limit > 0:
-        raise InputError(f"`time_limit` should be a number of seconds above 0; got {time_limit!r}.")
-    takers = {option: s for s in SEARCHES.values() for option in s.options}
-    own = {option: value for option, value in options.items() if option in takers}
-    for option in own:
-        if option not in kind.options:
-            raise InputError(
-                f"`{option}` is an option of `search={takers[option].name!r}`; got it with "
-                f"`search={name!r}`. Omit it, or choose that search."
-            )
-    if kind.compares_sets:
-        own["time_limit"] = float(time_limit)
-    elif time_limit != TIME_LIMIT:
-        raise InputError(
-            f"`time_limit` is for searches that compare sets ({_set_searches()}); got "
-            f"{time_limit!r} with `search={name!r}`. Omit it, or choose one of those."
-        )
-    return kind(**own), {name: value for name, value in options.items() if name not in own}
-
-
-def _check_nested(searcher: Search) -> None:
-    """Raise for a search whose sets are no steps of one path, where all sizes are scored."""
-    if searcher.compares_sets:
-        raise InputError(
-            f"`n_features_to_select` 'cv' scores the first so many steps of one path, for every "
-            f"size; sets of search {searcher.name!r} are not nested. Use `search='forward'`, or "
-            f"give a number."
-        )
-
-
-def _set_searches() -> str:
-    return ", ".join(repr(s.name) for s in SEARCHES.values() if s.compares_sets)
-
-
-def _search_options(searcher: Search) -> dict[str, Any]:
-    """Return the options that the search has been given."""
-    names = ("time_limit", *searcher.options) if searcher.compares_sets else ()
-    return {name: getattr(searcher, name) for name in names}
-
-
-def _certify(searcher: Search, features: Features, criterion: Criterion) -> Certificate | None:
-    """Return what the search knows about its set, by the names of the features."""
-    proof, size = searcher.proof, max(searcher.by_size, default=0)
-    if proof is None or not size:
-        return None
-    found, greedy = searcher.by_size[size], searcher.greedy
-    return Certificate(
-        searcher.name,
-        size,
-        proof.optimal,
-        found.value,
-        proof.bound if proof.bound is None else max(proof.bound, found.value),
-        proof.n_sets,
-        proof.seconds,
-        searcher.greedy_total,
-        tuple(features[f].name for f in found.features if f not in greedy),
-        tuple(features[f].name for f in greedy if f not in found.features),
-        proof.note,
-        criterion.forward_for_sets,
-    )
-
-
-def _sets_by_size(searcher: Search, features: Features, problem: Problem) -> list[SizedSet] | None:
-    """Return the best set of each size, by the columns of the table."""
-    if not searcher.by_size:
-        return None
-    sets = []
-    for size, found in sorted(searcher.by_size.items()):
-        columns = [min(problem.origins(features[f].columns)) for f in found.features]
-        names = [features[f].name for f in found.features]
-        sets.append(SizedSet(size, tuple(columns), tuple(names), found.total))
-    return sets
-
-
-def check_search(searcher: Search, method: Method) -> None:
-    """Raise for a method that does not offer what the search needs."""
-    if not searcher.compares_sets or method.criterion.compares_sets:
-        return
-    able = [repr(other.name) for other in METHODS.values() if other.criterion.compares_sets]
-    raise InputError(
-        f"search {searcher.name!r} compares whole sets of features; method {method.name!r} judges "
-        f"one feature after the other. Use `search='forward'`, or one of the methods "
-        f"{', '.join(able)}."
-    )
 
 
 def check_blocks(data: Any, method: Method) -> None:

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from orthoselect.errors import InputError
+from orthoselect.path_selector import PathSelector
 from orthoselect.result import SizeScores
-from orthoselect.selectors import OrthogonalSelector, _PathSelector
+from orthoselect.selectors import OrthogonalSelector
 
 # What of a size is in `cv_results_`, by what it is called there.
 _RESULTS = {
@@ -23,7 +24,7 @@ _RESULTS = {
 }
 
 
-class SelectorCV(_PathSelector):
+class SelectorCV(PathSelector):
     """Select as many features as a cross-validation chooses.
 
     Features are selected on all rows, up to the largest size. On each fold they are selected anew,
@@ -164,11 +165,11 @@ class SelectorCV(_PathSelector):
         self.cv_results_ = {} if scores is None else _as_arrays(scores)
         return self
 
-    def _asked(self) -> _PathSelector:
+    def _asked(self) -> PathSelector:
         """Return a new selector with the parameters of the one that was given."""
         if self.selector is None:
             return OrthogonalSelector()
-        if not isinstance(self.selector, _PathSelector) or isinstance(self.selector, SelectorCV):
+        if not isinstance(self.selector, PathSelector) or isinstance(self.selector, SelectorCV):
             raise InputError(
                 f"`selector` should be an OrthogonalSelector or a MutualInformationSelector (an "
                 f"object, not its class), or None; got {self.selector!r}. For other methods use "
@@ -204,7 +205,7 @@ class SelectorCV(_PathSelector):
         return self.path_.size_scores.plot(ax)
 
     def __sklearn_tags__(self) -> Any:
-        asked = self.selector if isinstance(self.selector, _PathSelector) else OrthogonalSelector()
+        asked = self.selector if isinstance(self.selector, PathSelector) else OrthogonalSelector()
         return asked.__sklearn_tags__()
 
 

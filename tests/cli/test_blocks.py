@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from orthoselect import select
-from orthoselect.cli import commands
+from orthoselect.cli import commands, loading
 from orthoselect.errors import SelectionInterrupted
 
 
@@ -111,7 +111,7 @@ def test_the_reduced_table_is_written_block_by_block(run, folder, rows, tmp_path
 
 
 def test_what_cannot_be_done_is_refused_before_the_work(refused, folder, monkeypatch):
-    monkeypatch.setattr(commands, "load", None)  # nothing is looked at
+    monkeypatch.setattr(loading, "settle_columns", None)  # nothing is looked at
     little = ("--target", "y", "--memory", "20kB")
     assert "needs the table in memory" in refused("select", folder, *little, "--report", "r.html")
     line = refused("select", folder, *little, "--method", "lasso")

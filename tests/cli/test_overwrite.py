@@ -130,7 +130,7 @@ def test_a_report_in_place_of_the_source_is_refused(
 
 
 def test_it_is_refused_before_the_table_is_read(refused, source, monkeypatch):
-    monkeypatch.setattr("orthoselect.cli.commands.read_table", None)
+    monkeypatch.setattr("orthoselect.cli.loading.read_table", None)
     assert LINE in refused("select", "t.csv", *SELECT, "--output", "t.csv")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from orthoselect import select
 from orthoselect.methods import METHODS
-from orthoselect.roles import open_problem
+from orthoselect.problem import open_problem
 from orthoselect.selection import start
 
 N_TAKEN = 3  # some methods work for as many features as asked for

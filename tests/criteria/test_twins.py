@@ -9,7 +9,7 @@ from orthoselect.criteria import SquaredCanonicalCorrelations
 from orthoselect.encode import build_design
 from orthoselect.errors import NonFiniteError
 from orthoselect.matrix import DenseMatrix
-from orthoselect.roles import open_problem
+from orthoselect.problem import open_problem
 
 
 def words(seed):

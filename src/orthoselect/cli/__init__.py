@@ -3,8 +3,9 @@
 The one class to know is `Answer`, which prints and writes what `select` or `compare` found.
 
 app: the way in, all commands with those of other packages, and the two that only list.
-commands: `select` and `compare`, from their options to the table, their answers and files.
-options: every option with its help, said once for all commands.
+commands: `select` and `compare`; stability_command, narx: theirs, from options to answers.
+options: every option with its help, said once for all commands, and the sets that they share.
+loading: from the words that name a table and its columns to the table; answer: to print and files.
 terminal: what is said beside the answer, in the command's words, and how a command ends.
 """
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import ast
-import json
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import typer
 
 from orthoselect.cli import options as o
+from orthoselect.cli.answer import Answer
 from orthoselect.cli.how_many import (
     SIZE_WORDS,
     find_jobs,
@@ -21,32 +17,17 @@ from orthoselect.cli.how_many import (
     significance_options,
     size_options,
 )
+from orthoselect.cli.loading import Loaded, check_files, load, one_or_several, read_own_options
 from orthoselect.cli.terminal import INTERRUPTED, Bar, Terminal, connected, ending_well
-from orthoselect.encode.gaps import check_missing
-from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted, listing
-from orthoselect.lazy import lazy
+from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted
 from orthoselect.methods import find_method
-from orthoselect.output import check_keeps_source, check_place
-from orthoselect.read import (
-    BUILT_IN,
-    Dataset,
-    check_output,
-    files_of,
-    find_names,
-    on_dask,
-    output_format,
-    read_table,
-    split_names,
-    write_blocks,
-    write_columns,
-)
-from orthoselect.result import Comparison, SelectionPath, SelectionStep, Stability
-from orthoselect.roles import clean
-from orthoselect.selection import TIME_LIMIT, check_blocks, select
-
-_REPORTS = (".html", ".htm", ".json")
+from orthoselect.read import Dataset, output_format
+from orthoselect.result import Comparison, SelectionPath, SelectionStep
+from orthoselect.search_request import TIME_LIMIT
+from orthoselect.selection import check_blocks, select
 
 
+@o.with_option_sets
 def select_command(
     source: o.Sources,
     *,
@@ -69,19 +50,11 @@ def select_command(
     jobs: o.SizeJobs = None,
     task: o.Task = "auto",
     include: o.Include,
-    exclude: o.Exclude,
-    group: o.Group,
-    categorical: o.Categorical,
-    drop: o.Drop,
+    columns: o.ColumnOptions,
     weights: o.Weights = None,
     memory: o.Memory = None,
     scheduler: o.Scheduler = None,
-    missing: o.Missing = "indicator",
-    dates: o.Dates = "drop",
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = None,
-    header: o.Header = True,
-    input_format: o.InputFormat = None,
+    reading: o.ReadingOptions,
     format: o.Format = "table",
     output: o.Output = None,
     report: o.Report = None,
@@ -104,20 +77,10 @@ def select_command(
             _check_no_target(method, target, wanted, p_values=p_values, report=report)
         own = {**read_own_options(option), **of_tests, **of_size}
         own |= {"search": search, "time_limit": time_limit}
-        files = source[0] if len(source) == 1 else source
-        check_are_files(source[1:])
-        check_files(files, {"--output": output, "--report": report}, overwrite_source)
-        written_as = {
-            "format": input_format,
-            "delimiter": delimiter,
-            "encoding": encoding,
-            "header": None if header else False,
-        }
-        given: dict[str, Any] = {name: v for name, v in written_as.items() if v is not None}
-        given |= {"drop": drop} if drop else {}
-        reading = {"source": files, "options": given}
-        with terminal.working(f"reading {' '.join(source)}"):
-            table = read_table(files, memory=memory, in_blocks=scheduler is not None, **given)
+        files = {"--output": output, "--report": report}
+        check_files(one_or_several(source), files, overwrite_source)
+
+        def check(table: Dataset) -> None:
             if table.in_blocks:
                 _check_blocks(table, method, report, wanted)
             written = None if output is None else output_format(table, output)
@@ -126,27 +89,27 @@ def select_command(
                     "`--escape-formulas` and `--no-escape-formulas` are for CSV and TSV; neither "
                     "`--format csv` nor an `--output` of these is given. Omit them."
                 )
-            loaded = load(
-                table,
-                missing,
-                target=target,
-                categorical=categorical,
-                group=group,
-                include=include,
-                exclude=exclude,
-                weights=[weights] if weights else [],
-                dates=dates,
-                within=[permute_within] if permute_within else [],
-                has_target=has_target,
-            )
-            if scheduler is not None:
-                loaded = loaded._replace(dataset=on_dask(loaded.dataset))
+
+        loaded = load(
+            source,
+            target,
+            columns,
+            reading,
+            terminal,
+            include=include,
+            weights=weights,
+            within=permute_within,
+            memory=memory,
+            scheduler=scheduler,
+            check=check,
+            has_target=has_target,
+        )
         if wanted == "cv" and jobs is None:
             own["n_jobs"] = find_jobs(None, loaded.dataset)
         path, interrupted = _select(loaded, wanted, method, task, own, terminal)
         if not len(path):
             raise InputError(f"nothing could be selected: {path.stopped}")
-        answer = Answer(path, loaded, terminal, escape_formulas, reading)
+        answer = Answer(path, loaded, terminal, escape_formulas)
         try:
             answer.show(format)
             if output is not None:
@@ -164,6 +127,7 @@ def select_command(
         raise typer.Exit(INTERRUPTED)
 
 
+@o.with_option_sets
 def compare_command(
     source: o.Source,
     *,
@@ -178,16 +142,8 @@ def compare_command(
     seed: o.Seed = 0,
     jobs: o.Jobs = None,
     task: o.Task = "auto",
-    exclude: o.Exclude,
-    group: o.Group,
-    categorical: o.Categorical,
-    drop: o.Drop,
-    missing: o.Missing = "indicator",
-    dates: o.Dates = "drop",
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = None,
-    header: o.Header = True,
-    input_format: o.InputFormat = None,
+    columns: o.ColumnOptions,
+    reading: o.ReadingOptions,
     format: o.Format = "table",
     report: o.Report = None,
     overwrite_source: o.OverwriteSource = False,
@@ -201,23 +157,7 @@ def compare_command(
     terminal = Terminal(quiet)
     with ending_well(terminal):
         check_files(source, {"--report": report}, overwrite_source)
-        with terminal.working(f"reading {source}"):
-            table = read_table(
-                source,
-                format=input_format,
-                delimiter=delimiter,
-                encoding=encoding,
-                header=None if header else False,
-                drop=drop,
-            )
-            if table.in_blocks:
-                raise InputError(
-                    f"`compare` should have a table that fits into memory, to cut it into folds; "
-                    f"`{table.name}` is too large. Give it some of the rows."
-                )
-            roles: dict[str, Any] = {"target": target, "exclude": exclude}
-            roles["categorical"] = categorical
-            loaded = load(table, missing, group=group, dates=dates, **roles)
+        loaded = load(source, target, columns, reading, terminal, check=_check_in_memory)
         methods = [name.strip() for item in method for name in item.split(",") if name.strip()]
         settings = {
             "methods": methods or None,
@@ -241,62 +181,13 @@ def compare_command(
         raise typer.Exit(INTERRUPTED)
 
 
-def read_own_options(given: Sequence[str]) -> dict[str, Any]:
-    """Read ``name=value``; a value that is no number, truth value or None is text.
-
-    Examples
-    --------
-    >>> read_own_options(["bins=5", "cut=auto", "capped=False"])
-    {'bins': 5, 'cut': 'auto', 'capped': False}
-    """
-    options = {}
-    for item in given:
-        name, equals, value = item.partition("=")
-        if not (name and equals):
-            raise InputError(f"`--option` should be NAME=VALUE; got {item!r}.")
-        try:
-            options[name] = ast.literal_eval(value)
-        except (ValueError, SyntaxError):
-            options[name] = value
-    return options
-
-
-def check_are_files(words: Sequence[str]) -> None:
-    """Raise for a word after the first source that is no file, and may be the target."""
-    for word in words:
-        is_source = Path(word).exists() or Path(word).suffix or word in BUILT_IN
-        if not is_source and not any(sign in word for sign in "*?["):
-            raise InputError(
-                f"what follows the first source should be more files of the same table; there is "
-                f"no file `{word}`. If it is the column to explain, write `--target {word}`."
-            )
-
-
-def check_files(
-    source: str | list[str], written: Mapping[str, str | None], overwrite: bool
-) -> None:
-    """Raise before the work if its result could not be written, or would replace the table.
-
-    `written` has each option that names a file to write, and the file if there is to be one.
-    """
-    places = {option: file for option, file in written.items() if file is not None}
-    report = places.get("--report")
-    if report is not None and Path(report).suffix.lower() not in _REPORTS:
+def _check_in_memory(table: Dataset) -> None:
+    """Raise for a table that cannot be cut into folds."""
+    if table.in_blocks:
         raise InputError(
-            f"`--report` should end in .html (a page) or .json (its figures); got {report!r}."
+            f"`compare` should have a table that fits into memory, to cut it into folds; "
+            f"`{table.name}` is too large. Give it some of the rows."
         )
-    if "--output" in places:
-        check_output(places["--output"])
-    for file in places.values():
-        check_place(file)
-    if overwrite and not places:
-        raise InputError(
-            f"`--overwrite-source` is for {' and '.join(f'`{option}`' for option in written)}, "
-            f"which should name the file to replace; it is not given. Omit it."
-        )
-    files = files_of(source) if places else []
-    for option, file in places.items():
-        check_keeps_source(file, files, option, overwrite=overwrite)
 
 
 def _check_blocks(table: Dataset, method: str, report: str | None, wanted: Any) -> None:
@@ -334,147 +225,6 @@ def _check_no_target(
             f"`--report` makes a page about a target; method {method!r} has none. Omit it; "
             f"`--format json` has all figures."
         )
-
-
-class Loaded(NamedTuple):
-    """A table, and what is wanted of its columns.
-
-    Attributes
-    ----------
-    dataset : Dataset
-    target : str, list of str or None
-        A column's name, or several; None for values that the source has apart.
-    target_name : str
-        What to call it; empty where there is none.
-    options : dict
-        What `select` and `compare` are to know of the columns.
-    weights : str or None
-        The column of the row weights.
-    target_columns : list of str
-        The columns that the target was taken from.
-    reasons : dict
-        Why columns are no candidates.
-    """
-
-    dataset: Dataset
-    target: Any
-    target_name: str
-    options: dict[str, Any]
-    weights: str | None
-    target_columns: list[str]
-    reasons: dict[str, str]
-
-
-def load(
-    dataset: Dataset,
-    missing: str,
-    *,
-    target: Sequence[str],
-    categorical: Sequence[str],
-    group: Sequence[str],
-    exclude: Sequence[str],
-    include: Sequence[str] = (),
-    weights: Sequence[str] = (),
-    dates: str = "drop",
-    within: Sequence[str] = (),
-    has_target: bool = True,
-) -> Loaded:
-    """Find the columns that were named, and rid the table of what cannot be selected from."""
-    names, missing = dataset.names, check_missing(missing, also=["drop_columns"])
-    roles = {"target": target, "categorical": categorical, "include": include}
-    roles |= {"exclude": exclude, "weights": weights, "permute-within": within}
-    for option, given in roles.items():
-        for name in given:
-            if name in dataset.dropped:
-                raise InputError(
-                    f"a column should have one role; `{name}` is named in `--{option}` and in "
-                    f"`--drop`."
-                )
-    explained = _target(target, dataset) if has_target else None
-    weights = find_names(weights, names, "--weights")
-    if len(weights) > 1:
-        raise InputError(f"`--weights` should name one column; got {listing(weights)}.")
-    weight = weights[0] if weights else None
-    groups = _groups(group, names)
-    excluded = find_names(exclude, names, "--exclude")
-    columns: dict[str, Any] = {
-        "categorical_features": find_names(categorical, names, "--categorical") or "from_dtype",
-        "include": find_names(include, [*names, *groups], "--include") or None,
-        "groups": groups or None,
-        "exclude": excluded or None,
-    }
-    within = find_names(within, names, "--permute-within")
-    apart_too = {"exclude": [*excluded, *within] or None}
-    dataset = clean(
-        dataset,
-        explained,
-        missing,
-        has_target=has_target,
-        sample_weight=weight,
-        dates=dates,
-        **(columns | apart_too),
-    )
-    if within:
-        columns["permute_within"] = within[0]
-    # What is left without these columns has gaps no more but in its target.
-    columns["missing"] = "drop_rows" if missing == "drop_columns" else missing
-    columns["dates"] = dates
-    targets = [explained] if isinstance(explained, str) else explained or []
-    own = dataset.target_name or ("y" if targets else "target")
-    apart = (targets or not has_target) and dataset.target is not None
-    apart = apart and not isinstance(dataset.target, str)
-    return Loaded(
-        dataset,
-        explained,
-        ", ".join(targets) or own if has_target else "",
-        columns,
-        weight,
-        targets,
-        {
-            **dict.fromkeys(dataset.dropped, "dropped on request"),
-            **dataset.left_out,
-            **({own: "the source's own target, not asked for"} if apart else {}),
-            **dict.fromkeys(excluded, "excluded on request"),
-            **dict.fromkeys(weights, "the row weights"),
-            **dict.fromkeys(within, "rows are permuted within it"),
-        },
-    )
-
-
-def _target(given: Sequence[str], dataset: Dataset) -> str | list[str] | None:
-    """Return the target's column, or several; None where its values stand apart."""
-    if not given and dataset.target is None:
-        raise InputError(
-            f"`--target` should name the column to explain; `{dataset.name}` does not tell which "
-            f"one that is. Its columns are {listing(dataset.names)}."
-        )
-    if not given or list(given) == [dataset.target_name]:
-        return dataset.target if isinstance(dataset.target, str) else None
-    dataset.check_together([part for item in given for part in split_names(item)])
-    found = find_names(given, dataset.names, "--target")
-    return found[0] if len(found) == 1 else found
-
-
-def _groups(given: Sequence[str], names: Sequence[str]) -> dict[str, list[str]]:
-    """Return groups from ``name=column,column``.
-
-    Examples
-    --------
-    >>> _groups(["left=a,b", "right=x*"], ["a", "b", "x1", "x2"])
-    {'left': ['a', 'b'], 'right': ['x1', 'x2']}
-    """
-    groups: dict[str, list[str]] = {}
-    for item in given:
-        name, equals, columns = item.partition("=")
-        if not (name and equals and columns):
-            raise InputError(
-                f"`--group` should be NAME=COLUMN,COLUMN,...; got {item!r}. "
-                f"For example `--group size=width,height`."
-            )
-        if name in groups:
-            raise InputError(f"`--group` should name each group once; `{name}` is repeated.")
-        groups[name] = find_names([columns], names, "--group")
-    return groups
 
 
 class _Shown:
@@ -544,99 +294,3 @@ def _compare(
             raise
         return stopped.comparison, True
     return comparison, False
-
-
-class Answer:
-    """A path, a comparison or a stability on its way to standard output, and to files.
-
-    `escape_formulas` says what to do about names and text like formulas in CSV and TSV, `reading`
-    how the table was read, as `orthoselect.show.Reading` has it.
-    """
-
-    def __init__(
-        self,
-        result: SelectionPath | Comparison | Stability,
-        loaded: Loaded,
-        terminal: Terminal,
-        escape_formulas: bool | None = None,
-        reading: Mapping[str, Any] | None = None,
-    ) -> None:
-        self._result, self._loaded, self._terminal = result, loaded, terminal
-        self._escape_formulas, self._reading = escape_formulas, reading
-
-    def show(self, format: str) -> None:
-        """Print the result."""
-        if format == "json":
-            print(json.dumps(self._summary, indent=2, ensure_ascii=False))
-        elif format == "csv":
-            print(self._result.to_csv(escape_formulas=self._escape_formulas), end="")
-            if isinstance(self._result, SelectionPath):
-                for said in (self._result.gaps, self._result.certificate):
-                    if said:
-                        self._terminal.note(str(said))
-                if self._result.size_scores is not None:
-                    self._terminal.note(self._result.size_scores.sentence)
-        elif isinstance(self._result, (SelectionPath, Stability)):
-            print(self._result.to_text(bars=sys.stdout.isatty()))
-        else:
-            print(self._result.to_text())
-        sys.stdout.flush()
-
-    def write_table(self, path: SelectionPath, output: str, *, overwrite_source: bool) -> None:
-        """Write the table reduced to the selected columns and the target."""
-        dataset, targets = self._loaded.dataset, self._loaded.target_columns
-        columns = [dataset.names[column] for column in path.chosen_columns]
-        has_target = bool(targets) or (not dataset.in_blocks and dataset.target is not None)
-        is_text = output_format(dataset, output) in ("csv", "tsv")
-        how: dict[str, Any] = {
-            "overwrite_source": overwrite_source,
-            "escape_formulas": self._escape_formulas if is_text else None,
-        }
-        if dataset.in_blocks:
-            write_blocks(dataset, [*columns, *targets], output, **how)
-        else:
-            how["has_target"] = has_target
-            write_columns(dataset, columns, targets or None, output, **how)
-        beside = " and the target" if has_target else ""
-        self._terminal.note(f"wrote {len(columns)} columns{beside} to {output}")
-
-    def write_report(self, report: str) -> None:
-        """Write the page."""
-        from orthoselect.show import write_report
-
-        with self._terminal.working("writing the report"):
-            write_report(self._summary, report)
-        self._terminal.note(f"wrote the report to {report}")
-
-    @lazy
-    def _summary(self) -> dict[str, Any]:
-        """What the report shows and `--format json` prints: with what only the command knows."""
-        from orthoselect.show import Reading, outline, summarize
-
-        loaded, dataset, result = self._loaded, self._loaded.dataset, self._result
-        typed = shlex.join(["orthoselect", *sys.argv[1:]])
-        if isinstance(result, (Comparison, Stability)):
-            summary = result.to_dict()
-        elif dataset.in_blocks or not loaded.target_name:
-            summary = outline(result)
-        else:
-            named = loaded.target_columns or loaded.target_name
-            summary = summarize(
-                result,
-                dataset,
-                loaded.target,
-                sample_weight=loaded.weights,
-                target_name=named,
-                command=typed,
-                warnings=self._terminal.warnings,
-                reading=None if self._reading is None else Reading(**self._reading),
-            )
-        data = {"rows": dataset.n_rows, "columns": len(dataset.names), **summary.get("data", {})}
-        left_out = [{"name": name, "reason": reason} for name, reason in loaded.reasons.items()]
-        return {
-            **summary,
-            "title": dataset.name,
-            "target": loaded.target_name or None,
-            "data": {**data, "left_out": left_out, "warnings": list(self._terminal.warnings)},
-            "reproduce": {**summary.get("reproduce", {}), "command": typed},
-        }

@@ -7,20 +7,18 @@ import shlex
 import sys
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import typer
 
 from orthoselect.cli import options as o
+from orthoselect.cli.loading import check_files
 from orthoselect.cli.terminal import Terminal, ending_well
 from orthoselect.errors import InputError
-from orthoselect.output import check_keeps_source, check_place
-from orthoselect.read import files_of, open_source, read_table, why_not_whole
+from orthoselect.read import open_source, read_table, why_not_whole
 from orthoselect.roles import find_columns
 
-REPORTS = (".html", ".htm", ".json")
 _INPUT = "A column that drives the target; repeat it for several. None: only its own past counts."
 _LAGS = "The longest lag of the target and of the inputs."
 _DELAY = "The shortest lag of inputs; 0 lets an input act at once."
@@ -47,6 +45,7 @@ FreeRun = Annotated[bool, _choice("--free-run", help=_FREE)]
 HeldOut = Annotated[float, _choice(help=_HELD, metavar="SHARE")]
 
 
+@o.with_option_sets
 def narx_command(
     source: o.Source,
     *,
@@ -61,10 +60,7 @@ def narx_command(
     free_run: FreeRun = False,
     held_out: HeldOut = 0.25,
     sessions: Sessions = None,
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = None,
-    header: o.Header = True,
-    input_format: o.InputFormat = None,
+    reading: o.ReadingOptions,
     format: o.Format = "table",
     report: o.Report = None,
     quiet: o.Quiet = False,
@@ -78,17 +74,11 @@ def narx_command(
     own = {"y_lags": "--lags", "u_lags": "--lags", "u": "--input", "n_terms": "--terms"}
     own |= {name: f"--{name.replace('_', '-')}" for name in ("order", "degree", "noise_lags")}
     with ending_well(terminal, own, "interrupted before the model was found."):
-        _check_report(source, report)
+        check_files(source, {"--report": report})
         if not 0 <= held_out < 1:
             raise InputError(f"`--held-out` should be a share from 0 to below 1; got {held_out}.")
         with terminal.working(f"reading {source}"):
-            table = read_table(
-                source,
-                format=input_format,
-                delimiter=delimiter,
-                encoding=encoding,
-                header=None if header else False,
-            )
+            table = read_table(source, **reading.given())
         record = _read(table, target, input, sessions)
         from orthoselect.dynamics import NARX
 
@@ -157,18 +147,6 @@ def _read(table: Any, target: str, inputs: Sequence[str], sessions: str | None) 
     if sessions is not None:
         labels = np.asarray(source.first.column(known.index(sessions)))
     return ModelColumns({n: column(n) for n in names}, {target: column(target)}, labels)
-
-
-def _check_report(source: str, report: str | None) -> None:
-    """Raise before the work if the report could not be written, or would replace the table."""
-    if report is None:
-        return
-    if Path(report).suffix.lower() not in REPORTS:
-        raise InputError(
-            f"`--report` should end in .html (a page) or .json (its figures); got {report!r}."
-        )
-    check_place(report)
-    check_keeps_source(report, files_of(source), "--report")
 
 
 def _summarize(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import partial, wraps
 from glob import glob
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
@@ -210,3 +213,76 @@ OverwriteSource = Annotated[bool, _answer("--overwrite-source", help=_OVERWRITE)
 EscapeFormulas = Annotated[
     bool | None, _answer("--escape-formulas/--no-escape-formulas", help=_ESCAPE)
 ]
+
+
+# Options that commands have in common
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReadingOptions:
+    """How a file is written: what all commands that read a table take."""
+
+    delimiter: Delimiter = None
+    encoding: Encoding = None
+    header: Header = True
+    input_format: InputFormat = None
+
+    def given(self, drop: Sequence[str] = ()) -> dict[str, Any]:
+        """Return what was given, as `read_table` has it."""
+        options = {
+            "format": self.input_format,
+            "delimiter": self.delimiter,
+            "encoding": self.encoding,
+            "header": None if self.header else False,
+            "drop": list(drop) or None,
+        }
+        return {name: value for name, value in options.items() if value is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnOptions:
+    """What columns are for and how they are cleaned: what all commands that select take."""
+
+    exclude: Exclude
+    group: Group
+    categorical: Categorical
+    drop: Drop
+    missing: Missing = "indicator"
+    dates: Dates = "drop"
+
+
+def with_option_sets(command: Callable[..., None]) -> Callable[..., None]:
+    """Let parameters whose type is one of these sets stand for its options, one by one.
+
+    What is returned is called with the options by their names, as Typer does.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    sets: dict[str, Any] = {name: kind for name, kind in hints.items() if is_dataclass(kind)}
+    parameters: list[Parameter] = []
+    for name, parameter in signature(command).parameters.items():
+        own = parameter.replace(annotation=hints[name])
+        parameters += _as_parameters(sets[name]) if name in sets else [own]
+
+    @wraps(command)
+    def called(**given: Any) -> None:
+        made = {}
+        for name, kind in sets.items():
+            made[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+        command(**given, **made)
+
+    called.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    called.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return called
+
+
+def _as_parameters(kind: Any) -> list[Parameter]:
+    hints = get_type_hints(kind, include_extras=True)
+    return [
+        Parameter(
+            field.name,
+            Parameter.KEYWORD_ONLY,
+            default=Parameter.empty if field.default is MISSING else field.default,
+            annotation=hints[field.name],
+        )
+        for field in fields(kind)
+    ]

@@ -9,22 +9,16 @@ from typing import Any
 import typer
 
 from orthoselect.cli import options as o
-from orthoselect.cli.commands import (
-    Answer,
-    Loaded,
-    check_are_files,
-    check_files,
-    load,
-    read_own_options,
-)
+from orthoselect.cli.answer import Answer
 from orthoselect.cli.how_many import find_jobs, read_count
+from orthoselect.cli.loading import Loaded, check_files, load, one_or_several, read_own_options
 from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
 from orthoselect.errors import InputError, StabilityInterrupted
-from orthoselect.read import on_dask, read_table
 from orthoselect.result import Stability
 from orthoselect.search import SEARCHES
 
 
+@o.with_option_sets
 def stability_command(
     source: o.Sources,
     *,
@@ -40,19 +34,11 @@ def stability_command(
     jobs: o.Jobs = None,
     task: o.Task = "auto",
     include: o.Include,
-    exclude: o.Exclude,
-    group: o.Group,
-    categorical: o.Categorical,
-    drop: o.Drop,
+    columns: o.ColumnOptions,
     weights: o.Weights = None,
     memory: o.Memory = None,
     scheduler: o.Scheduler = None,
-    missing: o.Missing = "indicator",
-    dates: o.Dates = "drop",
-    delimiter: o.Delimiter = None,
-    encoding: o.Encoding = None,
-    header: o.Header = True,
-    input_format: o.InputFormat = None,
+    reading: o.ReadingOptions,
     format: o.Format = "table",
     report: o.Report = None,
     overwrite_source: o.OverwriteSource = False,
@@ -74,26 +60,18 @@ def stability_command(
             )
         wanted = None if count is None else read_count(count)
         own = _of_method(option)
-        files = source[0] if len(source) == 1 else source
-        check_are_files(source[1:])
-        check_files(files, {"--report": report}, overwrite_source)
-        with terminal.working(f"reading {' '.join(source)}"):
-            table = read_table(
-                files,
-                memory=memory,
-                in_blocks=scheduler is not None,
-                format=input_format,
-                delimiter=delimiter,
-                encoding=encoding,
-                header=None if header else False,
-                drop=drop,
-            )
-            columns: dict[str, Any] = {"target": target, "categorical": categorical}
-            columns |= {"group": group, "include": include, "exclude": exclude}
-            columns |= {"weights": [weights] if weights else [], "dates": dates}
-            loaded = load(table, missing, **columns)
-            if scheduler is not None:
-                loaded = loaded._replace(dataset=on_dask(loaded.dataset))
+        check_files(one_or_several(source), {"--report": report}, overwrite_source)
+        loaded = load(
+            source,
+            target,
+            columns,
+            reading,
+            terminal,
+            include=include,
+            weights=weights,
+            memory=memory,
+            scheduler=scheduler,
+        )
         settings = {
             "n_features_to_select": wanted,
             "method": method,

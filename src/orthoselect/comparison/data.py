@@ -19,6 +19,7 @@ from orthoselect.encode.table import check_finite_numbers, check_levels
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.memory import free_memory
+from orthoselect.problem import check_has_rows
 from orthoselect.read import (
     Block,
     Dataset,
@@ -29,7 +30,7 @@ from orthoselect.read import (
     why_not_whole,
 )
 from orthoselect.read.block import as_array
-from orthoselect.roles import Roles, check_has_rows, check_some_left, find_roles
+from orthoselect.roles import Roles, check_some_left, find_roles
 
 
 @dataclass(frozen=True)

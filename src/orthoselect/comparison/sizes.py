@@ -30,6 +30,7 @@ from orthoselect.errors import (
     warn,
 )
 from orthoselect.methods import METHODS, find_method
+from orthoselect.problem import check_count, check_has_rows
 from orthoselect.read import find_file, find_table
 from orthoselect.result import (
     NO_FEATURES,
@@ -42,7 +43,6 @@ from orthoselect.result import (
     Setting,
     SizeScores,
 )
-from orthoselect.roles import check_count, check_has_rows
 from orthoselect.selection import select
 from orthoselect.stopping import AUTO
 

@@ -7,6 +7,7 @@ tables of counts, which are whole numbers. The one class to know is `Counts`.
     base          what a kind of counting has to answer, with row weights or without
     packed        few levels, as planes of bits; which kind counts a table quickest
     tables        any levels, row by row, or cell by cell where few are filled
+    falling       scores that can only fall, counted no further than needed
     block_counts  codes that come in blocks of rows
     logarithms    c ln c, so that sums are exact
 """
@@ -14,6 +15,7 @@ tables of counts, which are whole numbers. The one class to know is `Counts`.
 from orthoselect.counts.base import Counts
 from orthoselect.counts.block_counts import BlockCounts
 from orthoselect.counts.codes import Codes, DenseCodes, SparseCodes
+from orthoselect.counts.falling import FallingScores
 from orthoselect.counts.logarithms import AnyLogarithms, Logarithms, RealLogarithms
 from orthoselect.counts.packed import count
 
@@ -23,6 +25,7 @@ __all__ = [
     "Codes",
     "Counts",
     "DenseCodes",
+    "FallingScores",
     "Logarithms",
     "RealLogarithms",
     "SparseCodes",

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.counts.falling import FallingScores, Margins
 from orthoselect.counts.logarithms import SMALLEST, AnyLogarithms, Logarithms, RealLogarithms
 from orthoselect.errors import InputError
 from orthoselect.matrix.passes import BlockReader
@@ -142,6 +143,19 @@ class Counts(ABC):
     @abstractmethod
     def pairs(self, j: int, T: AnyLogarithms) -> Sums:
         """Return XJ and XJY: sums of T[#(x_k = a, x_j = b)], and of T[#(x_k = a, x_j = b, y)]."""
+
+    def falling(
+        self, T: AnyLogarithms, margins: Sums, known: NDArray, *, takes_least: bool
+    ) -> FallingScores | None:
+        """Return scores that can only fall, of which no more is counted than needed.
+
+        `margins` are X and XY, `known` (n,) the scores with nothing taken; `takes_least` tells
+        which scores, see `FallingScores`. None: this kind counts all pairs, as in `pairs`.
+        """
+        return None
+
+    def _all_margins(self, T: AnyLogarithms, margins: Sums) -> Margins:
+        return Margins(*margins, int(T.of(self.total)), int(self.classes(T)))
 
     def _room(self, T: AnyLogarithms) -> Sums:
         """Return room for XJ and XJY, having checked that T reaches to the number of rows."""

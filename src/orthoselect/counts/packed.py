@@ -7,12 +7,14 @@ is 0 in every plane. `count` chooses between this kind and the others.
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from orthoselect.counts.base import Counts, Integers, Sums, by_slabs, table_sums
 from orthoselect.counts.codes import Codes, DenseCodes
+from orthoselect.counts.falling import FallingScores, Margins
 from orthoselect.counts.logarithms import AnyLogarithms
 from orthoselect.counts.tables import CodeCounts, SparseCounts
 from orthoselect.errors import InputError
@@ -144,6 +146,26 @@ class PackedCounts(Counts):
         by_slabs(self.shape[1], work, words * a_word + cells * _NS_A_CELL)
         return XJ, XJY
 
+    def falling(
+        self, T: AnyLogarithms, margins: Sums, known: NDArray, *, takes_least: bool
+    ) -> FallingScores | None:
+        if kernels() is None:
+            return None
+        sums = self._all_margins(T, margins)
+        return FallingPlanes(self, T, sums, known, takes_least=takes_least)
+
+    def count_falling(self, T: AnyLogarithms, *arguments: Any) -> None:
+        """Count features against those taken, as the kernel does; `FallingPlanes` calls it."""
+        order, taken, sums, *scores = arguments
+        kernels().packed_falling(
+            self._planes, self._first, self._segments, self._margins, order, taken, sums, T.table,
+            *scores,
+        )  # fmt: skip
+
+    def words_a_pair(self) -> float:
+        """Return how many words two features share, on average."""
+        return self._planes.size * len(self._planes) / max(1, self.shape[1]) ** 2
+
     def _count_margins(self, slab: slice, planes: slice) -> None:
         ones = np.empty((planes.stop - planes.start, self._n_present), dtype=np.int64)
         native = kernels()
@@ -182,6 +204,27 @@ class PackedCounts(Counts):
         of_j = self._margins[self._starts[j] : self._starts[j] + b]
         tables[:, :, 0] = of_j[:, None] - tables[:, :, 1:].sum(axis=2)
         return tables
+
+
+class FallingPlanes(FallingScores):
+    """Falling scores from planes of bits."""
+
+    def __init__(
+        self,
+        counts: PackedCounts,
+        T: AnyLogarithms,
+        margins: Margins,
+        known: Integers,
+        *,
+        takes_least: bool,
+    ) -> None:
+        nanoseconds = counts.words_a_pair() * _NS_A_WORD
+        super().__init__(margins, known, takes_least=takes_least, nanoseconds=nanoseconds)
+        self._counts, self._T = counts, T
+
+    def _count_share(self, order: Integers, taken: Integers, sums: Integers, best: int) -> None:
+        scores = *self._margins, self._takes_least, best, self.known, self.seen
+        self._counts.count_falling(self._T, order, taken, sums, *scores)
 
 
 def _steps(sizes: NDArray) -> Integers:

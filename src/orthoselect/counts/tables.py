@@ -21,6 +21,7 @@ from orthoselect.counts.base import (
     tally,
 )
 from orthoselect.counts.codes import Codes, DenseCodes, SparseCodes
+from orthoselect.counts.falling import FallingScores, Margins
 from orthoselect.counts.logarithms import AnyLogarithms
 from orthoselect.native import aligned, kernels
 
@@ -28,6 +29,7 @@ Bools = NDArray[np.bool_]
 
 # Tables of more cells than these, or than so many times the rows, are not written down.
 _MANY_CELLS, _CELLS_A_ROW = 1 << 12, 8
+_SMALL_TABLE = 1 << 16  # cells whose places have 16 bits
 _ROWS_AT_ONCE = 1 << 13  # so many stay in a core's own cache
 _NS_A_ROW, _NS_A_WEIGHTED_ROW, _NS_A_GROUPED_ROW, _NS_A_CELL = 0.5, 2.0, 5.0, 1.0
 _NS_A_FILLED_CELL, _NS_A_FEATURE = 8.0, 10.0
@@ -55,6 +57,15 @@ class CodeCounts(Counts):
 
     def pairs(self, j: int, T: AnyLogarithms) -> Sums:
         return self._sweep(*occurring(self._codes.column(j), int(self.levels[j])), T)
+
+    def falling(
+        self, T: AnyLogarithms, margins: Sums, known: NDArray, *, takes_least: bool
+    ) -> FallingScores | None:
+        cells = int(self.levels.max(initial=1)) ** 2 * self._n_present
+        if kernels() is None or self._units is not None or cells > _SMALL_TABLE:
+            return None
+        sums = self._all_margins(T, margins)
+        return FallingCodes(self, T, sums, known, takes_least=takes_least)
 
     def _sweep(self, b: NDArray, n_b: int, T: AnyLogarithms) -> Sums:
         """Return the sums over the tables of each feature with b, and with b and the class.
@@ -144,6 +155,44 @@ class CodeCounts(Counts):
         return np.add.reduceat(T.of(counts), np.cumsum(n_cells) - n_cells)
 
 
+class FallingCodes(FallingScores):
+    """Falling scores from dense codes, by small tables.
+
+    z (t, N) holds the codes of the features taken, times the classes, plus the class.
+    """
+
+    def __init__(
+        self,
+        counts: CodeCounts,
+        T: AnyLogarithms,
+        margins: Margins,
+        known: Integers,
+        *,
+        takes_least: bool,
+    ) -> None:
+        N = counts.shape[0]
+        super().__init__(margins, known, takes_least=takes_least, nanoseconds=N * _NS_A_ROW)
+        assert isinstance(counts._codes, DenseCodes)
+        self._codes, self._levels = aligned(counts._codes.values), counts.levels
+        self._y, self._c = counts._y.astype(np.uint16), counts._n_present
+        self._T = T
+        self._z: NDArray[np.uint16] = np.empty((4, N), dtype=np.uint16)
+
+    def take(self, j: int) -> None:
+        t = len(self._taken)
+        if t == len(self._z):
+            self._z = np.concatenate([self._z, np.empty_like(self._z)])
+        self._z[t] = self._codes[j].astype(np.uint16) * np.uint16(self._c) + self._y
+        super().take(j)
+
+    def _count_share(self, order: Integers, taken: Integers, sums: Integers, best: int) -> None:
+        X, XY, TN, TY = self._margins
+        kernels().count_falling(
+            self._codes, self._levels, order, self._z[: len(taken)], self._levels[taken], sums,
+            self._c, self._T.table, X, XY, TN, TY, self._takes_least, best, self.known, self.seen,
+        )  # fmt: skip
+
+
 class SparseCounts(CodeCounts):
     """Counts of sparse codes, in time proportional to the filled cells and the rows.
 
@@ -160,6 +209,11 @@ class SparseCounts(CodeCounts):
         self._indptr: Integers = np.ascontiguousarray(codes.indptr, dtype=np.int64)
         self._rows: NDArray[np.int32] = np.ascontiguousarray(codes.indices, dtype=np.int32)
         self._filled = np.ascontiguousarray(codes.codes)
+
+    def falling(
+        self, T: AnyLogarithms, margins: Sums, known: NDArray, *, takes_least: bool
+    ) -> FallingScores | None:
+        return None  # a sweep costs no more than the filled cells
 
     def _sweep(self, b: NDArray, n_b: int, T: AnyLogarithms) -> Sums:
         XJ, XJY = self._room(T)

@@ -27,6 +27,7 @@ classification", Pattern Recognition 123, 2022. https://doi.org/10.1016/j.patcog
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,8 @@ from orthoselect.criteria.base import Criterion, State
 from orthoselect.criteria.candidates import HEALTHY, Candidates, without_constants, without_empty
 from orthoselect.criteria.gains import Gains
 from orthoselect.criteria.inner_products import InnerProducts, Objective
-from orthoselect.criteria.large import check_room, has_large
+from orthoselect.criteria.large import check_room, find_large, has_large
+from orthoselect.criteria.large_gains import LargeGains
 from orthoselect.criteria.significance import (
     Look,
     NullResponses,
@@ -266,7 +268,9 @@ class CanonicalState(State):
             test = Significance(tests.nulls, X, self._m, tests.n_rows)
         self._look: Look | None = None  # what the test says of this step, if it was asked
         self._n_more = 0  # steps since the last significant one
-        self._gains = Gains(candidates, X, VtX, self._geometry, rows_kept, self._refinable, test)
+        large = find_large(X, self._geometry, candidates)
+        kind = partial(LargeGains, large=large) if large else Gains
+        self._gains = kind(candidates, X, VtX, self._geometry, rows_kept, self._refinable, test)
         self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._errors: dict[int, float] = {}  # what each of these may be off by

@@ -2,33 +2,25 @@
 
 `Gains` keeps what all gains follow from, C, d and D, and the rows r = q'X of the columns taken, L.
 The slack of a gain is what it may be off by. A feature whose gain is in doubt, and that might win,
-is measured on its real columns. Notation as in cancorr.py.
+is measured on its real columns. Features of very many columns are another matter, see
+large_gains.py. Notation as in cancorr.py.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
-from scipy.linalg.blas import dtrsm
 
 from orthoselect.criteria.candidates import (
-    HEALTHY,
     Candidates,
     blocks_by_width,
     independent_columns,
 )
 from orthoselect.criteria.large import (
     LargeFeature,
-    LedFeature,
-    Levels,
-    depends_besides,
-    find_large,
-    lead,
 )
 from orthoselect.criteria.significance import Look, Significance
 from orthoselect.criteria.steps import (
@@ -53,7 +45,6 @@ from orthoselect.matrix import Geometry, ScaledMatrix
 from orthoselect.matrix.base import EPS, NO_COLUMNS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
-from orthoselect.matrix.threads import run_tasks
 
 # In float32 a winner known to this share of its gain is accepted, if no other comes near.
 _CLEAR = 1e-2
@@ -64,7 +55,6 @@ _SURE = 2.0  # and with so many times more than the roundings of all that it is 
 # With at least this much left of a column its gain is nearly certain, too.
 _PLENTY = 1e-3
 _LARGE, _HUGE = 1 << 20, 1 << 22  # bytes of L
-_TAKEN_ANEW = 256  # columns that may be taken again once a categorical feature leads
 
 
 class Gains:
@@ -75,9 +65,7 @@ class Gains:
 
     Invariants: the first len(`selected`) rows of `_L` are those of the columns selected, unless
     rows are not kept; `_due` is the last of them while C and d have it still; `_slack` is that of
-    the last step while `_slack_is_stale`, and nan where nobody has asked for it. A categorical
-    feature of many levels may lead (see large.py): its directions U are not among those selected,
-    and of all others only what is beside them is kept. `_led` is then U'X of the thin columns.
+    the last step while `_slack_is_stale`, and nan where nobody has asked for it.
 
     No candidate is constant; VtX (m, n) is overwritten if it is contiguous. About `size` rows will
     be taken, 0 if they are not to be kept. If `refinable`, few digits will do to find a clear
@@ -115,32 +103,12 @@ class Gains:
         self._surely_independent = (ROUNDINGS * _FAR * self._largest_size) ** 2
         self._initial_errors = PRODUCT_ROUNDINGS * EPS + X.noise
         self._uncertainty = Uncertainty(self._initial_errors)
-        self._large = find_large(X, geometry, candidates)
-        small = {f: J for f, J in candidates.wide.items() if f not in self._large}
+        small = {f: J for f, J in candidates.wide.items() if not self.is_large(f)}
         blocks = independent_columns(X, geometry, small)
         self._single = candidates.single  # -1 for features of several columns
         self._wide_columns = {f: J for f, (J, _) in blocks.items()}
         self._wide = blocks_by_width(blocks)
-        # Rows of L are kept for all columns but those of large features, which keep their own.
-        is_thin = np.ones(n, dtype=bool)
-        for large in self._large.values():
-            is_thin[large.columns] = False
-        self._apart = bool(self._large)
-        self._thin = np.flatnonzero(is_thin) if self._apart else NO_COLUMNS
-        self._taken: list[LargeFeature] = []  # those that a geometry asks for
-        self._taken_levels: list[Levels] = []  # the first is of the feature that leads
-        self._led: Floats | None = None
-        self._start = None  # C, d and D before anything is taken, if a feature may lead
-        if any(large.levels is not None for large in self._large.values()):
-            grams = [block.D.copy() for block in self._wide]
-            self._start = self._C.copy(), self._d.copy(), grams
-            if test is not None:
-                test.remember_start()
-        self._counts_only = X.root is None  # inner products of columns of 0 and 1 are counts
-        self._is_coded = np.zeros(n, dtype=bool)
-        for f in range(n_features) if self._large else ():
-            self._is_coded[self.columns_of(f)] = int(candidates.ids[f]) in candidates.coded
-        width = len(self._thin) if self._apart else n
+        width = self._n_thin(n)
         rows = max(8, min(size, 64)) if size else 0  # those never written take no memory
         if 8 * rows * width >= _LARGE:  # large enough for huge pages, which are quicker to get
             rows = max(rows, 1 + _HUGE // (8 * width))
@@ -198,11 +166,8 @@ class Gains:
         assert self._test is not None
         self._remove_due()
         open_ = candidates[ids] & ~self._spent
-        large = {f: feature for f, feature in self._large.items() if not self._spent[f]}
-        blocks = self._wide
-        return self._test.look(
-            self._C, self._d, self._single, blocks, large, open_, self.rank_taken()
-        )
+        large, rank = self._large_in_race(), self.rank_taken()
+        return self._test.look(self._C, self._d, self._single, self._wide, large, open_, rank)
 
     def look_closer(self, look: Look, f: int) -> bool:
         """Put in what is certain of a feature whose gain is; say whether that changes anything."""
@@ -216,9 +181,8 @@ class Gains:
         return not abs(look.U[f] - before) <= TIE * before
 
     def rank_taken(self) -> int:
-        """Return how many directions are taken, those of a feature that leads included."""
-        leading = self._taken_levels[:1] if self._led is not None else []
-        return len(self.selected) + sum(levels.rank for levels in leading)
+        """Return how many directions are taken."""
+        return len(self.selected)
 
     def rank_of(self, f: int) -> int:
         """Return how many directions feature f adds, once its gain is beyond doubt."""
@@ -251,15 +215,27 @@ class Gains:
 
     def columns_of(self, f: int) -> Indices:
         """Return the columns of feature f, without those that depend on others of it."""
-        if f in self._large:
-            return self._large[f].columns
         if f in self._wide_columns:
             return self._wide_columns[f]
         return self._single[f : f + 1]
 
     def is_large(self, f: int) -> bool:
         """Whether a feature has so many columns that they are taken together."""
-        return f in self._large
+        return False
+
+    def take_large(
+        self, f: int, fetch: Callable[[Indices], tuple[Floats, Floats]], height: int
+    ) -> None:
+        """Take a large feature, so many columns at a time, by the Gram columns that are fetched."""
+        raise AssertionError("there are no large features")
+
+    def _large_in_race(self) -> dict[int, LargeFeature]:
+        """Return the large features that may still be taken."""
+        return {}
+
+    def _n_thin(self, n: int) -> int:
+        """Return how many of the n columns have their rows in `_L`: all but those of large ones."""
+        return n
 
     def left_of(self, f: int) -> float:
         """Return the least that is left of any direction of feature f, between 0 and 1.
@@ -282,7 +258,7 @@ class Gains:
         for f in leaders[self._gains[leaders] > 0].tolist():
             if len(found) >= count:
                 break
-            if f in self._large:
+            if self.is_large(f):
                 continue
             found += [j for j in self.columns_of(f).tolist() if j not in known]
         return found
@@ -306,16 +282,7 @@ class Gains:
     @property
     def L(self) -> Floats:
         """The rows of the columns selected, (k, n), for a geometry; none if nobody needs them."""
-        k = len(self.selected) if self._keeps_rows else 0
-        if not self._apart:
-            return self._L[:k]
-        if not self._geometry.asks_for_rows:
-            return self._L[:0]
-        L = np.zeros((k, len(self._d)))
-        L[:, self._thin] = self._L[:k]
-        for large in [*self._large.values(), *self._taken]:
-            L[: large.n_rows, large.columns] = np.vstack([L[:0, large.columns], *large.rows()])
-        return L
+        return self._L[: len(self.selected) if self._keeps_rows else 0]
 
     def _next_row(self) -> Floats:
         """Return the row of L that is to be written next."""
@@ -326,12 +293,6 @@ class Gains:
 
     def take_by_gram(self, j: int, g: Floats, error: float) -> None:
         """Take column j, by its Gram column g = X'x_j, which may be off by `error`."""
-        if self._apart:
-            place = np.searchsorted(self._thin, [j])
-            among = 1.0 if self._led is None else 1.0 - float((self._led[:, place] ** 2).sum())
-            gram_of = self._columns_out_of(g[None])
-            self._take_block(np.array([j]), place, gram_of, np.array([[among]]), error)
-            return
         self._remove_due()
         L, d = self.L, float(self._d[j])
         r, above, left = self._next_row(), L[:, j].copy(), math.sqrt(d)
@@ -341,215 +302,6 @@ class Gains:
         reach = (float(self._sizes[j]) + float(np.abs(above) @ self._reaches[: len(L)])) / left
         self._uncertainty.grow(error + self._noise, float(c @ c), (above, d))
         self._remove(r, c, j, reach)
-
-    def take_large(
-        self, f: int, fetch: Callable[[Indices], tuple[Floats, Floats]], height: int
-    ) -> None:
-        """Take a large feature, so many columns at a time, by the Gram columns that are fetched.
-
-        Where these have too few digits the rest is taken by real columns.
-        """
-        large = self._large[f]
-        if large.levels is not None and self._may_lead():
-            self._lead(f)
-            return
-        J = large.columns
-        solved = large.solve(self._C[:, J])
-        start = 0
-        if solved is not None and solved.least >= self._sure_block(len(J)):
-            large.forget_gram()
-            if isinstance(large, LedFeature):
-                height = len(J)
-                for other in self._large.values():  # so many rows change them all
-                    other.forget_factor()
-            while start < len(J):
-                places = np.arange(start, min(start + height, len(J)))
-                if not self._take_part(large, places, fetch):
-                    break
-                start += len(places)
-        if start < len(J):
-            self.take_by_columns(J[start:])
-        del self._large[f]
-        if self._geometry.asks_for_rows:
-            self._taken.append(large)
-        if large.levels is not None:
-            self._taken_levels.append(large.levels)
-            for g, other in self._large.items():
-                if isinstance(other, LedFeature) and depends_besides(other, self._taken_levels):
-                    self._spend([g])
-
-    def _may_lead(self) -> bool:
-        """Whether what is taken so far can be taken again, beside a feature that leads."""
-        if self._taken_levels or len(self.selected) > _TAKEN_ANEW:
-            return False
-        return bool(np.isin(self.selected, self._thin).all())
-
-    def _lead(self, f: int) -> None:
-        """Take a categorical feature, before all that is taken so far."""
-        levels, before = self._large.pop(f).levels, self.selected
-        assert levels is not None
-        assert self._start is not None
-        C, d, grams = self._start
-        U = levels.orthonormal()
-        along = self._geometry.lead(U)  # (z, m)
-        self._taken_levels, self.selected, self._due = [levels], [], None
-        self._uncertainty = Uncertainty(self._initial_errors)
-        # All of U are off by the same, and so they are as one row.
-        self._uncertainty.grow(PRODUCT_ROUNDINGS * EPS + self._noise, float((along**2).sum()))
-
-        def start(J: Indices, S: Any, squares: Floats) -> None:
-            self._C[:, J] = C[:, J] - (S.T @ along).T
-            self._d[J] = squares - np.asarray((S * S).sum(axis=0)).ravel()
-
-        self._d[levels.columns] = 0.0
-        self._led = self._geometry.products_with(U, self._thin)
-        start(self._thin, self._led, d[self._thin])
-        for g, large in list(self._large.items()):
-            if large.levels is None:
-                S = self._geometry.products_with(U, large.columns)
-                large.start_anew(S)
-                start(large.columns, S, d[large.columns])
-                continue
-            led = lead(large, U, levels)
-            if led is None:
-                self._spend([g])
-                continue
-            self._large[g] = led
-            start(led.columns, led.S, led.e)
-        for block, D in zip(self._wide, grams):
-            for place, at in enumerate(np.searchsorted(self._thin, block.columns)):
-                S = self._led[:, at]
-                block.D[place] = D[place] - S.T @ S
-        self._set_roundings()
-        if self._test is not None:
-            parts: list[tuple[Indices, Any]] = [(self._thin, self._led)]
-            parts += [(g.columns, g.S) for g in self._large.values() if g.S is not None]
-            self._test.start_anew(along, levels, parts)
-        if before:
-            self.take_by_columns(np.array(before))
-
-    def _take_part(
-        self,
-        large: LargeFeature,
-        places: Indices,
-        fetch: Callable[[Indices], tuple[Floats, Floats]],
-    ) -> bool:
-        """Take some columns of a large feature; see `_take_block`."""
-        J = large.columns[places]
-        if isinstance(large, LedFeature):
-            gram_of = self._products_of(large.Z)
-            return self._take_block(
-                J, places, gram_of, large.gram_alone(), PRODUCT_ROUNDINGS * EPS, large
-            )
-        G, errors = fetch(J)
-        among = G[:, J]
-        if large.S is not None:
-            among = among - large.S[:, places].T @ large.S[:, places]
-        gram_of = self._columns_out_of(G)
-        return self._take_block(J, places, gram_of, among, float(errors.max()), large)
-
-    def _products_of(self, Z: Any) -> Callable[[int], Any]:
-        """Return what multiplies Z with the columns of a large feature, or -1: of none."""
-
-        def gram_of(f: int) -> Any:
-            other = self._large.get(f)
-            if isinstance(other, LedFeature):
-                return Z.T @ other.Z
-            columns = self._thin if other is None else other.columns
-            return self._geometry.products_with(Z, columns)
-
-        return gram_of
-
-    def _columns_out_of(self, G: Floats) -> Callable[[int], Any]:
-        """Return what cuts the columns of a large feature, or -1: of none, out of Gram columns."""
-        return lambda f: G[:, self._thin if f < 0 else self._large[f].columns]
-
-    def _take_block(
-        self,
-        J: Indices,
-        places: Indices,
-        gram_of: Callable[[int], Any],
-        among: Floats,
-        error: float,
-        owner: LargeFeature | None = None,
-    ) -> bool:
-        """Take columns J together, by their products with all columns, off by `error` at most.
-
-        `gram_of` gives those with the columns of a large feature, or -1: of none, (b, p); `among`
-        are those with each other, (b, b), beside a feature that leads. `places` are theirs among
-        the columns of their owner, or of those that no large feature owns. Returns False, and takes
-        none, if little is left of one given the others.
-        """
-        self._remove_due()
-        k, b = len(self.selected), len(J)
-        above = self._L[:k][:, places] if owner is None else owner.at(places)  # (k, b)
-        S_J = None
-        if self._led is not None:
-            S_J = (self._led if owner is None else owner.S)[:, places]
-        try:
-            R = cholesky(among - above.T @ above, overwrite_a=True, check_finite=False)
-        except np.linalg.LinAlgError:
-            return False
-        if b > 1 and (R.diagonal() ** 2).min() < HEALTHY:
-            return False
-        c = solve_triangular(R, self._C[:, J].T, trans="T", check_finite=False)  # (b, m)
-        made: dict[int, Floats] = {}
-
-        def make(f: int, _: object) -> None:
-            rest = self._rest_of(f, gram_of, S_J, above)  # (b, p), solved for where it is
-            made[f] = dtrsm(1.0, R, rest.T, side=1, overwrite_b=1).T
-
-        # Of one that was taken in parts, the next part needs its rows.
-        done = owner if isinstance(owner, LedFeature) else None
-        open_ = [-1, *(f for f, g in self._large.items() if not self._spent[f] and g is not done)]
-        run_tasks(open_, make, cost=float(b * (k + b) * len(self._d)), shared=True)
-        made[-1][:, np.isin(self._thin, self.selected)] = 0.0  # rows to come are made from these
-        if self._test is not None:
-            parts = [(self._thin if f < 0 else self._large[f].columns, r) for f, r in made.items()]
-            self._test.remove_block(J, R, c, parts)
-        for f, rows in made.items():
-            columns = self._thin if f < 0 else self._large[f].columns
-            self._C[:, columns] -= c.T @ rows
-            self._d[columns] -= np.einsum("ij,ij->j", rows, rows)
-            if f >= 0:
-                self._large[f].append(rows)
-        self._d[J] = 0.0  # `score` counts columns with little left
-        led = None if S_J is None else np.sqrt(np.asarray((S_J * S_J).sum(axis=0)).ravel())
-        for i in range(b):
-            self._next_row()[:] = made[-1][i]
-            before = np.append(above[:, i], R[:i, i])
-            self._count_row(
-                int(J[i]), before, R[i, i], c[i], error, None if led is None else led[i]
-            )
-        for block in self._wide:
-            at = np.searchsorted(self._thin, block.columns)
-            rows = made[-1][:, at]
-            block.D[:] -= np.einsum("bfp,bfq->fpq", rows, rows)
-        self._set_roundings()
-        return True
-
-    def _rest_of(self, f: int, gram_of: Callable[[int], Any], S_J: Any, above: Floats) -> Floats:
-        """Return what is left of products with a large feature, or -1: with no such; (b, p)."""
-        rest = gram_of(f)
-        if S_J is not None:
-            rest = rest - S_J.T @ (self._led if f < 0 else self._large[f].S)
-        rest = np.ascontiguousarray(rest.toarray() if hasattr(rest, "toarray") else rest)
-        rest -= above.T @ self._L[: len(above)] if f < 0 else self._large[f].times(above)
-        return rest
-
-    def _count_row(
-        self, j: int, above: Floats, left: float, c: Floats, error: float, led: float | None
-    ) -> None:
-        """Count in a row made of the Gram column of j, which the rows before have `above` of.
-
-        The directions of a feature that leads have `led` of it, together.
-        """
-        k = len(self.selected)
-        reach = (float(self._sizes[j]) + float(np.abs(above) @ self._reaches[:k])) / left
-        before = above if led is None else np.append(led, above)
-        self._uncertainty.grow(error + self._noise, float(c @ c), (before, left * left))
-        self.selected.append(j)
-        self._add_reach(reach)
 
     def _add_reach(self, reach: float) -> None:
         k = len(self.selected) - 1
@@ -567,17 +319,16 @@ class Gains:
     def take_by_columns(self, J: Indices) -> None:
         """Take columns J, by what the real ones add to those selected."""
         for new in self._geometry.take(self.selected, J, self.L):
-            r = new.row
-            if self._keeps_rows:
-                r = self._next_row() if not self._apart else np.empty_like(r)
-                r[:] = new.row
-                r[self.selected] = 0.0
-            if self._apart:
-                self._next_row()[:] = r[self._thin]
-                for large in self._large.values():
-                    large.append(r[None, large.columns])
+            r = self._write_row(new.row) if self._keeps_rows else new.row
             self._uncertainty.grow(self._row_error + self._noise, float(new.along @ new.along))
             self._remove(r, new.along, new.column, new.reach)
+
+    def _write_row(self, row: Floats) -> Floats:
+        """Keep a row of L, and return it."""
+        r = self._next_row()
+        r[:] = row
+        r[self.selected] = 0.0
+        return r
 
     def _remove(self, r: Floats, c: Floats, j: int, reach: float) -> None:
         """Take out of all columns the direction q of column j; r = q'X, c = V'q."""
@@ -712,63 +463,15 @@ class Gains:
             # Of what may depend on those taken the rank is open, as all the rest is.
             p = block.D.shape[1]
             self._ranks[block.features] = np.where(slack < min(len(self._C), p), p, 1)
-        self._unsure = scarce
-        if self._wide or self._large:
-            large = self._score_large()
-            self._unsure = np.concatenate(
-                [scarce, large, *(block.features for block in self._wide)]
-            )
+        unsure = [*self._score_large(), *(block.features for block in self._wide)]
+        self._unsure = np.concatenate([scarce, *unsure]) if unsure else scarce
         self._gains[self._spent_at] = -1.0
         if self.n_measured:
             self._fresh[:] = False
 
-    def _score_large(self) -> Indices:
+    def _score_large(self) -> list[Indices]:
         """Compute the gains of large features, and their slack; return which these are."""
-        open_ = [f for f in self._large if not self._spent[f]]
-        if not open_:
-            return NO_COLUMNS
-        self._open_slack()
-        n_columns = sum(len(self._large[f].columns) for f in open_)
-        run_tasks(open_, self._score_one, cost=float(n_columns) * 1e6, shared=True)
-        return np.array(open_, dtype=np.intp)
-
-    def _score_one(self, f: int, _: object = None) -> None:
-        large, m = self._large[f], len(self._C)
-        for _attempt in range(2):
-            J = large.columns
-            p, error_C, error_d = len(J), *map(np.max, self._uncertainty.of(J, self._d[J]))
-            solved = large.solve(self._C[:, J])
-            floor = max(4 * p * error_d, self._sure_block(p))
-            if solved is not None and solved.least >= floor:
-                self._gains[f], self._ranks[f] = min(max(solved.gain, 0.0), min(m, p)), p
-                self._slack[f] = solved.slack(error_C, error_d)
-                return
-            if not self._drop_dependent(large):
-                break
-        self._gains[f], self._slack[f], self._ranks[f] = 0.0, float(min(m, p)), 1
-
-    def _drop_dependent(self, large: LargeFeature) -> bool:
-        """Leave out columns of a large feature that depend on those selected, if that is certain.
-
-        Where all are 0 and 1, inner products show which. Elsewhere, as where a number is a function
-        of the feature's levels, the real columns have to show that a direction taken lies in them.
-        """
-        if large.t is None and not isinstance(large, LedFeature):
-            return False
-        if self._counts_only and self._is_coded[self.selected].all():
-            kept = large.independent()
-        else:
-            inside = large.directions_inside()
-            if inside is None or not inside.shape[1] or large.levels is None:
-                return False
-            Z = large.levels.indicators()
-            if not self._geometry.lie_in(self.selected, inside, Z, large.solve_alone):
-                return False
-            kept = large.independent(len(large.columns) - inside.shape[1])
-        if kept is None or not 0 < len(kept) < len(large.columns):
-            return False
-        large.keep(kept)
-        return True
+        return []
 
     def _open_slack(self) -> None:
         """Forget the slack of the last step, which mostly nobody has to."""
@@ -809,17 +512,7 @@ class Gains:
         self._fresh[features] = True
 
     def _without_functions(self, features: Indices) -> Indices:
-        """Leave out features that are functions of a categorical one taken; they are spent.
-
-        What else real columns tell takes long where many are selected.
-        """
-        for levels in self._taken_levels if len(self.selected) > _TAKEN_ANEW else ():
-            for f in features.tolist():
-                small = f not in self._large
-                if small and self._geometry.constant_within(levels.codes, self.columns_of(f)).all():
-                    self._spend([f])
-                    self._gains[f] = -1.0
-            features = features[~self._spent[features]]
+        """Leave out features that are functions of one taken, where that is quick to see."""
         return features
 
     def _spend(self, features: list[int]) -> None:

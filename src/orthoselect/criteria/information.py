@@ -44,7 +44,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from orthoselect.counts import Counts
+from orthoselect.counts import Counts, FallingScores
 from orthoselect.criteria.base import Criterion, State
 from orthoselect.encode import (
     BlockCodedDesign,
@@ -66,6 +66,7 @@ Mask = NDArray[np.bool_]
 
 # Quotients of floats that differ by less than this share are compared as fractions.
 _NEAR = 1e-12
+_NO_BOUND = np.iinfo(np.int64).max
 # Informations of weighted rows closer than this many nats are equal.
 _ROUNDING = 1e-12
 
@@ -208,6 +209,7 @@ class InformationState(State):
         self._relevance = self._XY - self._X - self._TY + self._TN  # N I(k;Y), (n,)
         self._varies = counts.varying(self._X, self._T)
         self._score = make_score(self._relevance, self._T)
+        self._falling = self._score.count_lazily(counts, (self._X, self._XY))
         self._sweeps = 0
         self._taken: list[int] = []
         self._pending: int | None = None  # taken, and not yet counted against the others
@@ -255,6 +257,9 @@ class InformationState(State):
         j, self._pending = self._pending, None
         if j is None or not self._score.needs_pairs:
             return
+        if self._falling is not None:
+            self._falling.take(j)
+            return
         XJ, XJY = self._counts.pairs(j, self._T)
         self._sweeps += 1
         self._score.take(
@@ -262,8 +267,10 @@ class InformationState(State):
         )
 
     def stats(self) -> dict[str, Any]:
-        """Return the kind of counting, and how often all features were counted."""
-        sweeps = {"strategy": self._counts.kind, "sweeps": 1 + self._sweeps}
+        """Return the kind of counting, and how often all features, or as many, were counted."""
+        n_pairs = 0 if self._falling is None else self._falling.n_pairs
+        swept = self._sweeps + math.ceil(n_pairs / max(1, len(self._relevance)))
+        sweeps = {"strategy": self._counts.kind, "sweeps": 1 + swept}
         return {**sweeps, **self._counts.stats()}
 
     def exhausted(self) -> str:
@@ -342,6 +349,12 @@ class Score(ABC):
         self.slack = self._tolerance * (self._n_taken + 1)
         self._learn(pairs)
 
+    def count_lazily(
+        self, counts: Counts, margins: tuple[Numbers, Numbers]
+    ) -> FallingScores | None:
+        """Return what counts pairs no further than needed, if that can be told of this score."""
+        return None
+
     @abstractmethod
     def _learn(self, pairs: Pairs) -> None:
         """Add one pair to what is known."""
@@ -363,6 +376,17 @@ class WholeScore(Score):
         self._name, self._capped = name, capped
         self.needs_pairs = name != "mim"
         self._known = relevance if name == "cmim" else np.zeros_like(relevance)  # sum or least
+        self._falling: FallingScores | None = None
+
+    def count_lazily(
+        self, counts: Counts, margins: tuple[Numbers, Numbers]
+    ) -> FallingScores | None:
+        if self._name in ("cmim", "icap"):
+            takes_least = self._name == "cmim"
+            unbounded = np.full_like(self._relevance, _NO_BOUND)
+            known = self._relevance if self._capped else unbounded
+            self._falling = counts.falling(self._T, margins, known, takes_least=takes_least)
+        return self._falling
 
     def _learn(self, pairs: Pairs) -> None:
         if self._name == "mrmr_difference":
@@ -386,9 +410,13 @@ class WholeScore(Score):
         return self._relevance + self._known
 
     def best(self, open_: Mask) -> int:
+        if self._falling is not None:
+            return first_of_largest(self._falling.known, self._falling.settle(open_), 0.0)
         return first_of_largest(self._scores(), open_, self.slack)
 
     def values(self, features: Indices) -> Floats:
+        if self._falling is not None:
+            return self._T.nats(self._falling.complete(features))
         times = self._n_taken if self._name == "mrmr_difference" else 1
         return self._T.nats(self._scores()[features]) / times
 

@@ -56,7 +56,8 @@ from orthoselect.errors import InputError
 from orthoselect.matrix import ScaledMatrix, center, normalize
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
-from orthoselect.matrix.geometry import normed_geometry, triangle_of
+from orthoselect.matrix.geometry import triangle_of
+from orthoselect.matrix.normed_geometry import normed_geometry
 from orthoselect.matrix.rows import Rows, written_out
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 

@@ -22,8 +22,9 @@ from orthoselect.encode.lagged import (
 from orthoselect.encode.weights import check_weights
 from orthoselect.errors import InputError, NonFiniteError, listing
 from orthoselect.matrix.base import Floats
+from orthoselect.problem import Problem
 from orthoselect.read import Dataset, find_table, open_source, why_not_whole
-from orthoselect.roles import ColumnSpec, Problem, check_one_role, find_asked, find_columns
+from orthoselect.roles import ColumnSpec, check_one_role, find_asked, find_columns
 
 
 class LaggedTerms:

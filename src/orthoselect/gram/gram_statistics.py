@@ -22,9 +22,9 @@ from orthoselect.gram.intake import (
 )
 from orthoselect.gram.question import StatisticsTable, exclude_all_but, pose
 from orthoselect.matrix.base import Floats
+from orthoselect.problem import Problem
 from orthoselect.read.frame_block import block_of
 from orthoselect.result import SelectionPath
-from orthoselect.roles import Problem
 from orthoselect.selection import Progress, select
 
 

@@ -41,6 +41,7 @@ from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.memory import count_bytes, free_memory
 from orthoselect.matrix.rows import Rows, SpreadRows
 from orthoselect.matrix.triangle import Triangle, Triangles
+from orthoselect.problem import check_has_rows
 from orthoselect.read import (
     Block,
     Source,
@@ -53,7 +54,7 @@ from orthoselect.read import (
     read_target,
     why_not_whole,
 )
-from orthoselect.roles import check_has_rows, find_roles
+from orthoselect.roles import find_roles
 
 _MOST_CLASSES = 4000  # whole numbers that are kept as classes, in case they are some
 _COPIES = 4  # of the triangle, while it is worked on

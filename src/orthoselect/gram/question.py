@@ -33,7 +33,7 @@ from orthoselect.matrix import DenseMatrix, Matrix
 from orthoselect.matrix.base import EPS, Floats, Indices
 from orthoselect.matrix.basis import orthonormalize
 from orthoselect.matrix.triangle import Triangle
-from orthoselect.roles import Problem
+from orthoselect.problem import Problem
 
 _RARE = 30  # rows that differ from all others, too few for tests as if rows were normal
 

@@ -25,11 +25,12 @@ from orthoselect.halves.bounds import ASSUMPTIONS, Agreement, Room, false_featur
 from orthoselect.halves.in_memory import open_rows
 from orthoselect.halves.substitutes import find_sets, most_taken
 from orthoselect.methods import METHODS, find_method
+from orthoselect.problem import check_has_rows
 from orthoselect.read import find_table, why_not_whole
 from orthoselect.result import FeatureFrequency, HalvesTaken, Stability, SubstituteSet
 from orthoselect.result.text import plain
-from orthoselect.roles import ColumnSpec, check_has_rows, target_in_code
-from orthoselect.selection import TIME_LIMIT, make_search
+from orthoselect.roles import ColumnSpec, target_in_code
+from orthoselect.search_request import TIME_LIMIT, make_search
 from orthoselect.versions import versions
 
 Progress = Callable[[int, int], Any]

@@ -14,8 +14,8 @@ from orthoselect.errors import InputError, NoMoreThanChanceWarning
 from orthoselect.matrix import orthonormalize
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.threads import single_threaded_blas
+from orthoselect.problem import Problem, fill_gaps
 from orthoselect.result import SelectionPath
-from orthoselect.roles import Problem, fill_gaps
 from orthoselect.selection import select
 from orthoselect.show.explained import FeatureColumns
 

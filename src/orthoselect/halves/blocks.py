@@ -22,8 +22,9 @@ from orthoselect.halves.in_memory import file_in_code
 from orthoselect.halves.pairs import pair_of_blocks
 from orthoselect.matrix.base import Floats
 from orthoselect.methods import METHODS
+from orthoselect.problem import Problem
 from orthoselect.read import Dataset, is_spread
-from orthoselect.roles import ColumnSpec, Problem
+from orthoselect.roles import ColumnSpec
 from orthoselect.show.facts import kind_of
 
 

@@ -17,8 +17,9 @@ from orthoselect.encode.gaps import FILLS
 from orthoselect.halves.base import Facts, Halves, Places, Question, bases_of
 from orthoselect.halves.pairs import check_enough, pair_of_rows, strata_of
 from orthoselect.matrix.base import Floats, Indices
+from orthoselect.problem import open_problem
 from orthoselect.read import Dataset, gaps_error, is_path
-from orthoselect.roles import Roles, check_some_left, find_roles, open_problem
+from orthoselect.roles import Roles, check_some_left, find_roles
 from orthoselect.show.facts import class_counts, spread
 
 _MOST_ROWS = 4000  # that likeness is judged by

@@ -4,7 +4,9 @@ The class to know is `SelectionPath`, a sequence of `SelectionStep`. It, `Compar
 `Stability` hold plain numbers and strings; each gives itself as text, CSV, HTML, a dataframe and a
 dictionary.
 
-path: the selected features in order, and what each added; origin: what it was found on;
+tabular: what results have in common.
+path: the selected features in order, and what each added; path_cells: as a table for people;
+origin: what it was found on; gaps_filled: what was missing there;
 certificate: how good the set is among all sets of its size.
 size_scores: how many of them cross-validation chooses.
 comparison: cross-validated scores of several methods against the number of features;
@@ -23,8 +25,9 @@ from orthoselect.result.comparison import (
     FoldRun,
     Setting,
 )
+from orthoselect.result.gaps_filled import GapsFilled
 from orthoselect.result.origin import Origin
-from orthoselect.result.path import GapsFilled, SelectionPath, SelectionStep
+from orthoselect.result.path import SelectionPath, SelectionStep
 from orthoselect.result.size_scores import RULES, SIZE_OPTIONS, SizeScores
 from orthoselect.result.stability import (
     FeatureFrequency,

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import html
-import importlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -23,7 +21,8 @@ from orthoselect.result.fold_scores import (
     standard_deviation,
     standard_error,
 )
-from orthoselect.result.text import Backend, as_csv, as_frame, as_html, as_table, plain
+from orthoselect.result.tabular import Reported, escaped
+from orthoselect.result.text import as_table, plain
 
 ALL_FEATURES, NO_FEATURES = "all features", "no features"
 
@@ -76,7 +75,7 @@ class Setting:
         return self.folds if self.ratio is None else 1 + 1 / self.ratio
 
 
-class Comparison:
+class Comparison(Reported):
     """Cross-validated scores of several methods against the number of selected features.
 
     Two baselines stand beside the methods: all features, and none. Spread is given as standard
@@ -85,6 +84,10 @@ class Comparison:
     most one standard error of that difference below it is as good as the best. Folds share
     training rows, so that standard errors are approximate; and the best of many cells is partly
     the luckiest, so that its score is optimistic.
+
+    As a table (`to_frame`, `to_csv`) it has one row for each method, fold and number of features,
+    with columns method, repeat, fold, n_features, train, validation and seconds. The baselines are
+    in it as methods "all features" and "no features".
 
     Parameters
     ----------
@@ -367,26 +370,13 @@ class Comparison:
             for b in self.baselines
         ]
 
+    @property
+    def _columns(self) -> Mapping[str, str]:
+        return _TIDY
+
     def _rows(self) -> list[list[Any]]:
         """Return the rows of the tidy table."""
         return [[record[name] for name in _TIDY] for record in self.records]
-
-    def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return the scores as a dataframe, one row for each method, fold and number of features.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            Which library's dataframe; it has to be installed. By default the first of these that
-            is.
-
-        Returns
-        -------
-        frame : dataframe
-            Columns method, repeat, fold, n_features, train, validation, seconds. The baselines are
-            in it as methods "all features" and "no features".
-        """
-        return as_frame(_TIDY, self._rows(), backend)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curves: score against the number of features, a line for each method.
@@ -413,37 +403,6 @@ class Comparison:
             methods=[method.name for method in self.methods],
             baselines=made["baselines"],
         )
-
-    def report(self, file: str | Path, *, title: str | None = None) -> Path:
-        """Write the page of the comparison, the one that `orthoselect compare --report` writes.
-
-        Parameters
-        ----------
-        file : str or Path
-            Where to write. A name that ends in .html makes a page (which needs matplotlib, the
-            extra `report`), one in .json the same as plain data. A file that is there is replaced,
-            once the new one is complete.
-        title : str, optional
-            What to call the data.
-
-        Returns
-        -------
-        file : Path
-            Where it was written.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from sklearn.datasets import load_wine
-        >>> from orthoselect import compare
-        >>> comparison = compare(load_wine(as_frame=True).frame, "target", ["socc"], sizes=[1, 2])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     comparison.report(f"{folder}/methods.html", title="Wine").name
-        'methods.html'
-        """
-        # By name: pages are made of results, so imports point from there to here.
-        show = importlib.import_module("orthoselect.show")
-        return show.report(self, None, None, file, title=title)
 
     def _heading(self) -> str:
         s = self.setting
@@ -500,27 +459,10 @@ class Comparison:
         notes = [f"  {' '.join(note.split())}" for note in self._notes()]
         return "\n".join([self._heading(), *(tables if self.best else []), *notes])
 
-    def to_csv(self, *, escape_formulas: bool | None = None) -> str:
-        """Return the scores as comma-separated values: method, repeat, fold, features, scores.
-
-        Parameters
-        ----------
-        escape_formulas : bool, optional
-            As for `SelectionPath.to_csv`, where a method has such a name.
-        """
-        return as_csv(list(_TIDY), self._rows(), escape_formulas=escape_formulas)
-
-    def __repr__(self) -> str:
-        return f"Comparison: {self.to_text()}"
-
-    def _repr_html_(self) -> str:
-        tables = []
-        header, rows = self._best_cells()
-        escaped = [[html.escape(cell) for cell in row] for row in rows]
-        tables.append(as_html(self._heading(), header, escaped))
-        header, rows = self._cells()
-        tables.append(as_html("all methods", header, [[_html_cell(c) for c in r] for r in rows]))
-        return "".join(tables) + "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
+    def _html_tables(self) -> list[tuple[str, list[str], list[list[str]]]]:
+        best, (header, rows) = self._best_cells(), self._cells()
+        starred = [[_html_cell(cell) for cell in row] for row in rows]
+        return [(self._heading(), best[0], escaped(best[1])), ("all methods", header, starred)]
 
 
 # The columns of the tidy table, and what they hold.

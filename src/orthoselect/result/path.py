@@ -7,29 +7,20 @@ import html
 import importlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, overload
 
 from orthoselect.errors import InputError
 from orthoselect.result.certificate import Certificate, SizedSet
-from orthoselect.result.findings import with_error
+from orthoselect.result.gaps_filled import GapsFilled
 from orthoselect.result.origin import Origin
+from orthoselect.result.path_cells import bars_of, cells_of
 from orthoselect.result.size_scores import SIZE_OPTIONS, SizeScores
-from orthoselect.result.text import (
-    Backend,
-    as_csv,
-    as_frame,
-    as_html,
-    as_table,
-    bar,
-    finite,
-    p_text,
-    plain,
-)
+from orthoselect.result.tabular import Tabular
+from orthoselect.result.text import as_html, as_table, bar, finite, plain
 
 _NAMED_IN_PLOT = 30
-_GAPS_TOLD = 5  # columns
 # The columns of the path as a table, and what they hold.
 _COLUMNS = {
     "step": "Int64",
@@ -87,60 +78,13 @@ class SelectionStep:
         return self.chance is not None and self.gain <= self.chance
 
 
-@dataclass(frozen=True)
-class GapsFilled:
-    """What was missing in a table, and what was done about it; prints as a line.
-
-    Attributes
-    ----------
-    n_rows : int
-        Rows that were selected from.
-    n_dropped : int
-        Rows that were dropped because something was missing.
-    columns : mapping of str to (int, str)
-        The columns that had gaps: how many, and what became of these.
-
-    Examples
-    --------
-    >>> print(GapsFilled(442, 0, {"bmi": (34, "filled by the mean, with an indicator")}))
-    bmi: 34 of 442 missing, filled by the mean, with an indicator
-    """
-
-    n_rows: int = 0
-    n_dropped: int = 0
-    columns: Mapping[str, tuple[int, str]] = field(default_factory=dict)
-
-    def __bool__(self) -> bool:
-        return bool(self.n_dropped or self.columns)
-
-    def __str__(self) -> str:
-        by_treatment: dict[str, list[str]] = {}
-        for name, (count, done) in sorted(self.columns.items(), key=lambda each: -each[1][0]):
-            by_treatment.setdefault(done, []).append(f"{name}: {count}")
-        told = []
-        for done, columns in by_treatment.items():
-            more = len(columns) - _GAPS_TOLD
-            others = f" and {more} more columns" if more > 0 else ""
-            shown = ", ".join(columns[:_GAPS_TOLD])
-            told.append(f"{shown}{others} of {self.n_rows} missing, {done}")
-        if self.n_dropped:
-            rows = "1 row" if self.n_dropped == 1 else f"{self.n_dropped} rows"
-            told.append(f"{rows} with missing values dropped")
-        return "; ".join(told)
-
-    def to_dict(self) -> dict[str, Any] | None:
-        """Return the same, plain; None if nothing was missing."""
-        columns = [
-            {"name": name, "count": count, "done": done}
-            for name, (count, done) in self.columns.items()
-        ]
-        if not self:
-            return None
-        return {"rows": self.n_rows, "rows_dropped": self.n_dropped, "columns": columns}
-
-
-class SelectionPath(Sequence[SelectionStep]):
+class SelectionPath(Tabular, Sequence[SelectionStep]):
     """The selected features in order of selection, one step each.
+
+    As a table (`to_frame`, `to_csv`) it has one row a step, with columns step, feature, name, gain,
+    total; chance and p, where these are known; chosen, where the number of features was found by
+    tests or cross-validation; score and score_se, the mean score of so many features, where it was
+    cross-validated.
 
     Parameters
     ----------
@@ -426,91 +370,6 @@ class SelectionPath(Sequence[SelectionStep]):
         scored = {} if self.size_scores is None else dict.fromkeys(_SCORE_COLUMNS, "Float64")
         return columns | scored
 
-    def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return the path as a dataframe, one row a step.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            Which library's dataframe; it has to be installed. By default the first of these that
-            is.
-
-        Returns
-        -------
-        frame : dataframe
-            Columns step, feature, name, gain, total; chance and p, where these are known;
-            components, where there is no target; chosen, where the number of features was found by
-            tests or cross-validation; score and score_se, the mean score of so many features,
-            where it was cross-validated.
-        """
-        return as_frame(self._columns, self._rows(), backend)
-
-    def to_csv(self, *, escape_formulas: bool | None = None) -> str:
-        r"""Return the path as comma-separated values, one line a step.
-
-        Parameters
-        ----------
-        escape_formulas : bool, optional
-            Whether to put an apostrophe before names that a spreadsheet would run as formulas:
-            those that begin with =, +, -, @, a tab or a line's end, and are no numbers. By default
-            they are left as they are, with a warning.
-
-        Examples
-        --------
-        >>> from orthoselect import select
-        >>> table = select([[1, 0], [2, 1], [3, 1]], [0, 0, 1], 1).to_csv()
-        >>> header, step = table.splitlines()
-        >>> header, step.split(",")[:3]
-        ('step,feature,name,gain,total', ['1', '0', 'x0'])
-        """
-        return as_csv(list(self._columns), self._rows(), escape_formulas=escape_formulas)
-
-    def _cells(self) -> tuple[list[str], list[tuple[str, ...]]]:
-        """Return the header and the rows of the table that people see."""
-        shown = _number_format([value for step in self for value in (step.gain, step.total)])
-        header = ["step", "feature", "gain", "total"]
-        rows = [
-            [
-                str(number),
-                " ".join(step.name.splitlines()),
-                format(step.gain, shown),
-                format(step.total, shown),
-            ]
-            for number, step in enumerate(self, start=1)
-        ]
-        if self.knows_chance:
-            header.insert(3, "chance")
-            for row, step in zip(rows, self):
-                row.insert(3, "-" if step.chance is None else format(step.chance, shown))
-        if not math.isnan(self.ceiling):
-            header.append(f"of {self.ceiling:g}")
-            for row, step in zip(rows, self):
-                row.append(f"{100 * step.total / self.ceiling:.1f}%" if self.ceiling else "-")
-        if self.explains_columns:
-            header.append("components")
-            for row, step in zip(rows, self):
-                row.append("-" if step.components is None else f"{100 * step.components:.1f}%")
-        if self.is_tested:
-            header.append("p")
-            for row, step in zip(rows, self):
-                row.append("-" if step.p_value is None else p_text(step.p_value))
-        if self.is_tested and self.chosen < len(self):
-            header.append("")
-            for number, row in enumerate(rows):
-                row.append("" if number < self.chosen else self._why_not(self[number]))
-        if self.size_scores is not None:
-            header += [f"{self.size_scores.score_name} ± SE", ""]
-            for number, row in enumerate(rows, start=1):
-                point = self.size_scores.by_size.get(number)
-                se = point and with_error(point["validation"], point["validation_se"], 4)
-                row += [se or "-", self.size_scores.mark(number)]
-        return header, [tuple(row) for row in rows]
-
-    def _why_not(self, step: SelectionStep) -> str:
-        """Say why a step is not among the chosen ones; the search ends with the first of them."""
-        rare = step.p_value is not None and step.p_value <= self.options.get("alpha", 0.05)
-        return "after the end" if rare else "not significant"
-
     def _title(self) -> str:
         return f"{self.chosen} of {self.n_candidates} features by {self.method}"
 
@@ -551,7 +410,7 @@ class SelectionPath(Sequence[SelectionStep]):
         bars : bool, default=False
             Draw what each feature added behind its numbers.
         """
-        header, rows = self._cells()
+        header, rows = cells_of(self)
         if bars:
             largest = max(filter(math.isfinite, self.gains), default=0.0) or 1.0
             header = [*header, ""]
@@ -568,24 +427,6 @@ class SelectionPath(Sequence[SelectionStep]):
         if self.size_scores is not None:
             lines += [f"  {one}" for one in (self.size_scores.sentence, *self.size_scores.notes)]
         return "\n".join(lines)
-
-    def __repr__(self) -> str:
-        return f"SelectionPath: {self.to_text()}"
-
-    def _bars(self) -> list[str]:
-        """Return a bar for each step: the total before it pale, its gain full."""
-        totals = [step.total for step in self if math.isfinite(step.total)]
-        largest = self.ceiling if math.isfinite(self.ceiling) else max(totals, default=0.0)
-        bars = []
-        for step in self:
-            known = largest > 0 and math.isfinite(step.total) and math.isfinite(step.gain)
-            gain = max(step.gain, 0.0) / largest if known else 0.0
-            before = max(step.total, 0.0) / largest - gain if known else 0.0
-            inside = _bar(before, "#9dbfe0") + _bar(gain, "#2a6fb5")
-            # Said here, since notebooks set the cells of tables to the right.
-            style = "width:9em;white-space:nowrap;line-height:0;text-align:left"
-            bars.append(f'<div style="{style}">{inside}</div>')
-        return bars
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the running total, step by step, against its ceiling.
@@ -691,8 +532,8 @@ class SelectionPath(Sequence[SelectionStep]):
         return self._origin.recall()
 
     def _repr_html_(self) -> str:
-        header, rows = self._cells()
-        cells = [[*map(html.escape, row), bar] for row, bar in zip(rows, self._bars())]
+        header, rows = cells_of(self)
+        cells = [[*map(html.escape, row), bar] for row, bar in zip(rows, bars_of(self))]
         stopped = f"; stopped: {self.stopped}" if self.stopped else ""
         stopped += f"; {self.gaps}" if self.gaps else ""
         stopped += f". {self.certificate}" if self.certificate is not None else ""
@@ -711,14 +552,3 @@ def _tested(step: SelectionStep) -> dict[str, Any]:
         "p_value": step.p_value,
         "effective_candidates": None if worth is None else finite(worth),
     }
-
-
-def _bar(share: float, color: str) -> str:
-    width = f"{100 * min(max(share, 0.0), 1.0):.1f}%"
-    return f'<i style="display:inline-block;height:0.6em;width:{width};background:{color}"></i>'
-
-
-def _number_format(values: Sequence[float]) -> str:
-    """Four decimals, unless the numbers are so small or large that these say little."""
-    largest = max(map(abs, values), default=0.0)
-    return ".4f" if largest == 0 or 0.001 <= largest < 1e6 else ".3e"

@@ -10,7 +10,8 @@ from orthoselect.lazy import lazy
 from orthoselect.result.comparison import Comparison
 from orthoselect.result.findings import count, errors_in_words, score_name, with_error
 from orthoselect.result.fold_scores import CLEARLY, ROUNDING
-from orthoselect.result.text import Backend, as_frame, as_table, plain
+from orthoselect.result.tabular import Tabular
+from orthoselect.result.text import as_table, plain
 
 RULES = ("one_se", "best")
 # What may be said of a cross-validation; what is not the default is among a path's options.
@@ -37,12 +38,16 @@ _COLUMNS = {
 }
 
 
-class SizeScores:
+class SizeScores(Tabular):
     """Cross-validated scores of the sizes of a path, and which of them they choose.
 
     The best size is the one with the highest mean. Others are set against it fold by fold; one that
     lies at most one standard error of that difference below it is as good. The standard errors are
     those of `Comparison`.
+
+    As a table (`to_frame`, `to_csv`) it has one row for each size: the number of features, mean and
+    standard error of the validation scores, the mean in training, the number of folds, how far it
+    lies below the best size, and the standard error of that.
 
     Parameters
     ----------
@@ -212,24 +217,12 @@ class SizeScores:
             "notes": self.notes,
         }
 
-    def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return the scores as a dataframe, one row for each size.
+    @property
+    def _columns(self) -> Mapping[str, str]:
+        return _COLUMNS
 
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            Which library's dataframe; it has to be installed. By default the first of these that
-            is.
-
-        Returns
-        -------
-        frame : dataframe
-            The number of features, mean and standard error of the validation scores, the mean in
-            training, the number of folds, how far it lies below the best size, and the standard
-            error of that.
-        """
-        rows = [[point[name] for name in _COLUMNS] for point in self.points]
-        return as_frame(_COLUMNS, rows, backend)
+    def _rows(self) -> list[list[Any]]:
+        return [[point[name] for name in _COLUMNS] for point in self.points]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the scores against the number of features, the chosen and the best size marked.
@@ -258,7 +251,8 @@ class SizeScores:
         ax = plots.new_axes(600, 360) if ax is None else ax
         return plots.draw_size_scores(self.to_dict(), ax)
 
-    def __repr__(self) -> str:
+    def to_text(self) -> str:
+        """Return the result in words, and the sizes as a table."""
         header = ["features", f"{self.score_name} ± SE", "below the best", ""]
         rows = [
             [
@@ -270,7 +264,7 @@ class SizeScores:
             for point in self.points
         ]
         table = as_table(header, rows, left={3}, indent="  ")
-        return "\n".join([f"SizeScores: {self.sentence}", table, *(f"  {n}" for n in self.notes)])
+        return "\n".join([self.sentence, table, *(f"  {n}" for n in self.notes)])
 
     def mark(self, n_features: int) -> str:
         """Return "chosen" or "best" beside the sizes that are, "" beside others."""

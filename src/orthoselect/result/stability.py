@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import html
-import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from orthoselect.result.text import Backend, as_csv, as_frame, as_html, as_table, bar, plain
+from orthoselect.result.tabular import Reported, escaped
+from orthoselect.result.text import as_table, bar, plain
 
 _ROWS_SHOWN = 20
 _NAMES_TOLD = 6
@@ -90,8 +88,12 @@ class HalvesTaken:
         return 2 * self.n_pairs
 
 
-class Stability:
+class Stability(Reported):
     """How often halves of the rows agree on each feature, and which they agree on often enough.
+
+    As a table (`to_frame`, `to_csv`) it has one row a feature, the most frequent first, with
+    columns feature, name, frequency, chosen, set and set_frequency: features with the same set are
+    substitutes, and that is the share of halves that took any of them.
 
     Parameters
     ----------
@@ -282,38 +284,15 @@ class Stability:
             "reproduce": plain(t.reproduce),
         }
 
+    @property
+    def _columns(self) -> Mapping[str, str]:
+        return _COLUMNS
+
     def _rows(self) -> list[tuple[Any, ...]]:
         return [
             (f.feature, f.name, f.frequency, f.chosen, f.set, self.sets[f.set].frequency)
             for f in self.features
         ]
-
-    def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return the frequencies as a dataframe, one row a feature, the most frequent first.
-
-        Parameters
-        ----------
-        backend : {"pandas", "polars", "pyarrow"}, optional
-            Which library's dataframe; it has to be installed. By default the first of these that
-            is.
-
-        Returns
-        -------
-        frame : dataframe
-            Columns feature, name, frequency, chosen, set and set_frequency: features with the same
-            set are substitutes, and that is the share of halves that took any of them.
-        """
-        return as_frame(_COLUMNS, self._rows(), backend)
-
-    def to_csv(self, *, escape_formulas: bool | None = None) -> str:
-        """Return the frequencies as comma-separated values, one line a feature.
-
-        Parameters
-        ----------
-        escape_formulas : bool, optional
-            As for `SelectionPath.to_csv`.
-        """
-        return as_csv(list(_COLUMNS), self._rows(), escape_formulas=escape_formulas)
 
     # For people
 
@@ -372,14 +351,9 @@ class Stability:
         table = [as_table(header, rows, left=left, indent="  ")] if rows else []
         return "\n".join([self._heading(), *table, *(f"  {note}" for note in self._notes())])
 
-    def __repr__(self) -> str:
-        return f"Stability: {self.to_text()}"
-
-    def _repr_html_(self) -> str:
+    def _html_tables(self) -> list[tuple[str, list[str], list[list[str]]]]:
         header, rows = self._cells()
-        escaped = [[html.escape(cell) for cell in row] for row in rows]
-        table = as_html(self._heading(), header, escaped)
-        return table + "".join(f"<p>{html.escape(note)}</p>" for note in self._notes())
+        return [(self._heading(), header, escaped(rows))]
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the frequencies as bars, with the threshold; rings are sets of substitutes.
@@ -423,35 +397,6 @@ class Stability:
             for one in drawn[:_ROWS_IN_PLOT]
             for own in [self.sets[one.set]]
         ]
-
-    def report(self, file: str | Path, *, title: str | None = None) -> Path:
-        """Write a page, the one that `orthoselect stability --report` writes.
-
-        Parameters
-        ----------
-        file : str or Path
-            Where to write. A name that ends in .html makes a page (which needs matplotlib, the
-            extra `report`), one in .json the same as plain data. A file that is there is replaced,
-            once the new one is complete.
-        title : str, optional
-            What to call the data.
-
-        Returns
-        -------
-        file : Path
-            Where it was written.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from orthoselect import stability
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     stability("iris", None, 1, n_pairs=5).report(f"{folder}/iris.json").name
-        'iris.json'
-        """
-        # By name: pages are made of results, so imports point from there to here.
-        show = importlib.import_module("orthoselect.show")
-        return show.report(self, None, None, file, title=title)
 
 
 # What is reported of the halves beside the rest.

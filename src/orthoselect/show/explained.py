@@ -20,7 +20,7 @@ from orthoselect.criteria.candidates import HEALTHY, blocks_by_width, independen
 from orthoselect.encode import Design
 from orthoselect.matrix import Basis, center, orthonormalize
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.roles import Problem
+from orthoselect.problem import Problem
 
 _BATCH = 32  # columns multiplied with the table at a time
 _BATCH_BYTES = 1 << 26

@@ -10,9 +10,10 @@ import numpy as np
 
 from orthoselect.encode import Feature, Features, Labels, Response
 from orthoselect.errors import InputError
+from orthoselect.problem import Problem
 from orthoselect.result import SelectionPath
 from orthoselect.result.text import finite, p_text
-from orthoselect.roles import Problem, target_in_code
+from orthoselect.roles import target_in_code
 from orthoselect.show.pictures import rows_with_weight
 from orthoselect.show.recipes import option_imports, repr_of, settings_of
 

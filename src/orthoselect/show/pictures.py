@@ -19,8 +19,8 @@ from orthoselect.encode import Feature, Labels, Table
 from orthoselect.encode.labels import GAP
 from orthoselect.encode.response import centered_columns, class_basis
 from orthoselect.matrix.base import Floats, Indices
+from orthoselect.problem import Problem
 from orthoselect.result.text import finite
-from orthoselect.roles import Problem
 from orthoselect.show.explained import SelectedSet
 
 MOST_COLUMNS = 30

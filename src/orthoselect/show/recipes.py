@@ -17,11 +17,11 @@ import scipy.sparse as sp
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode import Labels, NumberedNames
 from orthoselect.methods import GENERAL, find_method
+from orthoselect.problem import Problem
 from orthoselect.read import Dataset, is_path
 from orthoselect.result import SelectionPath
-from orthoselect.roles import Problem
 from orthoselect.search import SEARCHES
-from orthoselect.selection import TIME_LIMIT
+from orthoselect.search_request import TIME_LIMIT
 
 _ORTHOGONAL = ("socc", "obcc", "err", "mser")
 _DEFAULTS = {

@@ -20,9 +20,9 @@ from orthoselect.errors import InputError, SelectionWarning, UnknownColumnError
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import GENERAL, find_method
+from orthoselect.problem import Problem, check_has_rows, open_problem
 from orthoselect.read import find_file, why_not_whole
 from orthoselect.result import SelectionPath, SelectionStep
-from orthoselect.roles import Problem, check_has_rows, open_problem
 from orthoselect.search import SEARCHES
 from orthoselect.selection import begin
 

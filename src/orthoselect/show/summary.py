@@ -18,10 +18,10 @@ from orthoselect.matrix.base import EPS, Floats
 from orthoselect.matrix.threads import single_threaded_blas
 from orthoselect.methods import METHODS
 from orthoselect.output import check_keeps_source, check_place, replacing
+from orthoselect.problem import Problem, check_has_rows
 from orthoselect.read import Dataset, files_of, find_file, is_path, response_columns
 from orthoselect.result import Comparison, SelectionPath, Stability
 from orthoselect.result.text import finite
-from orthoselect.roles import Problem, check_has_rows
 from orthoselect.show.cautions import find_cautions
 from orthoselect.show.explained import FeatureColumns, SelectedSet
 from orthoselect.show.facts import (

@@ -27,7 +27,7 @@ from orthoselect.encode import CodedDesign, Design, Labels
 from orthoselect.encode.coding import joint_codes
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.methods import METHODS
-from orthoselect.roles import Problem
+from orthoselect.problem import Problem
 from orthoselect.selection import start
 from orthoselect.show.explained import SelectedSet
 from orthoselect.show.replay import Replay
