@@ -220,7 +220,7 @@ def paths(method):
 def freeze():
     from orthoselect.methods import METHODS
 
-    LATER = {"socc_splines", "unsupervised"}  # noqa: N806
+    LATER = {"socc_splines", "unsupervised"}
     frozen = {
         name: told for method in METHODS if method not in LATER for name, told in paths(method)
     }

@@ -156,7 +156,7 @@ class Unsupervised(Experiment):
             ]
         if way == "unsupervised":
             path = select(data.X, None, k, method="unsupervised")
-            bound = path[-1].components
+            bound = path[-1].components or 0.0
             rows.append(at._replace(method=COMPONENTS, measure="explained", value=bound))
         return rows
 
