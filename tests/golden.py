@@ -220,7 +220,10 @@ def paths(method):
 def freeze():
     from orthoselect.methods import METHODS
 
-    frozen = {name: told for method in METHODS for name, told in paths(method)}
+    LATER = {"socc_splines", "unsupervised"}
+    frozen = {
+        name: told for method in METHODS if method not in LATER for name, told in paths(method)
+    }
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(told)}" for name, told in frozen.items())
     FILE.write_text("{\n" + lines + "\n}\n")
     print(f"{len(frozen)} paths in {FILE.name}")

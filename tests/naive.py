@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement
 
 import numpy as np
+from scipy.interpolate import CubicSpline
 
 
 def centered(A, w=None):
@@ -91,6 +92,94 @@ def exact_r_squared(columns, y, w=None):
             basis.append((rest, square))
             explained += inner(rest, y) ** 2 / square
     return float(explained / inner(y, y))
+
+
+def unit_columns(A, w=None, center=True):
+    """Columns at norm one, centered or not, without those that do not vary (or are zero)."""
+    A = np.asarray(A, dtype=float)
+    A = A[:, None] if A.ndim == 1 else A
+    if center:
+        return drop_constants(A, w)
+    A = A if w is None else A * np.sqrt(np.asarray(w))[:, None]
+    peaks = np.abs(A).max(axis=0, initial=0.0)
+    A = A[:, peaks > 0] / peaks[peaks > 0]
+    return A / np.linalg.norm(A, axis=0)
+
+
+def directions(inputs, w=None, center=True):
+    """What is to be explained: inputs at norm one, and the vote of each column.
+
+    Those of an input of several columns, such as the indicators of levels, are an orthonormal basis
+    of them, which share its vote.
+    """
+    parts = [unit_columns(each, w, center) for each in inputs]
+    parts = [span(part) if part.shape[1] > 1 else part for part in parts if part.shape[1]]
+    votes = [np.full(part.shape[1], 1 / part.shape[1] / len(parts)) for part in parts]
+    return np.hstack(parts), np.concatenate(votes)
+
+
+def explained_share(taken, inputs, w=None, center=True, known=None):
+    """Mean share of the inputs that least squares on the columns taken explains."""
+    D, votes = directions(inputs, w, center) if known is None else known
+    A = span(unit_columns(taken, w, center))
+    left = D - A @ np.linalg.lstsq(A, D, rcond=None)[0]
+    return float(votes @ (1 - (left**2).sum(axis=0)))
+
+
+def unsupervised_forward(
+    inputs, features, t, w=None, include=(), center=True, tie=1e-9, nothing=1e-13
+):
+    """Greedy selection of the features that explain all inputs best, by refitting every set.
+
+    `inputs` are arrays of N rows, `features` says which inputs each feature is made of.
+    """
+    blocks = [np.column_stack([inputs[i] for i in own]) for own in features]
+    taken, selected, gains, reached = np.zeros((len(blocks[0]), 0)), [], [], 0.0
+    known = directions(inputs, w, center)
+    for step in range(t):
+        shares = {}
+        for f, block in enumerate(blocks):
+            if f not in selected and (step >= len(include) or f == include[step]):
+                both = np.hstack([taken, block])
+                shares[f] = explained_share(both, inputs, w, center, known) - reached
+        best = max(shares.values(), default=0.0)
+        if not shares or (best <= nothing and step >= len(include)):
+            break
+        f = min(f for f, share in shares.items() if share >= best - tie * max(best, 1e-9))
+        taken = np.hstack([taken, blocks[f]])
+        selected.append(f)
+        gains.append(shares[f])
+        reached += shares[f]
+    return selected, gains
+
+
+def spline_knots(x, n_knots, w=None):
+    """Quantiles of a column whose rows stand as often as their weights say, each value once."""
+    x = np.asarray(x, dtype=float) if w is None else np.repeat(x, np.asarray(w, dtype=int))
+    if len(np.unique(x)) <= n_knots:
+        return np.unique(x)
+    outer = 0.1 if n_knots == 3 else 0.05
+    knots = np.unique(np.quantile(x, np.linspace(outer, 1 - outer, n_knots)))
+    knots = knots if len(knots) > 1 else np.array([x.min(), x.max()])
+    apart = np.diff(knots) > 1e-4 * (knots[-1] - knots[0])
+    return knots[np.append(True, apart)]
+
+
+def natural_splines(x, knots):
+    """For each knot the natural cubic spline that is 1 there and 0 at the others, (N, K)."""
+    x = np.asarray(x, dtype=float)
+    if len(knots) < 2:
+        return x[:, None]
+    t, at = (x - knots[0]) / (knots[-1] - knots[0]), (knots - knots[0]) / (knots[-1] - knots[0])
+    if len(knots) == 2:
+        return np.column_stack([1 - t, t])
+    columns = []
+    for values in np.eye(len(knots)):
+        curve = CubicSpline(at, values, bc_type="natural")
+        inside = np.clip(t, 0, 1)
+        slopes = np.where(t < 0, curve(0.0, 1), curve(1.0, 1))
+        columns.append(curve(inside) + (t - inside) * slopes)
+    return np.column_stack(columns)
 
 
 def one_hot(labels):

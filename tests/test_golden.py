@@ -19,7 +19,8 @@ AS_PLANNED = native.kernels() is not None and os.environ.get("OMP_NUM_THREADS") 
 OLD_MODELS = tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 7)
 
 
-@pytest.mark.parametrize("method", METHODS)
+# Paths of later methods are compared with their twins only.
+@pytest.mark.parametrize("method", sorted(set(METHODS) - {"socc_splines", "unsupervised"}))
 def test_paths_are_those_that_were_frozen(method):
     if OLD_MODELS and method in golden.ONLY_IN_MEMORY:
         pytest.skip("frozen with the models of a newer scikit-learn")

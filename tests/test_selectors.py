@@ -32,7 +32,12 @@ from orthoselect.read import FileBlocks, NpyBlocks, read_table
 @pytest.mark.filterwarnings("ignore::orthoselect.errors.SelectionWarning")
 @pytest.mark.filterwarnings("ignore:No features were selected:UserWarning")
 @parametrize_with_checks(
-    [OrthogonalSelector(), OrthogonalSelector(2), OrthogonalSelector(2, criterion="obcc")]
+    [
+        OrthogonalSelector(),
+        OrthogonalSelector(2),
+        OrthogonalSelector(2, criterion="obcc"),
+        OrthogonalSelector(2, criterion="unsupervised"),
+    ]
 )
 def test_passes_every_check_of_scikit_learn(estimator, check):
     check(estimator)

@@ -70,6 +70,8 @@ _ALIASES = {
     "elasticnet": ("elastic_net",),
     "enet": ("elastic_net",),
     "shap": ("shapley",),
+    **dict.fromkeys(("splines", "gam", "spline"), ("socc_splines",)),
+    **dict.fromkeys(("fos_mod", "fosmod", "fos", "fsca", "linselect"), ("unsupervised",)),
 }
 
 
@@ -117,6 +119,11 @@ class Method:
         """Whether it needs more of a table than means and inner products of its columns."""
         return bool(self.criterion.needs_rows)
 
+    @property
+    def needs_target(self) -> bool:
+        """Whether there has to be something to explain."""
+        return bool(self.criterion.needs_target)
+
     @lazy
     def criterion(self) -> Any:
         """The class of its criterion."""
@@ -159,6 +166,14 @@ class Method:
                 f"another method. It takes {_all([*self._general(), *self.options])}."
             )
         return self.criterion(**self.preset, **options)
+
+    def check_has_target(self, who: str) -> None:
+        """Raise for a method without a target, where one is explained."""
+        if not self.needs_target:
+            raise InputError(
+                f"{who} judges features by what they tell about a target; method {self.name!r} has "
+                f"none. Choose another method, or `select(data, None, method={self.name!r})`."
+            )
 
     def _general(self) -> list[str]:
         return [name for name in GENERAL if name in self.takes]
@@ -235,6 +250,12 @@ _ORTHOGONAL = [
         "orthoselect.criteria.cancorr:DiscretizedCanonicalCorrelations",
     ),
     Method(
+        "socc_splines",
+        "the same for columns bent by natural cubic splines, each a block of them",
+        "Hastie, Tibshirani and Friedman 2009, section 5.2, https://doi.org/10.1007/978-0-387-84858-7",
+        "orthoselect.criteria.cancorr:SplineCanonicalCorrelations",
+    ),
+    Method(
         "obcc",
         "squared correlation of what orthogonalization, not centered, leaves of a candidate",
         "Solares, Wei and Billings 2019, https://doi.org/10.1007/s00521-017-2976-x",
@@ -257,6 +278,13 @@ _ORTHOGONAL = [
         "orthoselect.criteria.orthogonal:OrthogonalCriterion",
         _WEIGHTED,
         preset={"name": "mser"},
+    ),
+    Method(
+        "unsupervised",
+        "share of all columns that the selected ones explain; there is no response",
+        "Wei and Billings 2007, https://doi.org/10.1109/TPAMI.2007.250607",
+        "orthoselect.criteria.unsupervised:OverallDependency",
+        frozenset({"categorical_features", "groups", "sample_weight"}),
     ),
 ]
 

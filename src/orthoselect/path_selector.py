@@ -14,7 +14,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from orthoselect.encode import NumberedNames
-from orthoselect.errors import InputError
+from orthoselect.errors import InputError, listing
 from orthoselect.gram import GramStatistics
 from orthoselect.gram.gram_statistics import features_of
 from orthoselect.problem import check_has_rows
@@ -24,6 +24,16 @@ from orthoselect.roles import set_apart, take_target
 from orthoselect.selection import select
 
 _ABOUT_COLUMNS = ("categorical_features", "groups", "include", "exclude")
+
+
+def _check_no_names(y: Any) -> None:
+    """Raise for names of columns as a target, where values that a pipeline has are ignored."""
+    named = y if isinstance(y, (list, tuple)) else [y]
+    if named and all(isinstance(name, str) for name in named):
+        raise InputError(
+            f"criterion 'unsupervised' has no target; got the name {listing(list(named))}. Omit y, "
+            f"and name the column in `exclude` if it is to stay out."
+        )
 
 
 class PathSelector(SelectorMixin, BaseEstimator):
@@ -40,6 +50,11 @@ class PathSelector(SelectorMixin, BaseEstimator):
         """Return the method and its own options."""
         raise NotImplementedError
 
+    @property
+    def _needs_target(self) -> bool:
+        """Whether there is something to explain."""
+        return True
+
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Select features.
 
@@ -53,7 +68,8 @@ class PathSelector(SelectorMixin, BaseEstimator):
             Classes, numbers, or several of either; `MutualInformationSelector` takes classes, and
             several columns as one, whose classes are their combinations. Where X has named
             columns: or the name of a column, which is then no feature, or several such
-            names. Where X is statistics: names of their responses, or None for all.
+            names. Where X is statistics: names of their responses, or None for all. Ignored by
+            criterion "unsupervised", as scikit-learn has it.
         sample_weight : array-like of shape (N,), default=None
             Row weights: a whole number counts as so many copies of the row. Where X is a file or
             comes in blocks: or the name of a column.
@@ -69,10 +85,14 @@ class PathSelector(SelectorMixin, BaseEstimator):
         names: Any = None
         self.__dict__.pop("_target_names", None)
         columns = {name: getattr(asked, name) for name in _ABOUT_COLUMNS}
+        has_target = asked._needs_target
+        if not has_target:
+            _check_no_names(y)
+            y = None
         if isinstance(X, GramStatistics):
             X, names = features_of(X)
         elif is_kept_elsewhere(X, y, sample_weight):
-            X, y, names, columns = set_apart(X, y, sample_weight, columns)
+            X, y, names, columns = set_apart(X, y, sample_weight, columns, has_target=has_target)
         else:
             self._target_names, X, y = take_target(X, y)
         path = select(
@@ -159,6 +179,6 @@ class PathSelector(SelectorMixin, BaseEstimator):
         tags.input_tags.string = True
         # Excluded columns may hold anything.
         tags.input_tags.allow_nan = self.exclude is not None or self.missing != "error"
-        tags.target_tags.required = True
+        tags.target_tags.required = self._needs_target
         tags.target_tags.multi_output = True
         return tags

@@ -16,6 +16,7 @@ import numpy as np
 from orthoselect.column_spec import is_whole
 from orthoselect.encode import Response, Table
 from orthoselect.encode.gaps import FILLS, check_no_gaps, find_gaps, gap_count
+from orthoselect.encode.response import no_response
 from orthoselect.errors import InputError, NonFiniteError, TooManyRequestedWarning, warn
 from orthoselect.matrix.rows import Rows
 from orthoselect.read import Readings, Source, gaps_error, names_in_errors, read_target
@@ -81,14 +82,16 @@ def open_problem(
     sample_weight: Any = None,
     keep_whole_weights: bool = False,
     missing: str = "error",
+    has_target: bool = True,
     **asked: Any,
 ) -> Problem:
     """Read a table and a response of any kind; the arguments are those of `select`.
 
     `keep_whole_weights` says whether weights that are whole numbers stay as they are. A gap in a
     column of labels is a level of its own, unless missing values are an error; gaps among numbers
-    stay as they are, see `fill_gaps`.
+    stay as they are, see `fill_gaps`. Without `has_target` the response has no columns.
     """
+    asked["has_target"] = has_target
     roles = find_roles(data, target, sample_weight=sample_weight, missing=missing, **asked)
     source, column = roles.source, roles.weight_column
     kept = names_in_errors(roles.target_columns, source.names)
@@ -101,9 +104,11 @@ def open_problem(
     weights = source.weights(given, column, keep_whole=keep_whole_weights)
     if missing == "error":
         check_no_gaps(table)
-    response, weights = source.response(
-        roles.target, roles.target_columns, roles.task, response_encoding, weights
-    )
+    response = no_response(table.n_rows)
+    if has_target:
+        response, weights = source.response(
+            roles.target, roles.target_columns, roles.task, response_encoding, weights
+        )
     gaps = {c: gap_count(labels) for c, labels in table.labels.items()}
     return Problem(
         table,
@@ -153,7 +158,7 @@ def find_all_gaps(data: Any, target: Any, asked: Mapping[str, Any]) -> NonFinite
     The arguments are those of `select`, which has met a value that is missing or infinite.
     """
     known = {"task", "categorical_features", "groups", "include", "exclude", "sample_weight"}
-    known = (known | {"dates", "permute_within"}) & set(asked)
+    known = (known | {"dates", "permute_within", "has_target"}) & set(asked)
     with catch_warnings():
         simplefilter("ignore")  # they have been heard
         roles = find_roles(data, target, **{name: asked[name] for name in known})

@@ -132,19 +132,21 @@ def find_roles(
     missing: str = "error",
     dates: str = "drop",
     permute_within: Any = None,
+    has_target: bool = True,
     fewest_rows: int = 2,
 ) -> Roles:
     """Look at a table of any kind, and settle what each column is for; arguments as of `select`.
 
-    A table in memory has to have at least `fewest_rows`. Unless missing values are an error, rows
-    without a target or a weight are dropped before columns are judged; rows with other gaps are
-    dropped if `missing` says so.
+    A table in memory has to have at least `fewest_rows`. Without `has_target` there is nothing to
+    explain; values that a source has apart as its target are then no feature. Unless missing values
+    are an error, rows without a target or a weight are dropped before columns are judged; rows with
+    other gaps are dropped if `missing` says so.
     """
     source = open_source(data, fewest_rows)
-    if isinstance(data, Dataset):
+    if isinstance(data, Dataset) and has_target:
         target = data.find_target(target)
         task = data.task if task == "auto" and target is data.target else task
-    elif not source.first.is_plain:
+    elif not isinstance(data, Dataset) and not source.first.is_plain:
         data = Dataset(data, source.names, format="frame", unsifted=True)
     # Those that the table has, without the parts of dates that a source may add.
     names = data.names if isinstance(data, Dataset) else source.names
@@ -155,7 +157,7 @@ def find_roles(
     asked["permute_within"] = find_columns(within, names, "permute_within")
     labeled = _named_categorical(categorical_features, names)
     check_choice(dates, DATES_AS, "dates")
-    if not asked["target"]:
+    if has_target and not asked["target"]:
         data, target = _read_values(data, source, target, asked, grouped)
     n_dropped = data.n_dropped if isinstance(data, Dataset) else 0
     if missing != "error":
@@ -214,6 +216,8 @@ def _with_targets(
 ) -> tuple[Any, Source, Any, Any, int]:
     """Drop the rows that lack a target or a weight."""
     named, weight = asked["target"], asked["sample_weight"]
+    if not named and target is None and not weight and sample_weight is None:
+        return data, source, target, sample_weight, 0
     known = isinstance(data, Dataset) and {source.names[c] for c in [*named, *weight]}
     if known and known <= {*data.complete} and named and (weight or sample_weight is None):
         return data, source, target, sample_weight, 0
@@ -320,6 +324,7 @@ def clean(
     target: Any,
     missing: str = "error",
     *,
+    has_target: bool = True,
     categorical_features: ColumnSpec = "from_dtype",
     groups: Mapping[str, Any] | None = None,
     include: ColumnSpec = None,
@@ -331,12 +336,13 @@ def clean(
 
     `missing` is as for `select`, or "drop_columns": those with gaps are left out. The others are as
     for `select`, too, which takes what is returned; each column should have one role. Rows without
-    a target go before columns are judged.
+    a target go before columns are judged; without `has_target` there is none.
     """
-    target, names = dataset.find_target(target), dataset.names
+    names = dataset.names
+    target = dataset.find_target(target) if has_target else None
     asked, grouped = find_asked(names, target, groups, include, exclude, sample_weight)
     check_one_role(asked, names, grouped)
-    if missing != "error":
+    if missing != "error" and (has_target or sample_weight is not None):
         dataset = drop_missing(dataset, "drop_targetless", target, weights=sample_weight)
         complete = [names[c] for c in [*asked["target"], *asked["sample_weight"]]]
         dataset = replace(dataset, complete=complete)
@@ -357,7 +363,7 @@ def clean(
 
 
 def set_apart(
-    X: Any, y: Any, sample_weight: Any, said: Mapping[str, Any]
+    X: Any, y: Any, sample_weight: Any, said: Mapping[str, Any], *, has_target: bool = True
 ) -> tuple[Any, Any, Sequence[str], dict[str, Any]]:
     """Look at a table whose columns have names, once, and put the response and the weights last.
 
@@ -366,9 +372,9 @@ def set_apart(
     features, and what was said of columns, by their places.
     """
     X = open_named(X)
-    y = X.find_target(y) if isinstance(X, Dataset) else y
+    y = X.find_target(y) if isinstance(X, Dataset) and has_target else y
     names = X.names
-    targets = find_columns(response_columns(y, names), names, "y")
+    targets = find_columns(response_columns(y, names) if has_target else None, names, "y")
     named = sample_weight if isinstance(sample_weight, str) else None
     weights = find_columns(named, names, "sample_weight")
     check_one_role({"target": targets, "sample_weight": weights}, names)

@@ -111,7 +111,7 @@ def select(
     target : str, list of str or array-like
         The response: the name of a column of `data`, a list of such names, or the values themselves
         (classes, numbers, or several of either side by side). None for a file or data set that
-        knows its target.
+        knows its target, and for method "unsupervised", which has none.
     n_features_to_select : int, float, "auto", "cv" or None, default=10
         A count, or a fraction in (0, 1) of the features. A group counts as one feature. "auto": as
         many as are significant, each given those before it (`alpha`); the path shows three more,
@@ -147,8 +147,8 @@ def select(
         drops from all of them, and "exact" proves the best set of a few dozen features. Steps are
         in the order in which "forward" among the set takes them; `path.certificate` says what is
         proved, `path.by_size` has the best set of each size. For "socc", "socc_discretized",
-        "err", "mser" and "obcc" (which then counts the constant as taken, so that a set has one
-        value, whatever the order).
+        "socc_splines", "unsupervised", "err", "mser" and "obcc" (which then counts the constant as
+        taken, so that a set has one value, whatever the order).
     time_limit : float, default=60.0
         Seconds after which searches that compare sets return the best set so far.
     sample_weight : array-like of shape (N,) or str, optional
@@ -229,6 +229,8 @@ def select(
     if channel_names is not None:
         raise InputError("`channel_names` goes with `represent`, for series. Omit it.")
     chosen = find_method(method)
+    if not chosen.needs_target:
+        check_without_target(chosen, target, n_features_to_select, p_values)
     if isinstance(n_features_to_select, str) and n_features_to_select == "cv":
         if p_values or permute_within is not None:
             raise InputError(
@@ -281,6 +283,8 @@ def select(
     given = {**general, "include": include, "exclude": exclude, "missing": missing}
     if permute_within is not None:
         given["permute_within"] = permute_within
+    if not criterion.needs_target:
+        given["has_target"] = False
     whole = criterion.keeps_whole_weights
     with (
         reading_shown(data, progress),
@@ -362,6 +366,22 @@ def _check_order(data: Any, target: Any) -> None:
         raise InputError(
             f"the table comes first, `select(data, target)`; got {data!r} and then a "
             f"{type(target).__name__}. Swap them."
+        )
+
+
+def check_without_target(method: Method, target: Any, wanted: Any, p_values: Any) -> None:
+    """Raise for what makes no sense where there is nothing to explain."""
+    if p_values or (isinstance(wanted, str) and wanted in ("auto", "cv")):
+        what = "`p_values=True`" if p_values else f"`n_features_to_select={wanted!r}`"
+        raise InputError(
+            f"{what} asks whether features tell about a target; method {method.name!r} has none. "
+            f"Pass a number, and compare the total with what principal components could explain."
+        )
+    if target is not None:
+        named = repr(target) if isinstance(target, (str, int)) else f"a {type(target).__name__}"
+        raise InputError(
+            f"method {method.name!r} explains all columns, and has no target: `target` should be "
+            f"None; got {named}. A column that is to stay out goes into `exclude`."
         )
 
 
@@ -524,6 +544,9 @@ def _walk(
     if gains is not None:
         totals = accumulate(gains)
         steps = [replace(step, gain=g, total=t) for step, g, t in zip(steps, gains, totals)]
+    shares = state.component_shares()
+    if shares is not None:
+        steps = [replace(step, components=share) for step, share in zip(steps, shares)]
     if interrupted:
         return steps, _INTERRUPTED
     if searcher.ended_by_chance:

@@ -18,7 +18,8 @@ from orthoselect.gram.intake import check_block
 from orthoselect.path_selector import PathSelector
 from orthoselect.roles import as_values
 
-_ORTHOGONAL = ("socc", "obcc", "err", "mser")
+_UNSUPERVISED = "unsupervised"
+_ORTHOGONAL = ("socc", "obcc", "err", "mser", _UNSUPERVISED)
 
 
 class OrthogonalSelector(PathSelector):
@@ -36,11 +37,12 @@ class OrthogonalSelector(PathSelector):
         many as are significant, each given those before it; `path_` shows three more. "cv": as many
         as a cross-validation chooses; `SelectorCV` has its settings. None: ten at most, and fewer
         where features own several columns and no other one gains more than it would by chance.
-    criterion : {"socc", "obcc", "err", "mser"}, default="socc"
+    criterion : {"socc", "obcc", "err", "mser", "unsupervised"}, default="socc"
         "socc": as above. "err": the error reduction ratio, "mser": the reduction of the mean
         squared error, "obcc": the squared correlation with what is left of a candidate. These
         three center nothing before they orthogonalize, read classes as the numbers 0, 1, 2 and so
         on in sorted order, and take no `response_encoding`, `categorical_features` or `groups`.
+        "unsupervised": the share of all columns that the selected ones explain; y is ignored.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether y holds classes or numbers. "auto": strings, booleans, categories and few whole
         numbers are classes, other numbers are quantities; where whole numbers are read as a
@@ -82,6 +84,8 @@ class OrthogonalSelector(PathSelector):
         rank of those selected. "chance": what it gains beyond that. "p_value": how rare its gain
         would be by chance. None: the plain gain, as in the paper. It is the same where all features
         are single columns, and the response too.
+    center : bool, default=True
+        Whether "unsupervised" removes the mean of each column first; only for that criterion.
     alpha : float, default=0.05
         With "auto", the most that the p-value of a feature may be.
     n_permutations : int, default=199
@@ -150,6 +154,7 @@ class OrthogonalSelector(PathSelector):
         missing: str = "error",
         dates: str = "drop",
         adjust: str | None = "chance",
+        center: bool = True,
         alpha: float = 0.05,
         n_permutations: int = 199,
         permute_within: Any = None,
@@ -178,6 +183,7 @@ class OrthogonalSelector(PathSelector):
         self.missing = missing
         self.dates = dates
         self.adjust = adjust
+        self.center = center
 
     def partial_fit(
         self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
@@ -277,8 +283,13 @@ class OrthogonalSelector(PathSelector):
         return {name: value for name, value in given.items() if value != defaults[name]}
 
     def _adjusted(self) -> dict[str, Any]:
-        """Return `adjust` where it is not the default: a method that does not take it says so."""
-        return {} if self.adjust == "chance" else {"adjust": self.adjust}
+        """Return `adjust` and `center` if not the default: a method without them says so."""
+        adjusted = {} if self.adjust == "chance" else {"adjust": self.adjust}
+        return adjusted if self.center is True else {**adjusted, "center": self.center}
+
+    @property
+    def _needs_target(self) -> bool:
+        return bool(self.criterion != _UNSUPERVISED)
 
 
 class MutualInformationSelector(PathSelector):

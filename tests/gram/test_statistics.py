@@ -499,7 +499,7 @@ def test_memory_that_does_not_do(rng):
 @pytest.mark.parametrize("method", ["jmi", "mim", "socc_discretized", "lasso", "shapley"])
 def test_methods_that_need_rows_say_so(method):
     statistics = GramStatistics.of(frame().drop(columns=["kind"]), "y")
-    words = "needs the rows.*Choose one of 'socc', 'obcc', 'err', 'mser', or"
+    words = "needs the rows.*Choose one of 'socc', 'obcc', 'err', 'mser', 'unsupervised', or"
     with pytest.raises(InputError, match=words):
         statistics.select(2, method)
 

@@ -52,6 +52,7 @@ class Answer:
         """Write the table reduced to the selected columns and the target."""
         dataset, targets = self._loaded.dataset, self._loaded.target_columns
         columns = [dataset.names[column] for column in path.chosen_columns]
+        has_target = bool(targets) or (not dataset.in_blocks and dataset.target is not None)
         is_text = output_format(dataset, output) in ("csv", "tsv")
         how: dict[str, Any] = {
             "overwrite_source": overwrite_source,
@@ -60,8 +61,10 @@ class Answer:
         if dataset.in_blocks:
             write_blocks(dataset, [*columns, *targets], output, **how)
         else:
+            how["has_target"] = has_target
             write_columns(dataset, columns, targets or None, output, **how)
-        self._terminal.note(f"wrote {len(columns)} columns and the target to {output}")
+        beside = " and the target" if has_target else ""
+        self._terminal.note(f"wrote {len(columns)} columns{beside} to {output}")
 
     def write_report(self, report: str) -> None:
         """Write the page."""
@@ -80,7 +83,7 @@ class Answer:
         typed = shlex.join(["orthoselect", *sys.argv[1:]])
         if isinstance(result, (Comparison, Stability)):
             summary = result.to_dict()
-        elif dataset.in_blocks:
+        elif dataset.in_blocks or not loaded.target_name:
             summary = outline(result)
         else:
             named = loaded.target_columns or loaded.target_name
@@ -99,7 +102,7 @@ class Answer:
         return {
             **summary,
             "title": dataset.name,
-            "target": loaded.target_name,
+            "target": loaded.target_name or None,
             "data": {**data, "left_out": left_out, "warnings": list(self._terminal.warnings)},
             "reproduce": {**summary.get("reproduce", {}), "command": typed},
         }

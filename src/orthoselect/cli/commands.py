@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -73,6 +73,9 @@ def select_command(
         wanted = None if count is None else read_count(count, words=SIZE_WORDS)
         of_tests = significance_options(wanted, p_values, alpha, permutations, permute_within, seed)
         of_size = size_options(wanted, rule, largest, estimator, scoring, folds, jobs)
+        has_target = find_method(method).needs_target
+        if not has_target:
+            _check_no_target(method, target, wanted, p_values=p_values, report=report)
         own = {**read_own_options(option), **of_tests, **of_size}
         own |= {"search": search, "time_limit": time_limit}
         files = {"--output": output, "--report": report}
@@ -100,6 +103,7 @@ def select_command(
             memory=memory,
             scheduler=scheduler,
             check=check,
+            has_target=has_target,
         )
         if wanted == "cv" and jobs is None:
             own["n_jobs"] = find_jobs(None, loaded.dataset)
@@ -199,6 +203,28 @@ def _check_blocks(table: Dataset, method: str, report: str | None, wanted: Any) 
         raise InputError(
             f"`--report` needs the table in memory, to draw its rows; `{table.name}` is too large "
             f"for that. Omit it, or report on some of the rows."
+        )
+
+
+def _check_no_target(
+    method: str, target: Sequence[str], wanted: Any, *, p_values: bool, report: str | None
+) -> None:
+    """Raise for what makes no sense where there is nothing to explain."""
+    if wanted in SIZE_WORDS or p_values:
+        what = "`--p-values`" if p_values else f"`-k {wanted}`"
+        raise InputError(
+            f"{what} asks whether features tell about a target; method {method!r} has none. Give "
+            f"a number, and compare the total with what principal components could explain."
+        )
+    if target:
+        raise InputError(
+            f"`--target` is for methods that explain one; method {method!r} explains all columns. "
+            f"Omit it, and write `--exclude {target[0]}` if that column is to stay out."
+        )
+    if report is not None:
+        raise InputError(
+            f"`--report` makes a page about a target; method {method!r} has none. Omit it; "
+            f"`--format json` has all figures."
         )
 
 

@@ -39,7 +39,7 @@ class Loaded(NamedTuple):
     target : str, list of str or None
         A column's name, or several; None for values that the source has apart.
     target_name : str
-        What to call it.
+        What to call it; empty where there is none.
     options : dict
         What `select` and `compare` are to know of the columns.
     weights : str or None
@@ -78,6 +78,7 @@ def load(
     memory: str | None = None,
     scheduler: str | None = None,
     check: Callable[[Dataset], None] | None = None,
+    has_target: bool = True,
 ) -> Loaded:
     """Read a table, and find the columns that were named; the options are those of the command.
 
@@ -89,7 +90,9 @@ def load(
         table = read_table(files, memory=memory, in_blocks=scheduler is not None, **given)
         if check is not None:
             check(table)
-        loaded = settle_columns(table, target, columns, include, weights, within)
+        loaded = settle_columns(
+            table, target, columns, include, weights, within, has_target=has_target
+        )
         if scheduler is not None:
             loaded = loaded._replace(dataset=on_dask(loaded.dataset))
     return loaded._replace(files=files, read_by=given)
@@ -109,6 +112,8 @@ def settle_columns(
     include: Sequence[str] = (),
     weights: str | None = None,
     within: str | None = None,
+    *,
+    has_target: bool = True,
 ) -> Loaded:
     """Find the columns that were named, and rid the table of what cannot be selected from."""
     names, missing = dataset.names, check_missing(asked.missing, also=["drop_columns"])
@@ -122,7 +127,7 @@ def settle_columns(
                     f"a column should have one role; `{name}` is named in `--{option}` and in "
                     f"`--drop`."
                 )
-    explained = _target(target, dataset)
+    explained = _target(target, dataset) if has_target else None
     weighing = find_names(weighing, names, "--weights")
     if len(weighing) > 1:
         raise InputError(f"`--weights` should name one column; got {listing(weighing)}.")
@@ -142,6 +147,7 @@ def settle_columns(
         dataset,
         explained,
         missing,
+        has_target=has_target,
         sample_weight=weight,
         dates=asked.dates,
         **(columns | apart_too),
@@ -153,11 +159,12 @@ def settle_columns(
     columns["dates"] = asked.dates
     targets = [explained] if isinstance(explained, str) else explained or []
     own = dataset.target_name or ("y" if targets else "target")
-    apart = targets and dataset.target is not None and not isinstance(dataset.target, str)
+    apart = (targets or not has_target) and dataset.target is not None
+    apart = apart and not isinstance(dataset.target, str)
     return Loaded(
         dataset,
         explained,
-        ", ".join(targets) or own,
+        ", ".join(targets) or own if has_target else "",
         columns,
         weight,
         targets,

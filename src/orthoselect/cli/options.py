@@ -45,7 +45,7 @@ Sources = Annotated[
 
 _TARGET = (
     "The column to explain; repeat it for several. Built-in sets, LIBSVM files and archives with a "
-    "y know theirs."
+    "y know theirs; method unsupervised has none."
 )
 _CATEGORICAL = "Columns of numbers that are codes of categories; text columns are anyway."
 _DROP = "Columns that are not even read, as if the table did not have them."

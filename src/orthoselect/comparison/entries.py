@@ -38,7 +38,7 @@ from orthoselect.errors import (
     warn,
 )
 from orthoselect.lazy import lazy
-from orthoselect.methods import METHODS, find_method
+from orthoselect.methods import METHODS, Method, find_method
 from orthoselect.read import Block, open_source
 from orthoselect.result import (
     ALL_FEATURES,
@@ -127,7 +127,7 @@ def find_entries(methods: Any) -> list[Entry]:
         entries = [_entry(name, options) for name, options in methods.items()]
     else:
         names = [methods] if isinstance(methods, str) else list(methods)
-        entries = [Entry(name, find_method(name).name) for name in names]
+        entries = [Entry(name, _with_target(name).name) for name in names]
         twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
         if twice:
             raise InputError(
@@ -151,9 +151,15 @@ def _entry(name: Any, options: Any) -> Entry:
             f"for none); got {name!r}: {options!r}."
         )
     own = {k: v for k, v in options.items() if k != "method"}
-    method = find_method(options.get("method", name))
+    method = _with_target(options.get("method", name))
     method.make(**own)  # says what is wrong with them before any work is done
     return Entry(name, method.name, own)
+
+
+def _with_target(name: Any) -> Method:
+    method = find_method(name)
+    method.check_has_target("`compare`")
+    return method
 
 
 def usual_entries(task: str) -> list[Entry]:

@@ -62,6 +62,13 @@ class State(ABC):
         """Return the gains of all features added, in order, if more is known of them by now."""
         return None
 
+    def component_shares(self) -> list[float] | None:
+        """Return what principal components could explain in place of the features, step by step.
+
+        None where they have nothing to do with it.
+        """
+        return None
+
     def stats(self) -> dict[str, Any]:
         """Return what the work has cost so far: plain numbers and strings."""
         return {}
@@ -107,6 +114,8 @@ class Criterion(ABC):
         Whether the rows of the table may come in blocks.
     needs_rows : bool
         Whether it needs more of the rows than means and inner products of the columns.
+    needs_target : bool
+        Whether there has to be something to explain; if not, `start` has a response of no columns.
     can_test : bool
         Whether `start` takes a `PermutationPlan`, and its state tells p-values.
     compares_sets : bool
@@ -120,6 +129,7 @@ class Criterion(ABC):
     keeps_whole_weights: bool = False
     takes_blocks: bool = False
     needs_rows: bool = True
+    needs_target: bool = True
     can_test: bool = False
     compares_sets: bool = False
     forward_for_sets: str = ""

@@ -34,6 +34,7 @@ from orthoselect.matrix.memory import free_memory, say_bytes
 # With less left of a column, its Gram column has too few digits to tell what it adds.
 _DEPENDENT = 1e-9
 _ROUGH = 1e-4  # the same for columns whose products are sums of float32 numbers
+_MANY_RESPONSES = 16  # with more of them, squares are multiplied out, which rounds more
 _REMADE = 16  # after so many features dropped from a set, its inverse is made anew
 _SHARE = 4  # of the memory that is free, one part in so many may hold Gram columns
 
@@ -224,6 +225,10 @@ class SetProducts:
         return self._of.c - self._G.T @ self._b
 
     @lazy
+    def _squares(self) -> Floats:
+        return np.einsum("jq,jq->j", self._C, self._C)
+
+    @lazy
     def _d(self) -> Floats:
         return 1.0 - np.einsum("sj,sj->j", self._B, self._G)
 
@@ -263,9 +268,13 @@ class SetProducts:
         i, J = int(at[0]), of.single
         loss = float((self._b[i] ** 2).sum() / self._P[i, i])
         beta = self._B[i] / self._P[i, i]
-        squares = np.zeros(len(self._d))
-        for along, coefficient in zip(self._C.T, self._b[i]):
-            squares += (along + coefficient * beta) ** 2
+        if len(self._b[i]) > _MANY_RESPONSES:
+            b = self._b[i]
+            squares = self._squares + (2.0 * (self._C @ b) + (b @ b) * beta) * beta
+        else:
+            squares = np.zeros(len(self._d))
+            for along, coefficient in zip(self._C.T, self._b[i]):
+                squares += (along + coefficient * beta) ** 2
         gains = _ratio(squares, self._d + beta * self._B[i], of.floor)[J] - loss
         gains[J < 0] = -loss
         gains[list(self.features)] = -loss

@@ -194,8 +194,14 @@ class LaggedTerms:
         groups: Any = None,
         include: ColumnSpec = None,
         exclude: ColumnSpec = None,
+        has_target: bool = True,
     ) -> Problem:
         """Pose a question as the problem that `orthoselect.select` works on."""
+        if not has_target:
+            raise InputError(
+                "lagged terms are there to explain their target; a method without one has nothing "
+                "to do with them. Choose 'socc' or 'err', or pass the signals as a table."
+            )
         if target is not None:
             raise InputError(
                 f"the target of lagged terms is named when they are made, and should be None here; "

@@ -13,6 +13,7 @@ goes out is a `Design` or a `CodedDesign`, and a `Response`. The one class to kn
     coding        features of one block of rows as codes
     coded_design  the codes of all rows, in memory or made block by block
     levels        levels as indicators
+    spline_design numeric columns as natural splines
     response      columns of y, of what kind they are, and y as a matrix
     weights       row weights, checked
     spread        both of a Dask table, where its rows are

@@ -95,7 +95,8 @@ class Response:
     ----------
     V : array of shape (N, m), or CodedRows if classes are all there is
         Orthonormal, orthogonal to sqrt(weights).
-    task : {"classification", "regression"}
+    task : {"classification", "regression", "none"}
+        "none" where there is nothing to explain, and V has no columns.
     classes : list of tuples
         The class labels of each response column; empty for numbers.
     parts : list of Labels and arrays of shape (N, 1)
@@ -111,6 +112,15 @@ class Response:
     def m(self) -> int:
         """Rank of the centered response: the most that all gains can add up to."""
         return self.V.shape[1]
+
+
+def no_response(n_rows: int) -> Response:
+    """Return the response of a table in which nothing is to be explained.
+
+    >>> no_response(3).m
+    0
+    """
+    return Response(np.zeros((n_rows, 0)), "none", [])
 
 
 def check_choice(value: Any, choices: Iterable[str], argument: str) -> str:

@@ -23,6 +23,7 @@ from orthoselect.encode.response import (
     check_classes,
     constant_target,
     encode_labels,
+    no_response,
 )
 from orthoselect.encode.whole_numbers import NumbersSeen
 from orthoselect.errors import InputError, ShapeError, listing
@@ -130,6 +131,7 @@ def pose(
     categorical_features: ColumnSpec = "from_dtype",
     sample_weight: Any = None,
     missing: str = "error",
+    has_target: bool = True,
     groups: Any,
     include: ColumnSpec,
     exclude: ColumnSpec,
@@ -161,10 +163,13 @@ def pose(
     skip = {*left_out, *apart}
     asked["exclude"] = [column for column in left_out if column not in apart]
     check_one_role(asked, names)
-    responses = _find_responses(target, layout)
     check_choice(task, TASKS, "task")
-    settled = reduced.settings["task"] if task == "auto" else task
-    response = _Responses(layout, triangle, n_rows).build(responses, settled, response_encoding)
+    response = no_response(n_rows)
+    if has_target:
+        responses = _find_responses(target, layout)
+        settled = reduced.settings["task"] if task == "auto" else task
+        made = _Responses(layout, triangle, n_rows)
+        response = made.build(responses, settled, response_encoding)
     copies = int(reduced.weight) if float(reduced.weight).is_integer() else n_rows
     table = _table(layout, triangle, copies, skip, indicated=filled == "indicator")
     gaps = {c: count for c, count in layout.gap_counts.items() if c not in skip}

@@ -177,7 +177,9 @@ def stability(
     }
     # Says what is wrong before any work is done.
     _, of_method = make_search(search, time_limit, options)
-    find_method(method).make(general, **of_method)
+    chosen = find_method(method)
+    chosen.check_has_target("`stability`")
+    chosen.make(general, **of_method)
     pairs = check_whole(n_pairs, 2, "n_pairs")
     seed = find_seed(random_state)
     check_n_jobs(n_jobs)

@@ -8,6 +8,7 @@ have lost their digits. The one class to know is `Matrix`.
     dense, sparse    the two kinds in memory, and what they are multiplied by
     terms            products of lagged signals, made when they are asked for
     kernel           radial functions around some points, likewise
+    splines          natural cubic splines of columns, made likewise
     stacked          matrices side by side, or one below the other
     rows             what has one row for each row of a table: response and weights
     conditioning     the first look: columns near zero and in range

@@ -37,6 +37,7 @@ def write_columns(
     target: Any,
     path: str | Path,
     *,
+    has_target: bool = True,
     overwrite_source: bool = False,
     escape_formulas: bool | None = None,
 ) -> None:
@@ -56,6 +57,8 @@ def write_columns(
         the format of the source, and a built-in data set as CSV. ``.gz``, ``.bz2`` and ``.xz``
         compress. LIBSVM that was read from LIBSVM keeps the index of each column (`x7` is 7);
         columns of any other source are counted from 1, in the order given.
+    has_target : bool, default=True
+        Whether there is a target to write; LIBSVM has to have one.
     overwrite_source : bool, default=False
         Whether `path` may be a file that the table was read from, or a link to one. It loses all
         other columns then; unless this is True, that is an error.
@@ -80,7 +83,7 @@ def write_columns(
         raise UnknownColumnError("columns", unknown, dataset.names)
     format = output_format(dataset, path)
     with _replaced(dataset, path, format, overwrite_source, escape_formulas) as (file, formulas):
-        chosen = _Chosen(dataset, list(columns), target)
+        chosen = _Chosen(dataset, list(columns), target, has_target)
         if format in _DELIMITERS:
             _write_text(chosen, _text_format(dataset, format), file, formulas)
         elif format == "npz":
@@ -144,15 +147,30 @@ def output_format(dataset: Dataset, path: str | Path) -> str:
 class _Chosen:
     """The columns to write and the targets, all by name; `sparse` holds the same as a matrix."""
 
-    def __init__(self, dataset: Dataset, names: list[str], target: Any) -> None:
+    def __init__(
+        self, dataset: Dataset, names: list[str], target: Any, has_target: bool = True
+    ) -> None:
+        self.features = {name: dataset.column(name) for name in names}
+        self.targets: dict[str, Any] = {}
+        if has_target:
+            self._find_targets(dataset, target)
+        places = [dataset.places[name] for name in names]
+        self.sparse = sp.csr_array(dataset.data)[:, places] if sp.issparse(dataset.data) else None
+        self.n_rows = dataset.n_rows
+        # What LIBSVM calls the columns: as the file did that they are from, else from 1.
+        self.indices: Sequence[int] = range(1, len(names) + 1)
+        own = [re.fullmatch("x([0-9]+)", name) for name in names]
+        if dataset.format == "libsvm" and all(own):
+            self.indices = [int(match[1]) for match in own if match]
+
+    def _find_targets(self, dataset: Dataset, target: Any) -> None:
         found = dataset.find_target(target)
         *others, found = response_columns(found, dataset.names) or [found]
-        self.features = {name: dataset.column(name) for name in names}
         if isinstance(found, str):
             self.target_name, self.target = found, dataset.column(found)
         else:
             self.target_name = dataset.target_name or "target"
-            while self.target_name in names:
+            while self.target_name in self.features:
                 self.target_name += "_"
             self.target = found if hasattr(found, "to_pylist") else np.asarray(found)
         self.targets = {name: dataset.column(name) for name in others}
@@ -162,14 +180,6 @@ class _Chosen:
                 f"the target should have a value for each of the {dataset.n_rows} rows; it has "
                 f"{len(self.target)}."
             )
-        places = [dataset.places[name] for name in names]
-        self.sparse = sp.csr_array(dataset.data)[:, places] if sp.issparse(dataset.data) else None
-        self.n_rows = dataset.n_rows
-        # What LIBSVM calls the columns: as the file did that they are from, else from 1.
-        self.indices: Sequence[int] = range(1, len(names) + 1)
-        own = [re.fullmatch("x([0-9]+)", name) for name in names]
-        if dataset.format == "libsvm" and all(own):
-            self.indices = [int(match[1]) for match in own if match]
 
     def table(self) -> dict[str, Any]:
         """Return all columns by name, targets last."""
@@ -261,8 +271,9 @@ def _write_npz(chosen: _Chosen, file: BinaryIO) -> None:
         if all(values.dtype.kind in "fiub" for values in features):
             matrix = {"X": np.column_stack(features)}
     if matrix:
-        y = _array(chosen.target, chosen.target_name)
-        arrays = {**matrix, "y": y, "feature_names": np.array(list(chosen.features))}
+        names = np.array(list(chosen.features))
+        y = {"y": _array(chosen.target, chosen.target_name)} if chosen.targets else {}
+        arrays = {**matrix, **y, "feature_names": names}
     # Not by `numpy.savez`, which has names of its own that columns must not have.
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, values in arrays.items():
@@ -272,6 +283,11 @@ def _write_npz(chosen: _Chosen, file: BinaryIO) -> None:
 
 def _write_libsvm(chosen: _Chosen, file: BinaryIO) -> None:
     """Write one line a row; labels and values in full precision."""
+    if not chosen.targets:
+        raise InputError(
+            "LIBSVM has a label in each row, and there is no target. Write another format, .csv "
+            "for one."
+        )
     if len(chosen.targets) > 1:
         raise InputError(
             f"LIBSVM has one label a row; the targets are {listing(chosen.targets)}. Write another "

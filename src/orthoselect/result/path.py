@@ -57,6 +57,9 @@ class SelectionStep:
         before; None where nothing was tested.
     effective_candidates : float or None
         How many independent candidates all those of this step were worth; None likewise.
+    components : float or None
+        Where all columns are explained, without a target: the share of them that as many principal
+        components could explain as the columns of this step and of those before; else None.
     """
 
     feature: int
@@ -67,6 +70,7 @@ class SelectionStep:
     chance: float | None = None
     p_value: float | None = None
     effective_candidates: float | None = None
+    components: float | None = None
 
     @property
     def is_no_more_than_chance(self) -> bool:
@@ -232,6 +236,11 @@ class SelectionPath(Tabular, Sequence[SelectionStep]):
         return [step.effective_candidates for step in self]
 
     @property
+    def explains_columns(self) -> bool:
+        """Whether all columns are explained, without a target, beside principal components."""
+        return any(step.components is not None for step in self)
+
+    @property
     def is_tested(self) -> bool:
         """Whether steps have p-values."""
         return any(step.p_value is not None for step in self)
@@ -307,6 +316,7 @@ class SelectionPath(Tabular, Sequence[SelectionStep]):
                 "total": finite(step.total),
                 "columns": list(step.columns),
                 **({"chance": finite(step.chance)} if step.chance is not None else {}),
+                **({} if step.components is None else {"components": step.components}),
                 **_tested(step),
             }
             for number, step in enumerate(self, start=1)
@@ -346,6 +356,8 @@ class SelectionPath(Tabular, Sequence[SelectionStep]):
         ]
         if self.knows_chance:
             rows = [(*row, step.chance) for row, step in zip(rows, self)]
+        if self.explains_columns:
+            rows = [(*row, step.components) for row, step in zip(rows, self)]
         if self.is_tested:
             rows = [(*row, step.p_value) for row, step in zip(rows, self)]
         if self._chosen is not None:
@@ -361,6 +373,7 @@ class SelectionPath(Tabular, Sequence[SelectionStep]):
     def _columns(self) -> dict[str, str]:
         """The columns of that table, and what they hold."""
         columns = {**_COLUMNS, **({"chance": "Float64"} if self.knows_chance else {})}
+        columns |= {"components": "Float64"} if self.explains_columns else {}
         columns |= {"p": "Float64"} if self.is_tested else {}
         columns |= {"chosen": "Boolean"} if self._chosen is not None else {}
         scored = {} if self.size_scores is None else dict.fromkeys(_SCORE_COLUMNS, "Float64")
@@ -387,6 +400,17 @@ class SelectionPath(Tabular, Sequence[SelectionStep]):
             worth = f"; {self.n_candidates} features count as {known[0]:.0f}"
         return f"p: {how}{worth}"
 
+    def beside_components(self) -> str | None:
+        """Say what is explained of all columns, and what principal components could; or None."""
+        if not self.explains_columns or not self.chosen:
+            return None
+        last = self[self.chosen - 1]
+        features = "1 feature explains" if self.chosen == 1 else f"{self.chosen} features explain"
+        return (
+            f"{features} {100 * last.total:.1f}% of all columns; as many principal components "
+            f"could explain {100 * (last.components or 0.0):.1f}%"
+        )
+
     def to_text(self, *, bars: bool = False) -> str:
         """Return the path as a table for people.
 
@@ -402,8 +426,7 @@ class SelectionPath(Tabular, Sequence[SelectionStep]):
             rows = [(*row, bar(step.gain / largest)) for row, step in zip(rows, self)]
         left = {1, *(at for at, name in enumerate(header) if not name)}
         lines = [self._title(), as_table(header, rows, left=left, indent="  ")]
-        if said := self.assumptions():
-            lines.append(f"  {said}")
+        lines += [f"  {said}" for said in (self.assumptions(), self.beside_components()) if said]
         if self.stopped:
             lines.append(f"  stopped: {self.stopped}")
         if self.certificate is not None:
@@ -524,7 +547,8 @@ class SelectionPath(Tabular, Sequence[SelectionStep]):
         stopped += f"; {self.gaps}" if self.gaps else ""
         stopped += f". {self.certificate}" if self.certificate is not None else ""
         stopped += "" if self.size_scores is None else f"; {self.size_scores.sentence}"
-        stopped += f"; {said}" if (said := self.assumptions()) else ""
+        for said in (self.assumptions(), self.beside_components()):
+            stopped += f"; {said}" if said else ""
         return as_html(self._title() + stopped, [*header, ""], cells)
 
 

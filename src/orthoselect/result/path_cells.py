@@ -34,6 +34,10 @@ def cells_of(path: SelectionPath) -> tuple[list[str], list[tuple[str, ...]]]:
         header.append(f"of {path.ceiling:g}")
         for row, step in zip(rows, path):
             row.append(f"{100 * step.total / path.ceiling:.1f}%" if path.ceiling else "-")
+    if path.explains_columns:
+        header.append("components")
+        for row, step in zip(rows, path):
+            row.append("-" if step.components is None else f"{100 * step.components:.1f}%")
     if path.is_tested:
         header.append("p")
         for row, step in zip(rows, path):

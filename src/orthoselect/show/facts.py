@@ -19,7 +19,7 @@ from orthoselect.show.pictures import rows_with_weight
 from orthoselect.show.recipes import option_imports, repr_of, settings_of
 
 # Methods whose gains are shares of their ceiling.
-_SHARES = {"socc", "socc_discretized", "err"}
+_SHARES = {"socc", "socc_discretized", "socc_splines", "err"}
 # Methods that center nothing: what they explain is explained of squares, the mean's included.
 _SQUARES = {"err": "sum of squares", "mser": "mean square"}
 

@@ -42,7 +42,7 @@ from orthoselect.versions import versions
 
 MOST_CORRELATED = 40
 # Methods by which a column adds one at most, and all together as many as the response has.
-_CORRELATIONS = ("socc", "socc_discretized")
+_CORRELATIONS = ("socc", "socc_discretized", "socc_splines")
 # Methods whose gains add up to what the selected set explains.
 _ADDS_UP = (*_CORRELATIONS, "err", "mser")
 _SUFFIXES = (".html", ".htm", ".json")
@@ -263,6 +263,7 @@ def summarize(
     ('petal width (cm)', 'nearly chosen')
     """
     check_has_rows(data, "a report")
+    METHODS[path.method].check_has_target("a report")
     table = find_file(data)
     whole, path = path, path.up_to_chosen()
     walked = replay(path, table, target, sample_weight)

@@ -11,6 +11,7 @@ folds.py      data sets by cross-validation
 held_out.py   data sets with rows to judge by: sets with probes, MNIST
 speed.py      the time of a selection
 dynamics.py   models over time, by the method's ancestors
+unsupervised.py  columns chosen without a target, by another of them
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from orthoselect_study.experiments.held_out import Challenge, Mnist
 from orthoselect_study.experiments.iris import Iris
 from orthoselect_study.experiments.simulated import Binomial, Multinomial
 from orthoselect_study.experiments.speed import Speed
+from orthoselect_study.experiments.unsupervised import Unsupervised
 
 __all__ = ["EXPERIMENTS", "Experiment"]
 
-# In the order of the paper; the last is not in it.
-_KINDS = (Iris, Binomial, Multinomial, Challenge, Mnist, Uci, Recent, Speed, Dynamics)
+# In the order of the paper; the last two are not in it.
+_KINDS = (Iris, Binomial, Multinomial, Challenge, Mnist, Uci, Recent, Speed, Dynamics, Unsupervised)
 EXPERIMENTS: dict[str, Experiment] = {kind.name: kind() for kind in _KINDS}
