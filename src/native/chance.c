@@ -12,20 +12,46 @@
 #include <string.h>
 
 enum {
-    FEW = 4,               /* rows whose subsets are summed */
+    FEW = 4, /* rows whose subsets are summed */
     SUBSETS = 1 << FEW,
-    GROUPS = 8,            /* groups of so many rows whose sums stay in the nearest cache */
-    BLOCK = FEW * GROUPS,  /* rows of these: one code of eight bytes for each plane */
-    RUN = 16,              /* blocks that are added up in float */
-    LANES = 16,
-    VECTORS = 4,
-    WIDE = LANES * VECTORS, /* columns that are worked on at a time */
+    LANES = 16,           /* columns that are worked on at a time, a register of floats */
+    GROUPS = 16,          /* groups of so few rows, whose sums stay in the nearest cache */
+    BLOCK = FEW * GROUPS, /* rows of these; a plane has a code of so many bytes for them */
+    RUN = 512,            /* rows that are added up in float */
+    TILES = 4,
+    AHEAD = 8, /* rows that are fetched before they are read */
+    PANEL = TILES * LANES, /* columns that are read at a time */
 };
 
 typedef float Sixteen __attribute__((vector_size(64), aligned(4), may_alias));
-typedef float Subsets[GROUPS][SUBSETS][WIDE];
+typedef float Panel[TILES][RUN][LANES];
+typedef float Subsets[GROUPS][SUBSETS][LANES];
 
-/* codes[block, b * (c - 1) + k, group] has a bit for each row of a group that is of class k. */
+/* codes[block, b * planes + k, group] has a bit for each row of a group that is of class k, the
+ * first of them LANES: so a code is the place of the sum among those of all subsets. */
+static void set_planes(const unsigned char *classes, Py_ssize_t N, Py_ssize_t planes,
+                       Py_ssize_t block_step, unsigned char *codes)
+{
+    for (Py_ssize_t i = 0; i < N; i++) {
+        unsigned char *to = codes + i / BLOCK * block_step + i % BLOCK / FEW;
+        const unsigned char bit = (unsigned char)(LANES << i % FEW);
+        if (classes[i] < planes)
+            to[classes[i] * GROUPS] |= bit;
+    }
+}
+
+/* The same for one plane, which needs no branches. */
+static void set_plane(const unsigned char *classes, Py_ssize_t N, Py_ssize_t block_step,
+                      unsigned char *codes)
+{
+    for (Py_ssize_t i = 0; i < N; i += FEW) {
+        unsigned char code = 0;
+        for (Py_ssize_t r = 0; r < FEW && i + r < N; r++)
+            code |= (unsigned char)((classes[i + r] == 0 ? LANES : 0) << r);
+        codes[i / BLOCK * block_step + i % BLOCK / FEW] = code;
+    }
+}
+
 static PyObject *class_planes(PyObject *Py_UNUSED(self), PyObject *args)
 {
     PyObject *given[2];
@@ -37,22 +63,19 @@ static PyObject *class_planes(PyObject *Py_UNUSED(self), PyObject *args)
     Py_buffer *codes = take_array(&arrays, given[1], "B", 3, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
-    const Py_ssize_t N = classes->shape[0], B = classes->shape[1], P = B * planes;
-    if (codes->shape[0] * BLOCK < N || codes->shape[1] != P || codes->shape[2] != GROUPS ||
+    const Py_ssize_t B = classes->shape[0], N = classes->shape[1], P = B * planes;
+    if (planes < 1 || codes->shape[0] * BLOCK < N || codes->shape[1] != P ||
+        codes->shape[2] != GROUPS ||
         (codes->len && (codes->strides[1] != GROUPS || codes->strides[0] != GROUPS * P)))
         return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
-    for (Py_ssize_t i = 0; i < N; i++) {
-        const unsigned char *of = (const unsigned char *)classes->buf + i * classes->strides[0];
-        unsigned char *to = (unsigned char *)codes->buf + i / BLOCK * P * GROUPS + i % BLOCK / FEW;
-        const unsigned char bit = (unsigned char)(1 << i % FEW);
+    for (Py_ssize_t b = 0; b < B; b++) {
+        const unsigned char *of = (const unsigned char *)classes->buf + b * classes->strides[0];
+        unsigned char *to = (unsigned char *)codes->buf + b * planes * GROUPS;
         if (planes == 1)
-            for (Py_ssize_t b = 0; b < B; b++)
-                to[b * GROUPS] |= of[b] == 0 ? bit : 0;
+            set_plane(of, N, P * GROUPS, to);
         else
-            for (Py_ssize_t b = 0; b < B; b++)
-                if (of[b] < planes)
-                    to[(b * planes + of[b]) * GROUPS] |= bit;
+            set_planes(of, N, planes, P * GROUPS, to);
     }
     Py_END_ALLOW_THREADS;
     return finish_call(&arrays, NULL);
@@ -67,75 +90,98 @@ typedef struct {
     double *out; /* (P + 1, n); the last row is the sum of all rows */
 } Planes;
 
-/* x = the columns from `start` on of row i, less their offset; zeros where there is none. */
-INLINE void read_row(const Planes *of, Py_ssize_t i, Py_ssize_t start, Py_ssize_t width, float *x)
+/* x = the columns from `start` on of rows from `first` on, less their offset; zeros beyond. */
+INLINE void read_panel(const Planes *of, Py_ssize_t first, Py_ssize_t height, Py_ssize_t start,
+                       Py_ssize_t width, Panel x)
 {
-    if (i >= of->N || width < WIDE)
-        memset(x, 0, WIDE * sizeof *x);
-    if (i >= of->N)
-        return;
-    const char *row = of->X + i * of->step;
-    const double *offset = of->offset + start;
-    if (of->is_float)
-        for (Py_ssize_t j = 0; j < width; j++)
-            x[j] = (float)(((const float *)row)[start + j] - offset[j]);
-    else
-        for (Py_ssize_t j = 0; j < width; j++)
-            x[j] = (float)(((const double *)row)[start + j] - offset[j]);
+    const Py_ssize_t size = of->is_float ? 4 : 8;
+    for (Py_ssize_t i = 0; i < height; i++) {
+        const char *row = of->X + (first + i) * of->step + start * size;
+        if (first + i + AHEAD < of->N) /* rows are far apart: nobody else would fetch them */
+            for (Py_ssize_t line = 0; line < width * size; line += 64)
+                __builtin_prefetch(row + AHEAD * of->step + line);
+        float values[PANEL] = {0};
+        if (of->is_float)
+            for (Py_ssize_t j = 0; j < width; j++)
+                values[j] = (float)(((const float *)row)[j] - of->offset[start + j]);
+        else
+            for (Py_ssize_t j = 0; j < width; j++)
+                values[j] = (float)(((const double *)row)[j] - of->offset[start + j]);
+        for (int t = 0; t < TILES; t++)
+            memcpy(x[t][i], values + t * LANES, sizeof x[t][i]);
+    }
 }
 
-/* The sums of all subsets of each group of rows from `first` on. */
-INLINE void sum_subsets(const Planes *of, Py_ssize_t first, Py_ssize_t start, Py_ssize_t width,
-                        Subsets sums)
+/* The sums of all subsets of each group of a block of rows; x may end before the block does. */
+INLINE void sum_subsets(const float x[][LANES], Py_ssize_t height, Subsets sums)
 {
     for (int g = 0; g < GROUPS; g++) {
         memset(sums[g][0], 0, sizeof sums[g][0]);
         for (int r = 0; r < FEW; r++) {
-            float *x = sums[g][1 << r];
-            const Py_ssize_t i = first + g * FEW + r;
-            if (width == WIDE)
-                read_row(of, i, start, WIDE, x);
-            else
-                read_row(of, i, start, width, x);
-            for (int s = 1; s < 1 << r; s++)
-                for (int v = 0; v < WIDE; v += LANES)
-                    *(Sixteen *)&sums[g][(1 << r) + s][v] =
-                        *(const Sixteen *)&sums[g][s][v] + *(const Sixteen *)&x[v];
+            Sixteen more = {0};
+            if (g * FEW + r < height)
+                more = *(const Sixteen *)x[g * FEW + r];
+            for (int s = 0; s < 1 << r; s++)
+                *(Sixteen *)sums[g][(1 << r) + s] = *(const Sixteen *)sums[g][s] + more;
         }
     }
 }
 
+/* totals (P + 1, LANES) += the sums that codes (P, GROUPS) tell, and those of all rows. */
+INLINE void add_subsets(const Subsets sums, const unsigned char *codes, Py_ssize_t P, float *totals)
+{
+    for (Py_ssize_t p = 0; p < P; p++) {
+        const unsigned char *code = codes + p * GROUPS;
+        Sixteen a = *(const Sixteen *)(totals + p * LANES), b = {0};
+        for (int g = 0; g < GROUPS; g += 2) {
+            a += *(const Sixteen *)(sums[g][0] + code[g]);
+            b += *(const Sixteen *)(sums[g + 1][0] + code[g + 1]);
+        }
+        *(Sixteen *)(totals + p * LANES) = a + b;
+    }
+    for (int g = 0; g < GROUPS; g++)
+        *(Sixteen *)(totals + P * LANES) += *(const Sixteen *)sums[g][SUBSETS - 1];
+}
+
+/* Add totals of the columns from `start` on to what is asked for. */
+INLINE void write_totals(const Planes *of, const float *totals, Py_ssize_t start)
+{
+    const Py_ssize_t width = of->n - start;
+    for (Py_ssize_t p = 0; p <= of->P; p++, totals += LANES) {
+        double *to = of->out + p * of->out_step + start;
+        if (width >= LANES)
+            for (int j = 0; j < LANES; j++)
+                to[j] += totals[j];
+        else
+            for (int j = 0; j < width; j++)
+                to[j] += totals[j];
+    }
+}
+
+/* `room` has place for TILES * (P + 1) * LANES totals. */
 FOR_EACH_PROCESSOR
-static void add_planes(const Planes *of, float *room)
+static void add_planes(const Planes *of, float (*x)[RUN][LANES], float *room)
 {
     Subsets sums __attribute__((aligned(64)));
-    const Py_ssize_t blocks = (of->N + BLOCK - 1) / BLOCK, P = of->P;
-    for (Py_ssize_t start = 0; start < of->n; start += WIDE) {
-        const Py_ssize_t width = of->n - start < WIDE ? of->n - start : WIDE;
-        for (Py_ssize_t run = 0; run < blocks; run += RUN) {
-            const Py_ssize_t end = run + RUN < blocks ? run + RUN : blocks;
-            memset(room, 0, (size_t)((P + 1) * WIDE) * sizeof *room);
-            for (Py_ssize_t block = run; block < end; block++) {
-                sum_subsets(of, block * BLOCK, start, width, sums);
-                const unsigned char *codes = of->codes + block * P * GROUPS;
-                for (Py_ssize_t p = 0; p <= P; p++) {
-                    uint64_t code = 0x0F0F0F0F0F0F0F0F;
-                    if (p < P)
-                        memcpy(&code, codes + p * GROUPS, sizeof code);
-                    Sixteen *total = (Sixteen *)(room + p * WIDE);
-                    Sixteen a = total[0], b = total[1], c = total[2], d = total[3];
-                    for (int g = 0; g < GROUPS; g++) {
-                        const Sixteen *sum = (const Sixteen *)sums[g][code >> 8 * g & 15];
-                        a += sum[0], b += sum[1], c += sum[2], d += sum[3];
-                    }
-                    total[0] = a, total[1] = b, total[2] = c, total[3] = d;
+    const Py_ssize_t P = of->P, tile = (P + 1) * LANES;
+    for (Py_ssize_t start = 0; start < of->n; start += PANEL) {
+        const Py_ssize_t width = of->n - start < PANEL ? of->n - start : PANEL;
+        const Py_ssize_t tiles = (width + LANES - 1) / LANES;
+        for (Py_ssize_t first = 0; first < of->N; first += RUN) {
+            const Py_ssize_t height = of->N - first < RUN ? of->N - first : RUN;
+            if (width == PANEL)
+                read_panel(of, first, height, start, PANEL, x);
+            else
+                read_panel(of, first, height, start, width, x);
+            memset(room, 0, (size_t)(tiles * tile) * sizeof *room);
+            for (Py_ssize_t t = 0; t < tiles; t++)
+                for (Py_ssize_t i = 0; i < height; i += BLOCK) {
+                    sum_subsets((const float (*)[LANES])x[t] + i, height - i, sums);
+                    add_subsets(sums, of->codes + (first + i) / BLOCK * P * GROUPS, P,
+                                room + t * tile);
                 }
-            }
-            for (Py_ssize_t p = 0; p <= P; p++) {
-                double *to = of->out + p * of->out_step + start;
-                for (Py_ssize_t j = 0; j < width; j++)
-                    to[j] += room[p * WIDE + j];
-            }
+            for (Py_ssize_t t = 0; t < tiles; t++)
+                write_totals(of, room + t * tile, start + t * LANES);
         }
     }
 }
@@ -159,8 +205,11 @@ static PyObject *permuted_sums(PyObject *Py_UNUSED(self), PyObject *args)
         out->shape[0] != P + 1 || out->shape[1] != n ||
         (codes->len && (codes->strides[1] != GROUPS || codes->strides[0] != GROUPS * P)))
         return finish_call(&arrays, NO_FIT);
-    float *room = malloc((size_t)((P + 1) * WIDE) * sizeof *room);
-    if (room == NULL) {
+    float *room = malloc((size_t)((P + 1) * PANEL) * sizeof *room);
+    float(*x)[RUN][LANES] = malloc(sizeof(Panel));
+    if (room == NULL || x == NULL) {
+        free(room);
+        free(x);
         PyErr_NoMemory();
         return finish_call(&arrays, NULL);
     }
@@ -168,9 +217,10 @@ static PyObject *permuted_sums(PyObject *Py_UNUSED(self), PyObject *args)
                        .out_step = out->strides[0] / 8, .is_float = X->itemsize == 4,
                        .codes = codes->buf, .offset = offset->buf, .out = out->buf};
     Py_BEGIN_ALLOW_THREADS;
-    add_planes(&of, room);
+    add_planes(&of, x, room);
     Py_END_ALLOW_THREADS;
     free(room);
+    free(x);
     return finish_call(&arrays, NULL);
 }
 
@@ -277,8 +327,8 @@ static PyObject *null_best(PyObject *Py_UNUSED(self), PyObject *args)
 
 PyMethodDef chance_methods[] = {
     {"class_planes", class_planes, METH_VARARGS,
-     "class_planes(classes, planes, codes): set the bits of rows in codes (blocks, B * planes, 8),\n"
-     "which begin as zeros; classes (N, B) are the classes of rows in each permutation."},
+     "class_planes(classes, planes, codes): set the bits of rows in codes (blocks, B * planes, 16),\n"
+     "which begin as zeros; classes (B, N) are the classes of rows in each permutation."},
     {"permuted_sums", permuted_sums, METH_VARARGS,
      "permuted_sums(X, codes, offset, out): out[p] += the sum of the rows of X - offset whose bits\n"
      "are set in codes[:, p]; the last of out += the sum of all rows."},

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 # Of a column, or a direction of a block, of which less is left, products do not tell enough.
 _TESTABLE = 1e-9
-_IN_DOUBLE = 1 << 27  # bytes of null products that are kept in float64
+_IN_DOUBLE = 1 << 22  # bytes of null products that are kept in float64
 USUAL_PERMUTATIONS = 199
 # Fewer are made of a response of many columns, unless a number is asked for.
 _FEWEST, _MOST_COLUMNS = 99, 1000

@@ -67,12 +67,10 @@ def _deep(x: Floats, a: Floats, b: Floats) -> Floats:
     (a-1)...(a-k) / ((b+1)...(b+k)) ((1-x)/x)^k, as long as its terms shrink.
     """
     rest = np.maximum(1.0 - x, 5e-324)
-    total, term = np.ones_like(x), np.ones_like(x)
-    for k in range(1, _TERMS):
-        factor = (a - k) / (b + k) * rest / x
-        term = np.where(np.abs(factor) < 1, term * factor, 0.0)
-        total += term
-    total = np.maximum(total, 1e-3)
+    k = np.arange(1.0, _TERMS)[:, None]
+    factors = (a - k) / (b + k) * (rest / x)
+    terms = np.cumprod(np.where(np.abs(factors) < 1, factors, 0.0), axis=0)
+    total = np.maximum(1.0 + terms.sum(axis=0), 1e-3)
     return -((a - 1) * np.log(x) + b * np.log(rest) - np.log(b) - betaln(a, b) + np.log(total))
 
 

@@ -110,7 +110,9 @@ class DenseMatrix(Matrix):
         later = later and bool(((factors == 0) | (np.abs(np.log10(factors)) < _IN_RANGE)).all())
         offset = means if self._shift is None else means + self._shift
         if later and Z.are_classes and self._has_kernel():
-            return cross_of_classes(Z, self._X, offset) * factors
+            found = cross_of_classes(Z, self._X, offset)
+            found *= factors
+            return found
         n, width = self.shape[1], Z.shape[1]
         # Threads have totals of their own, unless these are large: then a slab of columns each.
         n_slabs = 1 if 8 * width * n <= _TOTAL_BYTES else max(2, 8 * width * n // _TOTAL_BYTES)

@@ -58,11 +58,14 @@ class Shuffle:
     def sources(self, items: NDArray[np.integer], these: slice = ALL) -> NDArray[np.integer]:
         """Return the items that these items get, in some of the permutations, (items, B)."""
         if self.is_drawn:
-            return self._drawn[items, these]
+            return self._drawn[these].take(items, axis=1).T
         if self.strata is None:
             a, c, keys = self._factors
             t = scrambled(items.astype(np.uint64), self.count, keys)
-            return ((t[:, None] * a[these] + c[these]) % np.uint64(self.count)).astype(np.int64)
+            places = t * a[these, None]
+            places += c[these, None]
+            places %= np.uint64(self.count)
+            return places.view(np.int64).T
         place, order, starts, sizes, keys = self._within
         g = self.strata[items]
         shifts = mixed(g.astype(np.uint64)[:, None] + keys[these])
@@ -72,15 +75,19 @@ class Shuffle:
 
     @lazy
     def _drawn(self) -> NDArray[np.int32]:
+        """Return the items that all items get, (B, count)."""
         rng = np.random.default_rng(self.seed)
-        drawn = np.empty((self.count, self.n_permutations), dtype=np.int32)
+        drawn = np.empty((self.n_permutations, self.count), dtype=np.int32)
         if self.strata is None:
-            for b in range(self.n_permutations):
-                drawn[:, b] = rng.permutation(self.count)
+            every, order = np.arange(self.count), np.empty(self.count, dtype=np.int64)
+            for line in drawn:
+                order[:] = every
+                rng.shuffle(order)
+                line[:] = order
             return drawn
         order = np.argsort(self.strata, kind="stable")
-        for b in range(self.n_permutations):
-            drawn[order, b] = np.lexsort((rng.random(self.count), self.strata))
+        for line in drawn:
+            line[order] = np.lexsort((rng.random(self.count), self.strata))
         return drawn
 
     @lazy
@@ -261,9 +268,9 @@ class PermutedRows(MadeRows):
         return self.sources.are_classes and self.items is None
 
     def classes(self) -> NDArray[np.uint8]:
-        """Return which row of the table each row gets in each permutation, (N, B)."""
-        places = self.sources.places(self._sources(np.arange(self.rows.start, self.rows.stop)))
-        return places.astype(np.uint8, copy=False)
+        """Return which row of the table each row gets in each permutation, (B, N)."""
+        items = self._sources(np.arange(self.rows.start, self.rows.stop)).T
+        return np.ascontiguousarray(self.sources.places(items), dtype=np.uint8)
 
     def _added_up(self, first: NDArray[np.int64], copies: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return what all copies of rows get, added up, few enough items at a time."""

@@ -19,7 +19,7 @@ from orthoselect.matrix.threads import BUNDLES, Total, run_tasks
 from orthoselect.native import aligned, kernels
 
 # As the kernel has them.
-_BLOCK, _GROUPS, _WIDE = 32, 8, 64
+_BLOCK, _GROUPS, _WIDE = 64, 16, 64
 _CODES = 1 << 25  # bytes of codes that are kept at a time
 _TOTAL_BYTES = 1 << 22  # of sums that each bundle of tasks may have to itself
 _HEIGHT = 512  # rows that the kernel adds up in float32
@@ -38,14 +38,18 @@ def cross_of_classes(Z: PermutedRows, X: NDArray, offset: Floats) -> Floats:
     for start in range(0, len(X), height):
         rows = slice(start, min(start + height, len(X)))
         _add_sums(_codes(Z.part(rows), c - 1), X[rows], offset, sums)
-    rest = np.outer(table[-1], sums[-1])  # as if all were of the last class
-    return (np.matmul((table[:-1] - table[-1]).T, sums[:-1].reshape(B, c - 1, n)) + rest).reshape(
-        B * m, n
-    )
+    others, whole = sums[:-1].reshape(B, c - 1, n), sums[-1]
+    if m == 1 == c - 1:
+        others *= table[0, 0] - table[1, 0]
+    else:
+        others = np.matmul((table[:-1] - table[-1]).T, others)
+    if whole.any():  # as if all were of the last class
+        others += np.outer(table[-1], whole)
+    return others.reshape(B * m, n)
 
 
 def _codes(Z: PermutedRows, planes: int) -> NDArray[np.uint8]:
-    """Return the codes of rows: of each block of 32, for each plane, a byte for each four."""
+    """Return the codes of rows: of each block of 64, for each plane, a byte for each four."""
     codes = np.zeros((-(-len(Z) // _BLOCK), len(Z.these) * planes, _GROUPS), dtype=np.uint8)
 
     def work(rows: slice, total: Total) -> None:
