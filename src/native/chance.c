@@ -15,6 +15,7 @@ enum {
     FEW = 4, /* rows whose subsets are summed */
     SUBSETS = 1 << FEW,
     LANES = 16,           /* columns that are worked on at a time, a register of floats */
+    LAST = (SUBSETS - 1) * LANES,
     GROUPS = 16,          /* groups of so few rows, whose sums stay in the nearest cache */
     BLOCK = FEW * GROUPS, /* rows of these; a plane has a code of so many bytes for them */
     RUN = 512,            /* rows that are added up in float */
@@ -134,8 +135,8 @@ INLINE void add_subsets(const Subsets sums, const unsigned char *codes, Py_ssize
         const unsigned char *code = codes + p * GROUPS;
         Sixteen a = *(const Sixteen *)(totals + p * LANES), b = {0};
         for (int g = 0; g < GROUPS; g += 2) {
-            a += *(const Sixteen *)(sums[g][0] + code[g]);
-            b += *(const Sixteen *)(sums[g + 1][0] + code[g + 1]);
+            a += *(const Sixteen *)(sums[g][0] + (code[g] & LAST));
+            b += *(const Sixteen *)(sums[g + 1][0] + (code[g + 1] & LAST));
         }
         *(Sixteen *)(totals + p * LANES) = a + b;
     }

@@ -31,6 +31,7 @@ from orthoselect.matrix.base import Floats
 
 _SMALL = 1e-280  # below that p-values are worked out as logarithms
 _TERMS = 60
+_POINTS, _ROUNDS = 65, 9  # to find a statistic to the last digits, so many at a time
 # Statistics of permutations that would be equal are this far apart, relative: float32's rounding.
 _FEW = 10  # values that a tail is fitted to, at least
 _TAIL = 4  # one in so many null values is in the tail
@@ -79,12 +80,10 @@ def least_statistic(log_p: float, z: int, m: int, R: float) -> float:
     low, high = 0.0, float(min(z, m))
     if rarity(high, z, m, R) <= log_p:
         return high * 1.5 + 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        if rarity(middle, z, m, R) <= log_p:
-            low = middle
-        else:
-            high = middle
+    for _ in range(_ROUNDS):
+        points = np.linspace(low, high, _POINTS)
+        above = int(np.count_nonzero(rarity(points, z, m, R) <= log_p))  # the first that is
+        low, high = float(points[above - 1]), float(points[min(above, _POINTS - 1)])
     return low
 
 
