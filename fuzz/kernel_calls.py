@@ -14,6 +14,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fuzz.chance_calls import (
+    class_planes_twin,
+    make_class_planes,
+    make_null_best,
+    make_permuted_sums,
+    null_best_twin,
+    permuted_sums_twin,
+)
 from orthoselect import native
 from orthoselect.counts import Logarithms
 
@@ -810,6 +818,9 @@ def _packed_falling_twin(
 
 
 KERNELS: dict[str, Kernel] = {
+    "class_planes": Kernel(make_class_planes, class_planes_twin, ("codes",)),
+    "permuted_sums": Kernel(make_permuted_sums, permuted_sums_twin, ("out",)),
+    "null_best": Kernel(make_null_best, null_best_twin, ("C", "best")),
     "free_run": Kernel(_free_run, _free_run_twin, ("Y", "D", "diverged")),
     "cross": Kernel(_cross, _cross_twin, ("out", "squares")),
     "gram": Kernel(_gram, _gram_twin, ("out", "sums", "errors2")),

@@ -843,6 +843,27 @@ def rarest(blocks, Y, taken):
     return max((own_log_p(block, Y, taken, n_taken) for block in blocks), default=0.0)
 
 
+def rarest_weighted(blocks, Y, taken, w):
+    """The same of single columns where rows have weights: least squares of rows times their roots.
+
+    Columns of which less than a share of 1e-4 is left are out.
+    """
+    from scipy.stats import beta
+
+    root = np.sqrt(w)[:, None]
+    mean = [A - w @ A / w.sum() for A in (*blocks, Y, taken)]
+    *columns, E, T = (root * A for A in mean)
+    Q = span(T / np.maximum(np.linalg.norm(T, axis=0), 1e-300))
+    E = span(E - Q @ (Q.T @ E))
+    m, R, found = E.shape[1], len(Y) - 1 - Q.shape[1], [0.0]
+    for x in columns:
+        rest = x - Q @ (Q.T @ x)
+        if np.linalg.norm(rest) > 1e-4 * np.linalg.norm(x) > 1e-12 * np.abs(root).max():
+            U = min(((E.T @ rest) ** 2).sum() / (rest**2).sum(), 1.0)
+            found.append(-beta.logsf(U, m / 2, (R - m) / 2))
+    return max(found)
+
+
 # Radial functions
 
 

@@ -595,8 +595,9 @@ def test_options_of_a_path_are_those_that_were_given(classes):
         ({"selector": OrthogonalSelector("cv")}, r"the largest size to try .*; got 'cv'"),
         ({"selector": OrthogonalSelector(0)}, r"the largest size to try .*; got 0"),
         ({"selector": OrthogonalSelector("auto")}, r"'auto' and 'cv' both choose the size"),
-        ({"selector": OrthogonalSelector(3, p_values=True)}, r"`selector` .* neither `p_values`"),
-        ({"selector": OrthogonalSelector(3, permute_within=[0] * 120)}, r"nor `permute_within`"),
+        ({"selector": OrthogonalSelector(3, p_values=True)}, r"`selector` .* no `p_values`"),
+        ({"selector": OrthogonalSelector(3, permute_within=[0] * 120)}, r"no `permute_within`"),
+        ({"selector": OrthogonalSelector(3, n_permutations=99)}, r"no `n_permutations`, which is"),
         ({"selector": OrthogonalSelector(3, search="swap")}, r"sets of search 'swap' are not"),
         ({"n_jobs": 0}, r"`n_jobs` should be"),
         ({"random_state": "x"}, r"`random_state` should be"),
@@ -605,6 +606,13 @@ def test_options_of_a_path_are_those_that_were_given(classes):
 def test_bad_parameters_are_told(classes, parameters, words):
     with pytest.raises(InputError, match=words):
         SelectorCV(**parameters).fit(*classes)
+
+
+def test_a_fold_whose_training_rows_are_all_alike_is_named(rng):
+    X, y = rng.normal(size=(40, 3)), np.append(np.zeros(30), rng.normal(size=10))
+    words = r"in the training rows of fold 2; every row there has 0\. Choose folds"
+    with pytest.raises(InputError, match=words):
+        SelectorCV(cv=KFold(2)).fit(X, y)
 
 
 def test_too_many_folds_are_told_by_the_name_that_the_caller_has(rng):

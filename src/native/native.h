@@ -49,5 +49,6 @@ extern PyMethodDef step_methods[];
 extern PyMethodDef count_methods[];
 extern PyMethodDef leaps_methods[];
 extern PyMethodDef simulation_methods[];
+extern PyMethodDef chance_methods[];
 
 #endif

@@ -123,6 +123,22 @@ class ConstantTargetError(InputError):
             f"{name} should have at least two classes or unlike numbers; every row has "
             f"{value!r}{also}. Choose another `target`, or more rows."
         )
+        self.name, self.value = name, value
+
+    def within(self, part: str, advice: str) -> ConstantTargetError:
+        """Return the error for a part of the rows that was chosen for the user.
+
+        Examples
+        --------
+        >>> str(ConstantTargetError("y", 0).within("fold 2", "Take fewer folds."))
+        'y should have at least two classes or unlike numbers in fold 2; every row there has 0. \
+Take fewer folds.'
+        """
+        words = (
+            f"{self.name} should have at least two classes or unlike numbers in {part}; every row "
+            f"there has {self.value!r}. {advice}"
+        )
+        return _restore(type(self), (words,), self.__dict__)  # type: ignore[return-value]
 
 
 class NonFiniteError(InputError):

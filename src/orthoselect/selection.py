@@ -232,10 +232,11 @@ def select(
     if not chosen.needs_target:
         check_without_target(chosen, target, n_features_to_select, p_values)
     if isinstance(n_features_to_select, str) and n_features_to_select == "cv":
-        if p_values or permute_within is not None:
+        unused = TestRequest(10, alpha, n_permutations, permute_within).in_vain()
+        if p_values or unused:
             raise InputError(
-                "`p_values` and `permute_within` are for tests of features; a size chosen by "
-                "cross-validation has none. Omit them, or pass `n_features_to_select='auto'`."
+                f"`{'p_values' if p_values else unused}` is for tests of features; a size chosen "
+                f"by cross-validation has none. Omit it, or pass `n_features_to_select='auto'`."
             )
         given = {
             "task": task,

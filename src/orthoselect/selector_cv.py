@@ -12,6 +12,7 @@ from orthoselect.errors import InputError
 from orthoselect.path_selector import PathSelector
 from orthoselect.result import SizeScores
 from orthoselect.selectors import OrthogonalSelector
+from orthoselect.stopping import TestRequest
 
 # What of a size is in `cv_results_`, by what it is called there.
 _RESULTS = {
@@ -181,12 +182,14 @@ class SelectorCV(PathSelector):
                 f"`select(data, target, 'cv', method)`."
             )
         asked = clone(self.selector)
-        within = getattr(asked, "permute_within", None)
-        if getattr(asked, "p_values", False) or within is not None:
+        names = ("alpha", "n_permutations", "permute_within")
+        tests = {name: getattr(asked, name) for name in names if hasattr(asked, name)}
+        given = "p_values" if getattr(asked, "p_values", False) else TestRequest(**tests).in_vain()
+        if given:
             raise InputError(
-                "`selector` should have neither `p_values` nor `permute_within`, which are for "
-                "tests of features; a size chosen by cross-validation has none. Omit them, or "
-                "fit `OrthogonalSelector('auto')` by itself."
+                f"`selector` should have no `{given}`, which is for tests of features; a size "
+                f"chosen by cross-validation has none. Omit it, or fit "
+                f"`OrthogonalSelector('auto')` by itself."
             )
         return asked
 

@@ -44,14 +44,20 @@ class TestRequest:
         """Whether features are tested at all."""
         return self.is_auto or bool(self.p_values)
 
+    def in_vain(self) -> str | None:
+        """Return the first option that is given, is for tests only, and would not be used."""
+        usual = {"permute_within": None, "alpha": 0.05, "n_permutations": USUAL_PERMUTATIONS}
+        given = (name for name, value in usual.items() if not _is(getattr(self, name), value))
+        return None if self.is_asked else next(given, None)
+
     def check(self, criterion: Criterion, search: str) -> None:
         """Raise for what cannot be done, before anything is read."""
         self._check_numbers()
         if not self.is_asked:
-            if self.permute_within is not None:
+            if name := self.in_vain():
                 raise InputError(
-                    "`permute_within` should come with `n_features_to_select='auto'` or "
-                    "`p_values=True`: only tests permute rows. Pass one of them, or omit it."
+                    f"`{name}` should come with `n_features_to_select='auto'` or `p_values=True`: "
+                    f"only tests of features use it. Pass one of them, or omit it."
                 )
             return
         what = "`n_features_to_select='auto'`" if self.is_auto else "`p_values=True`"
@@ -110,6 +116,11 @@ class TestRequest:
             "random_state": plan.seed,
             **({} if self.is_auto else {"p_values": True}),
         }
+
+
+def _is(given: Any, usual: Any) -> bool:
+    """Whether an option has its usual value; labels are compared with no number."""
+    return given is usual or (isinstance(given, numbers.Real) and given == usual)
 
 
 def _is_count(value: Any) -> bool:

@@ -10,6 +10,7 @@ from matrices import row_blocks
 from orthoselect import GramStatistics, OrthogonalSelector, select
 from orthoselect.criteria import gains, significance
 from orthoselect.criteria.tails import adjusted, effective_candidates, least_statistic, rarity
+from orthoselect.encode import spread_permuted
 from orthoselect.errors import InputError, NothingSignificantWarning, RareColumnsWarning
 from orthoselect.matrix import permuted
 from orthoselect.matrix.permuted import Shuffle, scrambled
@@ -93,6 +94,27 @@ def test_null_minima_are_those_of_fits_of_each_permutation(seed, looks):
     blocks = [((j,), X[each][:, [j]]) for j in range(X.shape[1])]
     sources = Shuffle(len(each), B, seed).sources(np.arange(len(each)))
     check_steps(looks, path, blocks, order, Y, sources, include or ())
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_weights_that_are_no_copies_stay_with_their_rows(seed, looks):
+    rng, X, y, order, Y, task = table(seed + 200)
+    w = rng.random(len(X)) * (rng.random(len(X)) < 0.9)
+    stored = {0: np.asarray, 1: sp.csr_array, 2: row_blocks}[seed % 3](X)
+    options = {"task": task, "n_permutations": B, "random_state": seed, "p_values": True}
+    path = select(stored, y, 3, sample_weight=w, **options)
+    live = np.flatnonzero(w)
+    order = np.sort(y[live]) if task == "classification" else y[live]
+    sources = Shuffle(len(live), B, seed).sources(np.arange(len(live)))
+    A, done = X[live], []
+    for look, feature in zip(looks, path.features):
+        blocks = [A[:, [j]] for j in range(A.shape[1]) if j not in done]
+        expected = [
+            naive.rarest_weighted(blocks, as_matrix(Y, order[sources[:, b]]), A[:, done], w[live])
+            for b in range(B)
+        ]
+        np.testing.assert_allclose(look.null, expected, rtol=2e-4, atol=2e-4)
+        done.append(feature)
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -184,6 +206,29 @@ def test_all_storages_have_the_same_p_values(kind, weights, drawn, monkeypatch):
     for path in others:
         assert path.names == expected.names
         np.testing.assert_allclose(path.p_values, expected.p_values, rtol=0.02)
+
+
+@pytest.mark.parametrize("weights", [None, "copies"])
+def test_a_sample_stands_for_many_rows_of_numbers_in_pieces(weights, monkeypatch):
+    da = pytest.importorskip("dask.array")
+    monkeypatch.setattr(spread_permuted, "_MOST_ROWS", 500)
+    rng, N = np.random.default_rng(3), 2000
+    X = rng.normal(size=(N, 5))
+    y = 0.1 * X[:, 0] + 0.1 * X[:, 3] + rng.normal(size=N)
+    w = None if weights is None else rng.integers(0, 3, N)
+    spread = None if w is None else da.from_array(w, chunks=600)
+    made = []
+    values = spread_permuted._values
+    monkeypatch.setattr(spread_permuted, "_values", lambda *a: made.append(values(*a)) or made[-1])
+    parts = [da.from_array(a, chunks=(600, *a.shape[1:])) for a in (X, y)]
+    path = select(*parts, "auto", sample_weight=spread)
+    assert 300 < len(made[0].table) <= 700
+    assert made[0].modulus == len(made[0].table)
+    exact = select(X, y, "auto", sample_weight=w)
+    assert path.names == exact.names
+    assert path.chosen == exact.chosen == 2
+    for mine, theirs in zip(path.p_values[2:], exact.p_values[2:]):
+        assert mine == pytest.approx(theirs, abs=0.15)  # of 199 permutations each
 
 
 # What p-values promise
@@ -319,9 +364,17 @@ def test_what_cannot_be_tested_is_refused(options, words):
         select(rng.normal(size=(20, 3)), rng.integers(0, 2, 20), "auto", **options)
 
 
-def test_permuting_within_labels_needs_a_test():
-    with pytest.raises(InputError, match="`permute_within` should come with"):
-        select(np.eye(4), [0, 1, 0, 1], 1, permute_within=[0, 0, 1, 1])
+@pytest.mark.parametrize("size", [1, None, "cv"])
+@pytest.mark.parametrize(
+    "given", [{"permute_within": [0, 0, 1, 1]}, {"alpha": 0.01}, {"n_permutations": 99}]
+)
+def test_what_only_tests_use_is_refused_without_a_test(given, size):
+    words = "is for tests of features" if size == "cv" else "should come with"
+    with pytest.raises(InputError, match=f"`{next(iter(given))}` {words}"):
+        select(np.eye(4), [0, 1, 0, 1], size, **given)
+    if size != "cv":
+        with pytest.raises(InputError, match=f"`{next(iter(given))}` {words}"):
+            OrthogonalSelector(size, **given).fit(np.eye(4), [0, 1, 0, 1])
 
 
 # Formulas

@@ -282,3 +282,30 @@ def test_plot_of_an_empty_path_and_of_gains_without_bound_draws():
 def test_bars_of_the_html_show_total_before_and_gain():
     widths = re.findall(r"width:([\d.]+)%", made()._repr_html_())
     assert [float(width) for width in widths] == [0.0, 25.0, 25.0, 12.5, 37.5, 6.2]
+
+
+def test_a_pickle_from_before_there_were_p_values_loads():
+    path, state = made(), made().__getstate__()
+    for name in ("_chosen", "n_permutations", "certificate", "_by_size", "size_scores", "gaps"):
+        state.pop(name)
+    for step in state["_steps"]:
+        for name in ("p_value", "effective_candidates"):
+            step.__dict__.pop(name)
+    old = SelectionPath.__new__(SelectionPath)
+    old.__setstate__(state)
+    again = pickle.loads(pickle.dumps(old))
+    assert again.p_values == [None] * len(path)
+    assert again.chosen == len(path)
+    assert again == path
+    assert again.to_text() == path.to_text()
+
+
+def test_paths_of_other_p_values_or_another_choice_are_not_equal():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 5)), rng.normal(size=60)
+    y += X[:, 1]
+    path = select(X, y, 3, p_values=True)
+    assert path == select(X, y, 3, p_values=True)
+    assert path != select(X, y, 3)
+    assert path != select(X, y, 3, p_values=True, n_permutations=39)
+    assert path != select(X, y, "auto")

@@ -31,6 +31,7 @@ from orthoselect.comparison.folds import Fold
 from orthoselect.comparison.models import Model, without_features
 from orthoselect.encode import Feature
 from orthoselect.errors import (
+    ConstantTargetError,
     InputError,
     NoMoreThanChanceWarning,
     SearchStoppedWarning,
@@ -266,6 +267,9 @@ def run_fold(plan: Plan, entry: Entry, fold: Fold) -> Outcome:
         warnings.simplefilter("always")
         try:
             run = _run(plan, entry, fold)
+        except ConstantTargetError as error:
+            rows = f"the training rows of fold {fold.fold}"
+            failed = str(error.within(rows, "Choose folds that are shuffled, or fewer."))
         except InputError as error:
             failed = str(error)
     said = [(warning.category, str(warning.message)) for warning in caught]

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from orthoselect.criteria.candidates import Blocks
+from orthoselect.criteria.null_best import EXPLAINED, null_best, roots
 from orthoselect.criteria.tails import (
     adjusted,
     effective_candidates,
@@ -43,8 +44,7 @@ if TYPE_CHECKING:
 
 # Of a column, or a direction of a block, of which less is left, products do not tell enough.
 _TESTABLE = 1e-9
-_EXPLAINED = 1e-10  # what may be left of a direction of the response that is explained
-_IN_DOUBLE = 1 << 27  # bytes of null products that are kept in float64
+_IN_DOUBLE = 1 << 22  # bytes of null products that are kept in float64
 USUAL_PERMUTATIONS = 199
 # Fewer are made of a response of many columns, unless a number is asked for.
 _FEWEST, _MOST_COLUMNS = 99, 1000
@@ -224,8 +224,9 @@ class Significance:
     """The response and its permutations, and what is left of each to explain.
 
     Invariants: `_C` (B, m, n) are the products of the permutations with what is left of all
-    columns, as `Gains` has those of V; `_M` (B, m, m) and `_M0` (m, m) what is left of them and of
-    V itself. B may be zero: then only the candidates' own p-values are known.
+    columns, as `Gains` has those of V, once the direction that is `_due` is taken out; `_M` (B, m,
+    m) and `_M0` (m, m) what is left of them and of V itself. B may be zero: then only the
+    candidates' own p-values are known.
     """
 
     def __init__(self, nulls: NullResponses | None, X: ScaledMatrix, m: int, n_rows: float) -> None:
@@ -237,6 +238,8 @@ class Significance:
         self._m, self._n_rows = m, n_rows
         self._M, self._M0 = np.tile(np.eye(m), (B, 1, 1)), np.eye(m)
         self._start: NDArray | None = None
+        # Z'q (B, m) and q'X (n,) of a direction that the next look takes out, in the same read.
+        self._due: tuple[Floats, Floats] | None = None
 
     @property
     def n_permutations(self) -> int:
@@ -247,6 +250,7 @@ class Significance:
 
     def remember_start(self) -> None:
         """Keep what there is now, for `start_anew`."""
+        self._take_out_due()
         self._start = self._C.copy()
 
     def remove(self, r: Floats, c: Floats, j: int) -> None:
@@ -254,12 +258,16 @@ class Significance:
         self._M0 -= np.outer(c, c)
         if not len(self._C):
             return
-        along = self._C[:, :, j] / r[j] if r[j] else np.zeros(self._C.shape[:2])  # (B, m)
+        self._take_out_due()
+        here = self._C[:, :, j].astype(np.float64)
+        along = here / r[j] if r[j] else np.zeros_like(here)  # (B, m)
         self._M -= along[:, :, None] * along[:, None, :]
-        row = r.astype(self._C.dtype, copy=False)
-        for C, shares in zip(self._C, along):
-            for line, share in zip(C, shares):
-                line -= line.dtype.type(share) * row
+        self._due = along, r.astype(self._C.dtype)
+
+    def _take_out_due(self) -> None:
+        if self._due is not None:
+            null_best(self._C, self._due, self._M, np.zeros_like(self._due[1]))
+            self._due = None
 
     def remove_block(
         self, J: Indices, R: Floats, c: Floats, rows: Iterable[tuple[Indices, Floats]]
@@ -271,6 +279,7 @@ class Significance:
         self._M0 -= c.T @ c
         if not len(self._C):
             return
+        self._take_out_due()
         B, m, n = self._C.shape
         flat = self._C.reshape(B * m, n)
         along = solve_triangular(R, flat[:, J].T.astype(np.float64), trans="T", check_finite=False)
@@ -293,7 +302,7 @@ class Significance:
         assert self._nulls is not None
         nulls = self._nulls.within(levels.codes, levels.totals)  # U'Z, (z, B m)
         B, m, n = self._C.shape
-        self._M = np.tile(np.eye(m), (B, 1, 1))
+        self._M, self._due = np.tile(np.eye(m), (B, 1, 1)), None
         self._explain(nulls)
         self._C[:] = self._start
         flat = self._C.reshape(B * m, n)
@@ -323,8 +332,7 @@ class Significance:
         C (m, n) and d (n,) as `Gains` has them; `single` (features,) the columns of features that
         own one; `open_` (features,) are those that may be taken.
         """
-        K0, m = _roots(self._M0[None])
-        K, ms = _roots(self._M)
+        K0, m = roots(self._M0[None])
         R = self._n_rows - 1 - rank_taken
         U, ranks = np.full(len(single), np.nan), np.ones(len(single))
         best = np.zeros(len(self._C))
@@ -334,9 +342,14 @@ class Significance:
         alone, J = alone[enough], J[enough]
         U[alone] = ((K0[0] @ gains_C[:, J]) ** 2).sum(axis=0) / d[J]
         if (racing := open_[alone]).any():
-            factors = np.zeros(len(d))
+            factors = np.zeros(len(d), dtype=self._C.dtype)
             factors[J[racing]] = 1.0 / d[J[racing]]
-            best = rarity(self._largest(K, factors), 1, ms, R)
+            largest, ms = null_best(self._C, self._due, self._M, factors)
+            self._due = None
+            best = rarity(largest, 1, ms, R)
+        if blocks or large:
+            self._take_out_due()
+            K, ms = roots(self._M)
         for block in blocks:
             whitened, kept = _whitening(block.D)  # (F, p, p), (F, p)
             ranks[block.features] = kept.sum(axis=1)
@@ -359,7 +372,7 @@ class Significance:
 
     def statistic(self, C: Floats, d: float) -> float:
         """Return the statistic of a column, C (m,) and d of which are certain."""
-        K0 = _roots(self._M0[None])[0][0]
+        K0 = roots(self._M0[None])[0][0]
         return float(((K0 @ C) ** 2).sum()) / d
 
     def statistic_of_gain(self, gain: float) -> float:
@@ -368,21 +381,8 @@ class Significance:
         As if it gained alike of all that is left; exactly that, where one response is.
         """
         left = np.linalg.eigvalsh(self._M0)
-        left = left[left > _EXPLAINED]
+        left = left[left > EXPLAINED]
         return gain * len(left) / float(left.sum()) if len(left) else 0.0
-
-    def _largest(self, K: Floats, factors: Floats) -> Floats:
-        """Return the largest statistic of single columns in each permutation, (B,)."""
-        result = np.empty(len(self._C))
-        kind = self._C.dtype.type
-        factors = factors.astype(kind)
-        for b, (C, root) in enumerate(zip(self._C, K.astype(kind))):
-            W = C * root[0, 0] if len(root) == 1 else root @ C
-            np.multiply(W, W, out=W)
-            squares = W[0] if len(W) == 1 else W.sum(axis=0)
-            squares *= factors
-            result[b] = squares.max()
-        return result
 
     def _blocks(self, K: Floats, columns: Indices, whitened: Floats) -> Floats:
         """Return the statistics of blocks of one width in each permutation, (B, F)."""
@@ -410,14 +410,6 @@ class Significance:
             return None
         gains = np.einsum("ij,ji->i", both, solved.x).reshape(-1, m).sum(axis=1)
         return float(gains[0]), gains[1:]
-
-
-def _roots(M: Floats) -> tuple[Floats, NDArray[np.intp]]:
-    """Return K with K'K = M^+ of each M, and its rank."""
-    values, vectors = np.linalg.eigh(M)
-    kept = values > _EXPLAINED
-    scales = np.divide(1.0, np.sqrt(np.maximum(values, _EXPLAINED)), where=kept, out=0 * values)
-    return scales[:, :, None] * vectors.transpose(0, 2, 1), kept.sum(axis=1)
 
 
 def _whitening(D: Floats) -> tuple[Floats, NDArray[np.bool_]]:

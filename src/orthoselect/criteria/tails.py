@@ -31,6 +31,7 @@ from orthoselect.matrix.base import Floats
 
 _SMALL = 1e-280  # below that p-values are worked out as logarithms
 _TERMS = 60
+_POINTS, _ROUNDS = 65, 9  # to find a statistic to the last digits, so many at a time
 # Statistics of permutations that would be equal are this far apart, relative: float32's rounding.
 _FEW = 10  # values that a tail is fitted to, at least
 _TAIL = 4  # one in so many null values is in the tail
@@ -67,12 +68,10 @@ def _deep(x: Floats, a: Floats, b: Floats) -> Floats:
     (a-1)...(a-k) / ((b+1)...(b+k)) ((1-x)/x)^k, as long as its terms shrink.
     """
     rest = np.maximum(1.0 - x, 5e-324)
-    total, term = np.ones_like(x), np.ones_like(x)
-    for k in range(1, _TERMS):
-        factor = (a - k) / (b + k) * rest / x
-        term = np.where(np.abs(factor) < 1, term * factor, 0.0)
-        total += term
-    total = np.maximum(total, 1e-3)
+    k = np.arange(1.0, _TERMS)[:, None]
+    factors = (a - k) / (b + k) * (rest / x)
+    terms = np.cumprod(np.where(np.abs(factors) < 1, factors, 0.0), axis=0)
+    total = np.maximum(1.0 + terms.sum(axis=0), 1e-3)
     return -((a - 1) * np.log(x) + b * np.log(rest) - np.log(b) - betaln(a, b) + np.log(total))
 
 
@@ -81,12 +80,10 @@ def least_statistic(log_p: float, z: int, m: int, R: float) -> float:
     low, high = 0.0, float(min(z, m))
     if rarity(high, z, m, R) <= log_p:
         return high * 1.5 + 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        if rarity(middle, z, m, R) <= log_p:
-            low = middle
-        else:
-            high = middle
+    for _ in range(_ROUNDS):
+        points = np.linspace(low, high, _POINTS)
+        above = int(np.count_nonzero(rarity(points, z, m, R) <= log_p))  # the first that is
+        low, high = float(points[above - 1]), float(points[min(above, _POINTS - 1)])
     return low
 
 

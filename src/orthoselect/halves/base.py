@@ -10,7 +10,7 @@ from warnings import catch_warnings, simplefilter
 
 from orthoselect.encode import Feature
 from orthoselect.encode.table import build_design
-from orthoselect.errors import InputError, NoMoreThanChanceWarning
+from orthoselect.errors import ConstantTargetError, InputError, NoMoreThanChanceWarning
 from orthoselect.matrix import orthonormalize
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.threads import single_threaded_blas
@@ -20,6 +20,11 @@ from orthoselect.selection import select
 from orthoselect.show.explained import FeatureColumns
 
 Places = tuple[int, ...]  # of features, in order of selection
+
+_TOO_FEW_DIFFER = (
+    "Too few rows differ from the others: pass `task='classification'`, so that every class is cut "
+    "in two, or more rows."
+)
 
 
 @dataclass(frozen=True)
@@ -88,6 +93,8 @@ class Halves(ABC):
                 path = select(
                     data, target, question.size, question.method, **columns, **question.options
                 )
+        except ConstantTargetError as error:
+            raise error.within(half, _TOO_FEW_DIFFER) from None
         except InputError as error:
             raise error.at(half) from None
         return self._places(path)

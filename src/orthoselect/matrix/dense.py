@@ -23,6 +23,7 @@ from orthoselect.matrix.base import (
     squared_errors,
     storage_precision,
 )
+from orthoselect.matrix.planes import cross_of_classes
 from orthoselect.matrix.rows import CodedRows, Rows, cut
 from orthoselect.matrix.threads import BUNDLES, Total, add_up, run_tasks
 from orthoselect.native import aligned, kernels
@@ -104,6 +105,14 @@ class DenseMatrix(Matrix):
         return self._run(work, (Z.shape[1], self.shape[1]))[0]
 
     def cross_permuted(self, Z: Any, means: Floats, factors: Floats) -> Floats:
+        # Numbers that float32 has room for are scaled at the end: one step less for each tile.
+        later = self._scale is None and self._X.dtype.kind in "fiu"
+        later = later and bool(((factors == 0) | (np.abs(np.log10(factors)) < _IN_RANGE)).all())
+        offset = means if self._shift is None else means + self._shift
+        if later and Z.are_classes and self._has_kernel():
+            found = cross_of_classes(Z, self._X, offset)
+            found *= factors
+            return found
         n, width = self.shape[1], Z.shape[1]
         # Threads have totals of their own, unless these are large: then a slab of columns each.
         n_slabs = 1 if 8 * width * n <= _TOTAL_BYTES else max(2, 8 * width * n // _TOTAL_BYTES)
@@ -113,11 +122,6 @@ class DenseMatrix(Matrix):
             tasks = [(rows, slabs[0]) for rows in tiles]
         else:
             tasks = [(slice(0, len(Z)), slab) for slab in slabs]
-
-        # Numbers that float32 has room for are scaled at the end: one step less for each tile.
-        later = self._scale is None and self._X.dtype.kind in "fiu"
-        later = later and bool(((factors == 0) | (np.abs(np.log10(factors)) < _IN_RANGE)).all())
-        offset = means if self._shift is None else means + self._shift
 
         def work(task: Tile, total: Total) -> None:
             for rows in tiles if n_slabs > 1 else [task[0]]:
@@ -134,6 +138,10 @@ class DenseMatrix(Matrix):
         if later:
             found *= factors
         return found
+
+    def _has_kernel(self) -> bool:
+        stored = self._X.dtype in (np.float32, np.float64) and stands_by_rows(self._X)
+        return stored and kernels() is not None
 
     def gram(
         self, J: Indices, means: Floats, factors: Floats, root: Floats | None

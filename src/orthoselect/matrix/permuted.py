@@ -27,6 +27,7 @@ _DRAWN = 1 << 22  # places that are drawn one by one; of more each follows from 
 _LOOKED_UP = 1 << 24  # items whose classes are written out
 _CHUNK = 1 << 22  # numbers made at a time
 _ROUNDS = 4
+_MOST_CLASSES = 256
 ALL = slice(None)
 
 
@@ -57,11 +58,14 @@ class Shuffle:
     def sources(self, items: NDArray[np.integer], these: slice = ALL) -> NDArray[np.integer]:
         """Return the items that these items get, in some of the permutations, (items, B)."""
         if self.is_drawn:
-            return self._drawn[items, these]
+            return self._drawn[these].take(items, axis=1).T
         if self.strata is None:
             a, c, keys = self._factors
             t = scrambled(items.astype(np.uint64), self.count, keys)
-            return ((t[:, None] * a[these] + c[these]) % np.uint64(self.count)).astype(np.int64)
+            places = t * a[these, None]
+            places += c[these, None]
+            places %= np.uint64(self.count)
+            return places.view(np.int64).T
         place, order, starts, sizes, keys = self._within
         g = self.strata[items]
         shifts = mixed(g.astype(np.uint64)[:, None] + keys[these])
@@ -71,15 +75,19 @@ class Shuffle:
 
     @lazy
     def _drawn(self) -> NDArray[np.int32]:
+        """Return the items that all items get, (B, count)."""
         rng = np.random.default_rng(self.seed)
-        drawn = np.empty((self.count, self.n_permutations), dtype=np.int32)
+        drawn = np.empty((self.n_permutations, self.count), dtype=np.int32)
         if self.strata is None:
-            for b in range(self.n_permutations):
-                drawn[:, b] = rng.permutation(self.count)
+            every, order = np.arange(self.count), np.empty(self.count, dtype=np.int64)
+            for line in drawn:
+                order[:] = every
+                rng.shuffle(order)
+                line[:] = order
             return drawn
         order = np.argsort(self.strata, kind="stable")
-        for b in range(self.n_permutations):
-            drawn[order, b] = np.lexsort((rng.random(self.count), self.strata))
+        for line in drawn:
+            line[order] = np.lexsort((rng.random(self.count), self.strata))
         return drawn
 
     @lazy
@@ -159,18 +167,29 @@ class Sources:
 
     def __getitem__(self, items: NDArray[np.integer]) -> NDArray[np.float32]:
         """Return what these items give, (*items.shape, m)."""
-        if self.modulus is not None:
-            items = items % self.modulus
-        elif self.codes is not None:
-            items = self.codes[items]
-        elif self.sizes is not None:
-            if self._classes is not None:
-                items = self._classes[items]
-            else:
-                items = np.searchsorted(np.cumsum(self.sizes), items, side="right")
+        places = self.places(items)
         if self.table.shape[1] == 1:
-            return self.table[:, 0].take(items)[..., None]
-        return self.table.take(items, axis=0)
+            return self.table[:, 0].take(places)[..., None]
+        return self.table.take(places, axis=0)
+
+    def places(self, items: NDArray[np.integer]) -> NDArray[np.integer]:
+        """Return which rows of the table these items give."""
+        if self.modulus is not None:
+            return items % self.modulus
+        if self.codes is not None:
+            return self.codes.take(items)
+        if self.sizes is None:
+            return items
+        if self._classes is not None:
+            return self._classes.take(items)
+        return np.searchsorted(np.cumsum(self.sizes), items, side="right")
+
+    @property
+    def are_classes(self) -> bool:
+        """Whether the rows of the table are few, as those of classes are: hardly more than m."""
+        given = self.sizes is not None or self.codes is not None
+        c, m = self.table.shape
+        return given and 1 < c <= min(2 * m + 1, _MOST_CLASSES)
 
     @lazy
     def _classes(self) -> NDArray[np.integer] | None:
@@ -243,6 +262,16 @@ class PermutedRows(MadeRows):
         Z[counts] = self._added_up(live, self.copies[counts])
         return Z
 
+    @property
+    def are_classes(self) -> bool:
+        """Whether each row gets one of a few, whole: then `classes` says which."""
+        return self.sources.are_classes and self.items is None
+
+    def classes(self) -> NDArray[np.uint8]:
+        """Return which row of the table each row gets in each permutation, (B, N)."""
+        items = self._sources(np.arange(self.rows.start, self.rows.stop)).T
+        return np.ascontiguousarray(self.sources.places(items), dtype=np.uint8)
+
     def _added_up(self, first: NDArray[np.int64], copies: NDArray[np.int64]) -> NDArray[np.float32]:
         """Return what all copies of rows get, added up, few enough items at a time."""
         B = len(self.these)
@@ -257,8 +286,10 @@ class PermutedRows(MadeRows):
         return total.astype(np.float32)
 
     def _given(self, items: NDArray[np.integer]) -> NDArray[np.float32]:
-        these = slice(self.these.start, self.these.stop)
-        return self.sources[self.shuffle.sources(items, these)]
+        return self.sources[self._sources(items)]
+
+    def _sources(self, items: NDArray[np.integer]) -> NDArray[np.integer]:
+        return self.shuffle.sources(items, slice(self.these.start, self.these.stop))
 
     def by_columns(self) -> Iterator[tuple[slice, Floats]]:
         """Yield all rows of some permutations, in float64; and which columns these are."""
