@@ -5,6 +5,7 @@ OLDEST := .venv-oldest
 RELEASE := .venv-release
 BIN := $(VENV)/bin
 SITE := docs/_build/html
+SITES := docs/_build/site
 REPORT := breast_cancer.html
 # Python compiles what it loads, and keeps it, whatever the environment says: the tests start many
 # processes. Pip would spend half a minute on all the rest.
@@ -24,14 +25,15 @@ KERNEL_TESTS := tests/test_kernel_calls.py tests/counts tests/matrix tests/crite
 # Two jobs at a time, each telling what it has to tell when it is done.
 TWO_JOBS := --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-.PHONY: demo test test-newest test-oldest test-all lint docs docs-unplotted bench bench-large fuzz mutants \
-	sanitize native-check release-check clean help
+.PHONY: demo test test-newest test-oldest test-all lint docs docs-unplotted site bench bench-large \
+	fuzz mutants sanitize native-check release-check clean help
 
 help:
 	@echo "make demo      install orthoselect into $(VENV), select features of a table, write a report"
 	@echo "make test      the whole suite: tests, docstring examples, lint, types, docs, oldest versions"
 	@echo "make test-all  the tests on the newest versions, with all random problems (takes a while)"
 	@echo "make docs      build the site, gallery and all, into $(SITE)"
+	@echo "make site      add the built site to $(SITES), one folder a version, ready for a static host"
 	@echo "make bench     speed and memory beside the peers (takes a while; ARGS='--quick' for a smoke run)"
 	@echo "make bench-large  tables larger than memory (12 GB of disk, a quarter of an hour)"
 	@echo "make fuzz      random problems and broken files, five minutes (ARGS='--minutes 30 --seed 7')"
@@ -73,7 +75,8 @@ test-all: $(VENV)/.installed-test
 test-oldest: $(OLDEST)/.installed-test
 	ORTHOSELECT_NATIVE=0 $(ONE_THREAD) $(OLDEST)/bin/python -m pytest $(PYTEST_FLAGS) tests \
 		--problems few --ignore tests/show/test_browser.py --ignore tests/cli/test_docs.py \
-		--ignore tests/test_examples.py --ignore tests/study --ignore tests/test_comparison.py
+		--ignore tests/test_examples.py --ignore tests/study --ignore tests/test_comparison.py \
+		--ignore tests/test_notebooks.py
 
 # Warnings are errors. Examples of the gallery that did not change since are not run again.
 docs: $(VENV)/.installed-docs
@@ -81,7 +84,11 @@ docs: $(VENV)/.installed-docs
 		--doctree-dir docs/_build/doctrees docs $(SITE)
 	@echo "The site: $(SITE)/index.html"
 
-# The same without the gallery's figures: the tests run the examples anyway.
+# Copy what a host serves now into $(SITES) before, and it keeps its other versions.
+site: docs
+	$(BIN)/python docs/_ext/versions.py $(SITE) $(SITES)
+
+# The site without the gallery's figures: the tests run the examples anyway.
 docs-unplotted: $(VENV)/.installed-test
 	$(BIN)/python -m sphinx -W --keep-going --quiet --fresh-env --builder html \
 		--define plot_gallery=0 \

@@ -11,6 +11,7 @@ from typing import Any
 from benchmarks import (
     auto,
     calibration,
+    channels,
     environment,
     footprint,
     importtime,
@@ -20,6 +21,7 @@ from benchmarks import (
     limits,
     narx,
     products,
+    rbf,
     report,
     scaling,
     search,
@@ -233,9 +235,32 @@ def _narx(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _rbf(options: argparse.Namespace, settings: table.Settings) -> int:
+    result = _start(options)
+    result["lines"] = []
+    about = report.environment_lines(result["environment"])
+    for line in rbf.run(quick=options.quick):
+        result["lines"].append(line)
+        report.write(options.output, "rbf", result, rbf.markdown(result, about))
+    print(rbf.markdown(result, about))
+    return 0
+
+
+def _channels(options: argparse.Namespace, settings: table.Settings) -> int:
+    result = _start(options)
+    result["lines"] = []
+    about = report.environment_lines(result["environment"])
+    for line in channels.run(options.data):
+        result["lines"].append(line)
+        report.write(options.output, "channels", result, channels.markdown(result, about))
+    print(channels.markdown(result, about))
+    return 0
+
+
 PAGES = {
     "auto": _auto,
     "calibration": _calibration,
+    "channels": _channels,
     "table": _table,
     "scaling": _scaling,
     "information": _information,
@@ -246,6 +271,7 @@ PAGES = {
     "search": _search,
     "real_tables": _real_tables,
     "narx": _narx,
+    "rbf": _rbf,
 }
 
 

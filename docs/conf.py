@@ -65,6 +65,7 @@ html_title = "orthoselect"
 html_logo = html_favicon = "_static/mark.svg"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["version-switch.js"]
 html_show_sourcelink = False
 html_copy_source = False
 html_context = {"default_mode": "auto"}
@@ -72,7 +73,7 @@ html_sidebars = {"**": ["pages"]}
 html_theme_options = {
     "logo": {"text": "orthoselect", "alt_text": "orthoselect, to the first page"},
     "navbar_center": [],  # the pages are in the side bar, all of them
-    "navbar_end": ["theme-switcher"],
+    "navbar_end": ["version-switch", "theme-switcher"],
     "show_prev_next": True,
     "show_toc_level": 2,
     "footer_start": ["copyright"],

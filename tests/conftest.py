@@ -1,5 +1,6 @@
 """Fixtures shared by the tests: one per dataframe library, and the tables they hold."""
 
+import itertools
 import os
 import signal
 from dataclasses import dataclass
@@ -81,8 +82,11 @@ def rng():
 
 # Random problems have numbers. Of how many of them one is tried in an ordinary run, and of those in
 # blocks of rows, which take long, fewer.
-EVERY = {"all": 1, "some": 3, "few": 12}
-EVERY_IN_BLOCKS = {"all": 1, "some": 12, "few": 24}
+EVERY = {"all": 1, "some": 6, "few": 24}
+EVERY_IN_BLOCKS = {"all": 1, "some": 24, "few": 48}
+# A test with several parameters (storage, method, weights) is a product. In an ordinary run any two
+# of their values meet once at least, as do all values with `few`; None is for the whole product.
+TOGETHER = {"all": None, "some": 2, "few": 1}
 
 
 def pytest_addoption(parser):
@@ -90,22 +94,65 @@ def pytest_addoption(parser):
         "--problems",
         choices=list(EVERY),
         default="some",
-        help="how many of the random problems to try (default: some)",
+        help="how many of the random problems, and of products of parameters, to try "
+        "(default: some)",
     )
 
 
 def pytest_collection_modifyitems(config, items):
-    """Leave out problems by number, unless tests are named one by one."""
+    """Leave out problems by number, and some of each product, unless tests are named one by one."""
     if any("[" in argument for argument in config.args):
         return
-    left_out = {item for item in items if not _takes_its_turn(item)}
-    config.hook.pytest_deselected(items=list(left_out))
-    items[:] = [item for item in items if item not in left_out]
+    kept = [item for item in items if _takes_its_turn(item)]
+    together = TOGETHER[config.getoption("problems")]
+    if together is not None:
+        kept = _covering(kept, together)
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
+    items[:] = kept
 
 
 def _takes_its_turn(item):
     number = item.callspec.params.get("seed", 0) if hasattr(item, "callspec") else 0
     return number in Numbers(item)
+
+
+def _covering(items, together):
+    """Return the items, of each test's product so many that all values meet, so many together."""
+    products = {}
+    for place, item in enumerate(items):
+        values = _values(item)
+        if len(values) > 1 and not any("seed" in group for group in values):
+            test = item.nodeid.partition("[")[0]
+            meetings = list(itertools.combinations(values.items(), together))
+            products.setdefault(test, []).append((place, meetings))
+    left_out = set()
+    for product in products.values():
+        left_out |= {place for place, _ in product} - _cover(product)
+    return [item for place, item in enumerate(items) if place not in left_out]
+
+
+def _values(item):
+    """Return what tells the values of a test's parameters apart; those of one list go together."""
+    if not hasattr(item, "callspec"):
+        return {}
+    lists = [mark.args[0] for mark in item.iter_markers("parametrize")]
+    named = [names.split(",") if isinstance(names, str) else names for names in lists]
+    groups = [tuple(name.strip() for name in names) for names in named]
+    alone = set(item.callspec.params).difference(*groups)
+    groups += [(name,) for name in sorted(alone)]
+    return {group: tuple(id(item.callspec.params[name]) for name in group) for group in groups}
+
+
+def _cover(product):
+    """Return the places of a few tests in which all meet; those with most that is new go first."""
+    met, taken = set(), set()
+    for wanted in range(len(product[0][1]), 0, -1):
+        for place, meetings in product:
+            if place not in taken and sum(one not in met for one in meetings) >= wanted:
+                taken.add(place)
+                met.update(meetings)
+    return taken
 
 
 class Numbers:

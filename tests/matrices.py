@@ -7,7 +7,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from orthoselect import RowBlocks
-from orthoselect.matrix import BlockMatrix, DenseMatrix, SparseMatrix, StackedMatrix, TermMatrix
+from orthoselect.matrix import (
+    BlockMatrix,
+    DenseMatrix,
+    KernelMatrix,
+    SparseMatrix,
+    StackedMatrix,
+    TermMatrix,
+)
 from orthoselect.matrix.passes import LocalPasses
 
 
@@ -50,6 +57,11 @@ def lagged(X):
     return TermMatrix(signals, list(enumerate(lags)), 1, at, constant=False)
 
 
+def radial(X):
+    """The columns of X as the inputs of radial functions, of which there are none."""
+    return KernelMatrix(X, X[:0], linear=True)
+
+
 def edges(N, seed=0):
     """Where to cut N rows into blocks: of one row, of some, of none."""
     rng = np.random.default_rng(seed)
@@ -89,6 +101,7 @@ MATRICES = {
     "sparse": lambda X: SparseMatrix(sp.csr_array(X)),
     "stacked": stacked,
     "terms": lagged,
+    "kernel": radial,
     "blocks of one row": one_by_one,
     "dense blocks": lambda X: blocks(X, DenseMatrix),
     "sparse blocks": lambda X: blocks(X, lambda B: SparseMatrix(sp.csr_array(B))),

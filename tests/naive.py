@@ -752,3 +752,50 @@ def rarest(blocks, Y, taken):
     """The largest -log p of any candidate block, given columns taken."""
     n_taken = span(drop_constants(taken)).shape[1]
     return max((own_log_p(block, Y, taken, n_taken) for block in blocks), default=0.0)
+
+
+# Radial functions
+
+
+def radial_columns(points, centers, kernel, width):
+    """Radial functions around the centers, one number after the other, (N, K)."""
+    functions = {
+        "gaussian": lambda r: math.exp(-(r**2)),
+        "multiquadric": lambda r: math.sqrt(r**2 + 1),
+        "inverse_multiquadric": lambda r: 1 / math.sqrt(r**2 + 1),
+        "thin_plate": lambda r: r**2 * math.log(r) if r > 0 else 0.0,
+    }
+    values = [
+        [functions[kernel](math.dist(x, c) / width) for c in centers.tolist()]
+        for x in points.tolist()
+    ]
+    return np.array(values).reshape(len(points), len(centers))
+
+
+def regularized_forward(P, Y, t, penalties, include=()):
+    """Take t columns by the error reduction ratio with penalties, each from what is left of it."""
+    taken, gains = list(include), []
+    for _ in range(t):
+        scores = np.full(P.shape[1], -1.0)
+        for j in set(range(P.shape[1])) - set(taken):
+            w = P[:, j] - P[:, taken] @ np.linalg.lstsq(P[:, taken], P[:, j], rcond=None)[0]
+            if w @ w > 1e-18 * (P[:, j] @ P[:, j]):
+                scores[j] = ((w @ Y) ** 2 / (Y * Y).sum(axis=0)).sum() / (w @ w + penalties[j])
+        taken.append(int(np.argmax(scores > scores.max() * (1 - 1e-9))))
+        gains.append(scores[taken[-1]])
+    return taken, gains
+
+
+def penalized_leave_one_out(P, Y, penalties):
+    """Errors of fits without each row; coefficients of orthogonal columns are penalized, (N, q).
+
+    What makes the columns orthogonal is taken from all rows.
+    """
+    R = np.linalg.qr(P)[1]
+    A = R / np.diag(R)[:, None]  # columns are W A, with W orthogonal
+    errors = []
+    for i in range(len(P)):
+        rest = np.arange(len(P)) != i
+        G = P[rest].T @ P[rest] + A.T @ np.diag(penalties) @ A
+        errors.append(Y[i] - P[i] @ np.linalg.solve(G, P[rest].T @ Y[rest]))
+    return np.array(errors)

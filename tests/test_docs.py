@@ -20,10 +20,15 @@ MODULES = ["orthoselect", "orthoselect.encode", "orthoselect.methods", "orthosel
 FENCE = re.compile(r"^( *)(`{3,}|:{3,}).*?^\1\2 *$", re.DOTALL | re.MULTILINE)
 
 
-def documented():
-    """Return the names of the API reference, module by module."""
+API = ("api.md", "api_extend.md")
+FOR_EXTENSIONS = re.compile(r"orthoselect\.(criteria|matrix|search)")
+
+
+def documented(*pages):
+    """Return the names that pages of the API reference list, module by module."""
     found, module = {}, ""
-    for line in (DOCS / "api.md").read_text("utf-8").splitlines():
+    lines = [line for page in pages for line in (DOCS / page).read_text("utf-8").splitlines()]
+    for line in lines:
         if line.startswith(".. currentmodule:: "):
             module = line.split(":: ")[1]
         elif listed := re.fullmatch(r"(?:   |\.\. py:data:: )(\w+)", line):
@@ -44,14 +49,24 @@ def public(name):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_api_reference_lists_what_is_public(module):
-    listed = documented()[module]
+    listed = documented(*API)[module]
     assert sorted(listed) == sorted(public(module))
+
+
+def test_extension_points_are_on_a_page_of_their_own():
+    users, extenders = (documented(page) for page in API)
+    assert users["orthoselect.encode"] == ["encode_response"]
+    assert users["orthoselect.methods"] == ["METHODS"]
+    assert not list(filter(FOR_EXTENSIONS.match, users))
+    assert "orthoselect" not in extenders
+    for module, names in documented(*API).items():
+        assert len(names) == len(set(names)), module
 
 
 def test_api_reference_has_a_section_for_each_public_module():
     modules = {f"orthoselect.{n}" for n in orthoselect.__all__ if is_module(n)}
     assert modules | {"orthoselect"} == set(MODULES)
-    assert set(MODULES) <= set(documented())
+    assert set(MODULES) <= set(documented(*API))
 
 
 def is_module(name):
@@ -62,7 +77,9 @@ def test_api_reference_names_errors_and_warnings():
     from orthoselect import errors
 
     kinds = {n for n, v in vars(errors).items() if isinstance(v, type) and n[0] != "_"}
-    assert set(documented()["orthoselect.errors"]) == {n for n in kinds if is_error(errors, n)}
+    assert set(documented("api.md")["orthoselect.errors"]) == {
+        n for n in kinds if is_error(errors, n)
+    }
 
 
 def is_error(errors, name):
@@ -86,6 +103,10 @@ def test_every_page_is_reached_from_the_first():
         waiting += [] if page.startswith("gallery/") else toctree_of(page)
     pages = {page.relative_to(DOCS).with_suffix("").as_posix() for page in PAGES}
     assert seen == pages | {"gallery/index"}
+
+
+def test_no_page_takes_the_place_of_one_that_sphinx_makes():
+    assert not {"search", "genindex", "py-modindex"} & {page.stem for page in PAGES}
 
 
 def test_configuration_names_no_inventory_elsewhere():

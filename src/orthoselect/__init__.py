@@ -1,6 +1,7 @@
 """Feature selection as quick as reading the data."""
 
 import importlib
+import logging
 from typing import TYPE_CHECKING, Any
 
 # First, before what takes long to import.
@@ -22,24 +23,32 @@ from orthoselect.selection import select
 from orthoselect.versions import __version__
 
 if TYPE_CHECKING:
+    from orthoselect.channels import ChannelSelector
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer
     from orthoselect.dynamics import NARX, LaggedTerms
     from orthoselect.gram import GramStatistics
     from orthoselect.halves import stability
+    from orthoselect.radial import RBFClassifier, RBFRegressor
     from orthoselect.selector_cv import SelectorCV
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
 
+# Whoever wants to see what is logged adds a handler; without one nothing is printed.
+logging.getLogger(__name__).addHandler(logging.NullHandler())
+
 __all__ = [
     "NARX",
     "Certificate",
+    "ChannelSelector",
     "Comparison",
     "GramStatistics",
     "LaggedTerms",
     "MeanStdDiscretizer",
     "MutualInformationSelector",
     "OrthogonalSelector",
+    "RBFClassifier",
+    "RBFRegressor",
     "RowBlocks",
     "SelectionPath",
     "SelectionStep",
@@ -59,12 +68,15 @@ __all__ = [
 
 
 _LAZY = {
+    "ChannelSelector": "channels",
     "GramStatistics": "gram",
     "LaggedTerms": "dynamics",
     "MeanStdDiscretizer": "discretizers",
     "MutualInformationSelector": "selectors",
     "NARX": "dynamics",
     "OrthogonalSelector": "selectors",
+    "RBFClassifier": "radial",
+    "RBFRegressor": "radial",
     "RandomBinarizer": "discretizers",  # which says where it went
     "SelectorCV": "selector_cv",
     "compare": "comparison",

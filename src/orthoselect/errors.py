@@ -140,6 +140,17 @@ class NonFiniteError(InputError):
         )
 
 
+class InfiniteSignalError(NonFiniteError):
+    """A signal over time holds infinity."""
+
+    def __init__(self, name: str, count: int, first: int) -> None:
+        InputError.__init__(
+            self,
+            f"signals should hold finite numbers; `{name}` has {count} infinite value(s), the "
+            f"first in row {first}. Mend it, or put NaN there, which ends a session.",
+        )
+
+
 class MissingValueError(NonFiniteError):
     """A column, the response or the row weights lack values."""
 
@@ -268,8 +279,7 @@ class OversampledWarning(SelectionWarning):
             )
         else:
             what = (
-                "use criterion 'err' with forward search, which then selects for the change from "
-                "one time to the next"
+                "use criterion 'err', which then selects for the change from one time to the next"
             )
         super().__init__(
             f"`{last}` alone explains {share:.6%} of the target, so that little is left for other "
@@ -294,6 +304,17 @@ class DoubtfulOrderWarning(SelectionWarning):
             f"`order={order!r}` takes {n_terms} {'term' if n_terms == 1 else 'terms'}, which is "
             f"doubtful: {why}. Use more rows, fewer lags or a lower degree{further}. Validate on "
             f"rows that were not fitted."
+        )
+
+
+class GapsInPastWarning(SelectionWarning):
+    """Predictions from what was measured, where some of it is missing."""
+
+    def __init__(self, rows: Sequence[int], longest: int) -> None:
+        others = f", and {len(rows) - 1} more row(s) have" if len(rows) > 1 else ""
+        super().__init__(
+            f"row {rows[0]} of `y0` has a missing value{others}: predictions are NaN there, and "
+            f"begin anew {longest} row(s) after."
         )
 
 
@@ -323,10 +344,16 @@ class NotSettledWarning(SelectionWarning):
 class TooManyRequestedWarning(SelectionWarning):
     """More features were asked for than there are to choose from."""
 
-    def __init__(self, wanted: int, available: int) -> None:
+    def __init__(
+        self,
+        wanted: int,
+        available: int,
+        argument: str = "n_features_to_select",
+        what: str = "feature",
+    ) -> None:
         super().__init__(
-            f"`n_features_to_select` is {wanted}, but there {_are(available, 'feature')} to choose "
-            f"from; all that add anything are selected, in order."
+            f"`{argument}` is {wanted}, but there {_are(available, what)} to choose from; all that "
+            f"add anything are selected, in order."
         )
 
 

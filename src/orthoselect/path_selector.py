@@ -34,6 +34,8 @@ class PathSelector(SelectorMixin, BaseEstimator):
     know.
     """
 
+    progress: Any = None  # a parameter of those that show how far they are
+
     def _options(self) -> dict[str, Any]:
         """Return the method and its own options."""
         raise NotImplementedError
@@ -79,6 +81,7 @@ class PathSelector(SelectorMixin, BaseEstimator):
             "cv" if by_size else asked.n_features_to_select,
             search=asked.search,
             dates=asked.dates,
+            progress=self.progress,
             sample_weight=sample_weight,
             missing=asked.missing,
             **columns,

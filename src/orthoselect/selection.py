@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -42,6 +43,7 @@ from orthoselect.problem import (
     holds_no_rows,
     open_problem,
 )
+from orthoselect.progress import StepsShown, reading_shown, with_bar
 from orthoselect.read import DATES_AS, find_table, why_not_whole
 from orthoselect.result import GapsFilled, Origin, SelectionPath, SelectionStep
 from orthoselect.result.text import LEAST_P
@@ -58,10 +60,15 @@ from orthoselect.search_request import (
 from orthoselect.stopping import TestRequest, strata_of
 
 Progress = Callable[[SelectionStep, int, int], None]
+_log = logging.getLogger(__name__)
+_OF_PANELS = (
+    "data", "target", "n_features_to_select", "method", "represent", "channel_names", "options",
+)  # fmt: skip
 _INTERRUPTED = "interrupted."
 _BY_CHANCE = "no other feature gains more than it would by chance."
 
 
+@with_bar("selecting", StepsShown)
 def select(
     data: Any,
     target: Any,
@@ -80,12 +87,14 @@ def select(
     missing: str = "error",
     dates: str = "drop",
     memory: int | str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     alpha: float = 0.05,
     n_permutations: int = 199,
     permute_within: Any = None,
     random_state: int = 0,
     p_values: bool = False,
+    represent: Any = None,
+    channel_names: Any = None,
     **options: Any,
 ) -> SelectionPath:
     """Select the features that together explain a response best.
@@ -162,10 +171,14 @@ def select(
         for each pass; the answer is the same. Of `RowBlocks` and the like: what may be taken
         beside the blocks, in place of their own `memory`. For a table that is in memory already it
         is an error.
-    progress : callable, optional
-        Called after each step with the step, its number from 1 on, and the number of steps
-        planned; to show a bar, for example. If it has a method `searching`, that is called during
-        an exact search with the gap so far, the share by which a better set could be better.
+    progress : bool or callable, optional
+        True: show a bar, on a terminal or in a notebook (which needs tqdm), or else a line now and
+        then on standard error. A function is called after each step with the step, its number from
+        1 on, and the number of steps planned. If it has a method `searching`, that is called during
+        an exact search with the gap so far, the share by which a better set could be better; if it
+        has a method `scoring`, with "cv", with the numbers of models scored and planned; if it
+        has a method `reading`, for a table in blocks, with the number of the pass and the bytes
+        read.
     alpha : float, default=0.05
         With "auto", the most that the p-value of a feature may be: the chance that the best of all
         candidates gains as much where the response has nothing to do with any of them.
@@ -180,6 +193,11 @@ def select(
         Seed of the permutations.
     p_values : bool, default=False
         Whether to test the features of a path of given size, too.
+    represent : {"summaries", "segments"} or callable, optional
+        For data of shape (cases, channels, times): how channels become numbers, and are then
+        selected as groups of columns. The steps are channels; `ChannelSelector` has more.
+    channel_names : list of str, optional
+        What these channels are called.
     **options
         Options of the method's own, which ``METHODS[method]`` shows, or of the search's. Not every
         method takes `task`, `response_encoding`, `categorical_features`, `groups` and
@@ -202,6 +220,14 @@ def select(
     >>> select(wine, "target", 3).names
     ['flavanoids', 'alcohol', 'color_intensity']
     """
+    if represent is not None:
+        given = {name: value for name, value in locals().items() if name not in _OF_PANELS}
+        # By its name: channels are selected by this function.
+        channels = importlib.import_module("orthoselect.channels")
+        how = n_features_to_select, method, represent, channel_names
+        return channels.select_channels(data, target, *how, {**given, **options})
+    if channel_names is not None:
+        raise InputError("`channel_names` goes with `represent`, for series. Omit it.")
     chosen = find_method(method)
     if isinstance(n_features_to_select, str) and n_features_to_select == "cv":
         if p_values or permute_within is not None:
@@ -256,7 +282,11 @@ def select(
     if permute_within is not None:
         given["permute_within"] = permute_within
     whole = criterion.keeps_whole_weights
-    with single_threaded_blas(), _naming_gaps(data, target, {**given, "dates": dates}):
+    with (
+        reading_shown(data, progress),
+        single_threaded_blas(),
+        _naming_gaps(data, target, {**given, "dates": dates}),
+    ):
         if holds_no_rows(data):  # statistics and lagged terms pose the problem by themselves
             problem = data.open_problem(target, keep_whole_weights=whole, **given)
         else:
@@ -292,6 +322,7 @@ def select(
             n_permutations=None if test is None else test.count(problem.response.m),
             **about_sets(searcher, design.features, problem, criterion),
         )
+    _log.info("%d of %d features by %s", len(path), path.n_candidates, path.method)
     if stopped == _INTERRUPTED:
         raise SelectionInterrupted(path)
     if asked.is_auto:
@@ -457,7 +488,7 @@ def _walk(
     include: list[int],
     features: Features,
     problem: Problem,
-    progress: Progress | None,
+    progress: Any,
     to_chance: bool,
 ) -> tuple[list[SelectionStep], str | None]:
     """Return the steps made, and why there are no more; an interruption does not lose them.
@@ -483,6 +514,7 @@ def _walk(
             if ends and step.is_no_more_than_chance:
                 return steps, _BY_CHANCE
             steps.append(step)
+            _log.debug("step %d of %d: %s adds %.4g", len(steps), size, step.name, step.gain)
             if progress is not None:
                 progress(steps[-1], len(steps), size)
     except KeyboardInterrupt:

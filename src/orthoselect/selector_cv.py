@@ -59,6 +59,9 @@ class SelectorCV(PathSelector):
         Processes at a time, as in scikit-learn. Scores do not depend on it.
     random_state : int or None, default=0
         Seed of the folds, and of models that draw random numbers. None: a new one each time.
+    progress : bool or callable, default=None
+        True: show a bar while features are selected and models scored. Or a function, as `select`
+        explains it.
 
     Attributes
     ----------
@@ -114,6 +117,7 @@ class SelectorCV(PathSelector):
         *,
         n_jobs: int | None = None,
         random_state: int | None = 0,
+        progress: Any = None,
     ) -> None:
         self.selector = selector
         self.estimator = estimator
@@ -122,6 +126,7 @@ class SelectorCV(PathSelector):
         self.rule = rule
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.progress = progress
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None

@@ -94,6 +94,8 @@ class OrthogonalSelector(PathSelector):
         Seed of the permutations.
     p_values : bool, default=False
         Whether to test the features of a path of given size, too.
+    progress : bool or callable, default=None
+        True: show a bar while features are selected. Or a function, as `select` explains it.
 
     Attributes
     ----------
@@ -153,12 +155,14 @@ class OrthogonalSelector(PathSelector):
         permute_within: Any = None,
         random_state: int = 0,
         p_values: bool = False,
+        progress: Any = None,
     ) -> None:
         self.alpha = alpha
         self.n_permutations = n_permutations
         self.permute_within = permute_within
         self.random_state = random_state
         self.p_values = p_values
+        self.progress = progress
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
         self.task = task
@@ -331,6 +335,8 @@ class MutualInformationSelector(PathSelector):
         Observed frequencies overstate information, the more the more levels there are.
         "miller_madow" corrects each entropy for it; informations may then be negative. Not for the
         two quotients, and with whole weights only.
+    progress : bool or callable, default=None
+        True: show a bar while features are selected. Or a function, as `select` explains it.
 
     Attributes
     ----------
@@ -386,6 +392,7 @@ class MutualInformationSelector(PathSelector):
         constant: float = 0.0,
         capped: bool = True,
         adjust: str | None = None,
+        progress: Any = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
@@ -401,6 +408,7 @@ class MutualInformationSelector(PathSelector):
         self.constant = constant
         self.capped = capped
         self.adjust = adjust
+        self.progress = progress
 
     def _options(self) -> dict[str, Any]:
         method = check_choice(self.criterion, CRITERIA, "criterion")

@@ -44,7 +44,8 @@ def test_as_json_and_csv(run, record):
 
 
 @pytest.mark.parametrize("more", [["--free-run"], ["--sessions", "run"], ["--noise-lags", 1],
-                                  ["--order", "press"], ["-k", 3], ["--held-out", 0]])  # fmt: skip
+                                  ["--order", "press"], ["-k", 3], ["-k", "auto"],
+                                  ["--held-out", 0], ["--search", "forward"]])  # fmt: skip
 def test_options_reach_the_model(run, record, more):
     ran = run("narx", record, *ASKED, *more)
     assert ran.code == 0, ran.err
@@ -56,7 +57,7 @@ def test_a_page_with_charts(run, record, tmp_path):
     ran = run("narx", record, *ASKED, "--report", "page.html")
     assert "wrote the report to page.html" in ran.err
     page = (tmp_path / "page.html").read_text("utf-8")
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 4  # two charts, for wide screens and for phones
     assert "which the model was not fitted on" in page
     assert "level(k-2) valve(k)" in page
 
@@ -70,6 +71,8 @@ def test_a_page_with_charts(run, record, tmp_path):
         (("--target", "level", "--lags", 900, "--degree", 1), "lags should be shorter"),
         (("--target", "level", "--order", "cv"), "`--order` should be one of"),
         (("--target", "level", "--held-out", 2), "`--held-out` should be a share"),
+        (("--target", "level", "--held-out", 0.99), "leaves 6 of 600 rows to fit a model to"),
+        (("--target", "level", "--terms", "few"), "`--terms` should be a whole number"),
         (("--target", "level", "--report", "a.txt"), "`--report` should end in .html"),
         (("--target", "level", "--report", "no/such/a.html"), "no/such"),
     ],

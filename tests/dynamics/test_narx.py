@@ -4,17 +4,20 @@ import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.exceptions import NotFittedError
 
 from dynamics_systems import SIMPLE, simple, tank
-from orthoselect import NARX
+from orthoselect import NARX, LaggedTerms, select
 from orthoselect.errors import (
     DivergedWarning,
     DoubtfulOrderWarning,
+    GapsInPastWarning,
     InputError,
     OversampledWarning,
+    TooManyRequestedWarning,
 )
 
 SMALL = {"y_lags": 2, "u_lags": 2, "degree": 2}
@@ -162,6 +165,37 @@ def test_gaps_of_every_library_end_a_session_as_nan_does(kind):
     found = NARX(**SMALL).fit(given(u, "u"), given(y, "y"))
     assert found.path_.names == expected.path_.names
     np.testing.assert_array_equal(found.coef_, expected.coef_)
+
+
+def test_gaps_in_what_was_measured_end_a_prediction_and_begin_a_new_one(fitted):
+    u, y = simple(60, seed=5)
+    gapped = y.copy()
+    gapped[[20, 40]] = np.nan
+    with pytest.warns(GapsInPastWarning, match=r"row 20 .* and 1 more row\(s\) have: .* NaN there"):
+        found = fitted.predict(u, gapped, horizon=1)
+    assert np.flatnonzero(np.isnan(found)).tolist() == [20, 40]
+    whole = fitted.predict(u, y, horizon=1)
+    given = [0, 1, 21, 22, 41, 42]
+    np.testing.assert_array_equal(found[given], y[given])
+    others = np.setdiff1d(np.arange(60), [*given, 20, 40])
+    np.testing.assert_allclose(found[others], whole[others])
+
+
+def test_terms_are_included_and_excluded_by_factors_in_any_order():
+    u, y = simple()
+    model = NARX(2, include=["u(k) y(k-2)"], exclude=["u(k-1) * u(k-2)"], **SMALL).fit(u, y)
+    assert model.path_.names[0] == "y(k-2) u(k)"
+    terms = LaggedTerms({"y": y, "u": u}, "y", "u", lags=2, degree=3)
+    left = select(terms, None, 54, "err", exclude=["u(k)^2 y(k-1)", "u(k) u(k) u(k-1)"])
+    assert not {"y(k-1) u(k)^2", "u(k)^2 u(k-1)"} & set(left.names)
+    with pytest.raises(InputError, match=r"there is no `u\(k\)y\(k-2\)`"):
+        NARX(2, include=["u(k)y(k-2)"], **SMALL).fit(u, y)
+
+
+def test_more_terms_than_there_are_is_said():
+    u, y = simple()
+    with pytest.warns(TooManyRequestedWarning, match="`n_terms` is 25, but there are 21 terms"):
+        NARX(25, **SMALL).fit(u, y)
 
 
 def test_weights_of_zero_leave_rows_out():
@@ -312,9 +346,20 @@ BAD_FITS = {
     "2 with a delay of 3 leaves none": ({"u_lags": 2, "delay": 3}, {}),
     "`search` should be one of": ({"search": "sideways"}, {}),
     "y should hold numbers; it holds labels": ({}, {"y": np.array(["a", "b"] * 300)}),
-    "infinity": ({}, {"u": np.append(np.inf, np.ones(599))}),
+    "`u` has 1 infinite value(s), the first in row 2. Mend it, or put NaN there": (
+        {}, {"u": np.append([0, 1, np.inf], np.ones(597))}),
+    "`t` holds dates or times. Leave it out": (
+        {}, {"u": pd.DataFrame({"t": pd.date_range("2026", periods=600)})}),
+    "`n_terms` should be at least the number of terms in `include`, 2; got 1": (
+        {"n_terms": 1, "include": ["u(k)", "1"]}, {}),
+    "`n_terms` should be a whole number of at least 1, or 'auto'; got True": (
+        {"n_terms": True}, {}),
+    "`n_terms` should be a whole number of at least 1, or 'auto'; got '3'": ({"n_terms": "3"}, {}),
+    "`exclude` should leave a term to select; it names all 6": (
+        {"y_lags": 1, "u_lags": [0], "degree": 2,
+         "exclude": ["1", "u(k)", "y(k-1)", "u(k) y(k-1)", "u(k)^2", "y(k-1)^2"]}, {}),
     "noise terms are for one output": ({"noise_lags": 1}, {"y": np.random.rand(600, 2)}),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("words", BAD_FITS)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import naive
-from orthoselect.dynamics.order import order_table
+from orthoselect.dynamics.order import OrderTable, order_table
 
 
 @pytest.fixture
@@ -19,6 +19,29 @@ def test_press_is_leaving_each_row_out(path):
     table = order_table(P, y)
     for k in range(1, 7):
         assert table.values["press"][k - 1] == pytest.approx(naive.leave_one_out(P[:, :k], y))
+
+
+def test_sets_that_are_not_nested_are_judged_each_by_itself(path):
+    P, y = path
+    sets = [[3], [1, 0], [5, 2, 4]]
+    table = order_table(P, y, sets)
+    for place, each in enumerate(sets):
+        alone = order_table(P[:, each], y)
+        assert table.sizes[place] == alone.sizes[-1]
+        assert table.rss[place] == pytest.approx(alone.rss[-1])
+        for name in table.values:
+            assert table.values[name][place] == pytest.approx(alone.values[name][-1]), name
+    assert table.best("bic") == 2
+
+
+def test_fewer_terms_win_by_free_runs_within_a_standard_error():
+    blocks = {1: (4.0, 4.0, 4.1), 2: (1.0, 1.3, 0.9), 3: (1.1, 0.9, 1.0), 4: (np.inf,) * 3}
+    errors = tuple(float(np.sqrt(np.mean(each))) for each in blocks.values())
+    table = OrderTable((1, 2, 3, 4), (4.0, 3.0, 2.0, 1.0), {"free-run": errors}, blocks)
+    assert table.best("free-run") == 2  # worse than 3 by 0.07 +- 0.17
+    assert table.best("free-run", least=3) == 3
+    apart = OrderTable(table.sizes, table.rss, table.values, {**blocks, 2: (1.15, 0.95, 1.05)})
+    assert apart.best("free-run") == 3  # worse by 0.05 in every block
 
 
 def test_criteria_follow_their_formulas(path):

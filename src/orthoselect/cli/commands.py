@@ -18,11 +18,12 @@ from orthoselect.cli.how_many import (
     size_options,
 )
 from orthoselect.cli.loading import Loaded, check_files, load, one_or_several, read_own_options
-from orthoselect.cli.terminal import INTERRUPTED, Bar, Terminal, connected, ending_well
+from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
 from orthoselect.errors import ComparisonInterrupted, InputError, SelectionInterrupted
 from orthoselect.methods import find_method
+from orthoselect.progress import StepsShown, TasksShown
 from orthoselect.read import Dataset, output_format
-from orthoselect.result import Comparison, SelectionPath, SelectionStep
+from orthoselect.result import Comparison, SelectionPath
 from orthoselect.search_request import TIME_LIMIT
 from orthoselect.selection import check_blocks, select
 
@@ -201,21 +202,6 @@ def _check_blocks(table: Dataset, method: str, report: str | None, wanted: Any) 
         )
 
 
-class _Shown:
-    """The steps of a selection, and the gap of a search, on a bar."""
-
-    def __init__(self, bar: Bar) -> None:
-        self._bar = bar
-
-    def __call__(self, step: SelectionStep, number: int, size: int) -> None:
-        """Show a step."""
-        self._bar.show(number, size, step.name)
-
-    def searching(self, gap: float | None) -> None:
-        """Show by how much a better set could be better."""
-        self._bar.searching(gap)
-
-
 def _select(
     loaded: Loaded,
     wanted: int | float | str | None,
@@ -227,8 +213,6 @@ def _select(
     """Return the path as far as it came, and whether it was interrupted."""
     try:
         with terminal.working("selecting") as bar:
-            if loaded.dataset.in_blocks:
-                loaded.dataset.data.progress = bar.read
             path = select(
                 loaded.dataset,
                 loaded.target,
@@ -236,7 +220,7 @@ def _select(
                 method,
                 task=task,
                 sample_weight=loaded.weights,
-                progress=_Shown(bar),
+                progress=StepsShown(bar),
                 **loaded.options,
                 **own,
             )
@@ -261,7 +245,7 @@ def _compare(
                 loaded.target,
                 **settings,
                 **columns,
-                progress=lambda done, total, method, fold: bar.show(done, total, method),
+                progress=TasksShown(bar),
             )
     except ComparisonInterrupted as stopped:
         if stopped.comparison is None:

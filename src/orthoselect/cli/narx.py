@@ -19,11 +19,16 @@ from orthoselect.errors import InputError
 from orthoselect.read import open_source, read_table, why_not_whole
 from orthoselect.roles import find_columns
 
+_LEAST_FITTED = 20  # rows beside the lags; with fewer nothing can be told from chance
 _INPUT = "A column that drives the target; repeat it for several. None: only its own past counts."
 _LAGS = "The longest lag of the target and of the inputs."
 _DELAY = "The shortest lag of inputs; 0 lets an input act at once."
-_TERMS = "How many terms; as --order says if not given."
+_TERMS = "How many terms: a count, or auto for as many as --order says."
 _ORDER = "What decides how many terms: aic, aicc, bic, fpe, apress, press or free-run."
+_SEARCH = (
+    "How sets of terms are searched: forward, swap, floating, beam, backward or exact; swap "
+    "exchanges terms that others make needless."
+)
 _NOISE = "The longest lag of residuals in noise terms; 0 for no noise terms."
 _FREE = "Fit coefficients to the free run rather than to one step ahead."
 _HELD = "Share of the rows, the last ones, that are kept for validation only."
@@ -38,7 +43,8 @@ OneTarget = Annotated[str, _table("--target", "-t", help="The column to model.",
 Lags = Annotated[int, _choice(help=_LAGS)]
 Degree = Annotated[int, _choice(help="The most factors of a term.")]
 Delay = Annotated[int, _choice(help=_DELAY)]
-Terms = Annotated[int | None, _choice("--terms", "-k", help=_TERMS, metavar="COUNT")]
+Terms = Annotated[str, _choice("--terms", "-k", help=_TERMS, metavar="COUNT")]
+SearchOfSets = Annotated[str, _choice("--search", help=_SEARCH)]
 Order = Annotated[str, _choice(help=_ORDER)]
 NoiseLags = Annotated[int, _choice(help=_NOISE)]
 FreeRun = Annotated[bool, _choice("--free-run", help=_FREE)]
@@ -54,8 +60,9 @@ def narx_command(
     lags: Lags = 3,
     degree: Degree = 3,
     delay: Delay = 0,
-    terms: Terms = None,
+    terms: Terms = "auto",
     order: Order = "bic",
+    search: SearchOfSets = "swap",
     noise_lags: NoiseLags = 0,
     free_run: FreeRun = False,
     held_out: HeldOut = 0.25,
@@ -72,7 +79,8 @@ def narx_command(
     """
     terminal = Terminal(quiet)
     own = {"y_lags": "--lags", "u_lags": "--lags", "u": "--input", "n_terms": "--terms"}
-    own |= {name: f"--{name.replace('_', '-')}" for name in ("order", "degree", "noise_lags")}
+    same = ("order", "degree", "noise_lags", "delay")
+    own |= {name: f"--{name.replace('_', '-')}" for name in same}
     with ending_well(terminal, own, "interrupted before the model was found."):
         check_files(source, {"--report": report})
         if not 0 <= held_out < 1:
@@ -83,16 +91,18 @@ def narx_command(
         from orthoselect.dynamics import NARX
 
         model = NARX(
-            "auto" if terms is None else terms,
+            _as_count(terms),
             y_lags=lags,
             u_lags=lags,
             delay=delay,
             degree=degree,
             noise_lags=noise_lags,
             order=order,
+            search=search,
             fit="free-run" if free_run else "one-step",
         )
         cut = record.n_rows - int(held_out * record.n_rows)
+        _check_held_out(held_out, cut, record.n_rows, lags)
         with terminal.working("selecting terms"):
             model.fit(*record.part(slice(0, cut)))
         rest = slice(cut, None) if cut < record.n_rows else slice(None)
@@ -103,6 +113,20 @@ def narx_command(
             print(_as_csv(model), end="")
         if format == "json" or report is not None:
             _summarize(model, validation, record, rest, table.name, format, report, terminal)
+
+
+def _as_count(terms: str) -> int | str:
+    """Return how many terms, or "auto"; what is neither is left to the model to refuse."""
+    return int(terms) if terms.lstrip("-").isdecimal() else terms
+
+
+def _check_held_out(share: float, n_fitted: int, n_rows: int, lags: int) -> None:
+    """Raise where so many rows are held out that too few are left to fit."""
+    if share and n_fitted < _LEAST_FITTED + lags <= n_rows:
+        raise InputError(
+            f"`--held-out {share:g}` leaves {n_fitted} of {n_rows} rows to fit a model to; at "
+            f"least {_LEAST_FITTED + lags} are needed with lags up to {lags}. Hold out fewer."
+        )
 
 
 class ModelColumns(NamedTuple):
@@ -141,7 +165,14 @@ def _read(table: Any, target: str, inputs: Sequence[str], sessions: str | None) 
         at = known.index(name)
         if at in source.first.categorical_columns():
             raise InputError(f"column `{name}` should hold numbers; it holds text.")
-        return np.asarray(source.first.numeric(np.array([at])), dtype=np.float64).reshape(-1)
+        try:
+            found = source.first.numeric(np.array([at]))
+        except InputError:
+            raise InputError(
+                f"column `{name}` should hold numbers; it holds dates, or something else that is "
+                f"none. Leave it out: rows are taken in their order, one step apart."
+            ) from None
+        return np.asarray(found, dtype=np.float64).reshape(-1)
 
     labels = None
     if sessions is not None:

@@ -14,6 +14,7 @@ from orthoselect.cli.how_many import find_jobs, read_count
 from orthoselect.cli.loading import Loaded, check_files, load, one_or_several, read_own_options
 from orthoselect.cli.terminal import INTERRUPTED, Terminal, connected, ending_well
 from orthoselect.errors import InputError, StabilityInterrupted
+from orthoselect.progress import PairsShown
 from orthoselect.result import Stability
 from orthoselect.search import SEARCHES
 
@@ -115,14 +116,12 @@ def _stability(
 
     try:
         with terminal.working("cutting in halves") as bar:
-            if loaded.dataset.in_blocks:
-                loaded.dataset.data.progress = bar.read
             found = stability(
                 loaded.dataset,
                 loaded.target,
                 **settings,
                 sample_weight=loaded.weights,
-                progress=lambda done, total: bar.show(done, total, ""),
+                progress=PairsShown(bar),
                 **loaded.options,
             )
     except StabilityInterrupted as stopped:

@@ -17,27 +17,16 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    SpinnerColumn,
-    Task,
-    TextColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
 
 from orthoselect.errors import InputError
-from orthoselect.matrix.memory import is_out_of_memory, room_in_limits, say_bytes
+from orthoselect.matrix.memory import is_out_of_memory, room_in_limits
 from orthoselect.methods import METHODS
+from orthoselect.progress.terminal_bar import TerminalBar
 
 MENDABLE = 2  # the exit code where the user can do something about it
 INTERRUPTED = 130  # as shells count Ctrl-C
 _OR_LIMITS = ", or raise its limits (`ulimit -v`, `ulimit -d`)"
 _PATIENCE = 10  # seconds to wait for a scheduler
-_WIDEST_NAME = 40
 _SAME = (
     "alpha assumption data dates delimiter drop encoding estimator exclude features folds include "
     "memory method missing output pfer repeats scoring search target task threshold"
@@ -118,63 +107,10 @@ class Terminal:
         # Not by the console, which loads and makes a lot for a line: there may be no memory left.
         print(f"orthoselect: error: {message}", file=sys.stderr)
 
-    @contextmanager
-    def working(self, what: str) -> Iterator[Bar]:
-        """Show a bar while the block runs, on a terminal only."""
-        columns = (
-            SpinnerColumn(),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            _TimeLeft(compact=True),
-            TextColumn("{task.fields[newest]}"),
-        )
+    def working(self, what: str) -> TerminalBar:
+        """Return a bar to show while a block runs, on a terminal only."""
         unseen = self._quiet or not self._console.is_terminal
-        with Bar(*columns, console=self._console, transient=True, disable=unseen) as bar:
-            bar.add_task(escape(what), total=None, newest="")
-            yield bar
-
-
-class Bar(Progress):
-    """A bar of one task."""
-
-    def stop(self) -> None:
-        """Stop, without the line that older versions of rich end a bar with that nobody saw."""
-        if not self.disable:
-            super().stop()
-
-    def read(self, passes: int, count: int) -> None:
-        """Show how much of a table in blocks has been read."""
-        what = f"selecting: pass {passes}, {say_bytes(count)} read"
-        self.update(self.task_ids[0], description=what)
-
-    def searching(self, gap: float | None) -> None:
-        """Show the share by which a better set could be better."""
-        better = "" if gap is None else f": at most {gap:.1%} better"
-        self.update(self.task_ids[0], description=f"searching{better}")
-
-    def show(self, done: int, total: int, newest: str, left: float | None = None) -> None:
-        """Show how far it is; the seconds that are left are guessed if they are not given."""
-        newest = " ".join(newest.split())
-        if len(newest) > _WIDEST_NAME:
-            newest = newest[: _WIDEST_NAME - 1] + "…"
-        until = None if left is None else self.get_time() + left
-        self.update(
-            self.task_ids[0], completed=done, total=total, newest=escape(newest), until=until
-        )
-
-
-class _TimeLeft(TimeRemainingColumn):
-    """The time left that the caller gave; without one, what the pace of the bar suggests."""
-
-    def render(self, task: Task) -> Text:
-        until = task.fields.get("until")
-        if until is None or task.finished:
-            return super().render(task)
-        minutes, seconds = divmod(max(0, round(until - task.get_time())), 60)
-        hours, minutes = divmod(minutes, 60)
-        shown = f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes:02d}:{seconds:02d}"
-        return Text(shown, style="progress.remaining")
+        return TerminalBar(what, self._console, is_hidden=unseen)
 
 
 def in_command_words(message: str, own: Mapping[str, str] = {}) -> str:

@@ -36,6 +36,7 @@ from orthoselect.comparison.folds import (
 from orthoselect.comparison.models import Model, find_model
 from orthoselect.encode.gaps import FILLS, check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, warn, with_text
+from orthoselect.progress import TasksShown, with_bar
 from orthoselect.result import Comparison, Setting
 from orthoselect.result.text import plain
 from orthoselect.roles import ColumnSpec, Roles, is_whole, target_in_code
@@ -55,6 +56,7 @@ _DEFAULTS = (
 Progress = Callable[[int, int, str, int], Any]
 
 
+@with_bar("comparing", TasksShown)
 def compare(
     data: Any,
     target: Any,
@@ -73,7 +75,7 @@ def compare(
     missing: str = "error",
     dates: str = "drop",
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Comparison:
     """Compare methods by the cross-validated score of a model on what they select.
@@ -141,9 +143,10 @@ def compare(
     n_jobs : int, optional
         Processes at a time, as in scikit-learn: None is one (unless a `joblib.parallel_config`
         says otherwise), -1 as many as there are processors. Scores do not depend on it.
-    progress : callable, optional
-        Called as ``progress(done, total, method, fold)`` whenever a method or a baseline is done
-        with a fold; folds are numbered from 1 on, those of all repeats together.
+    progress : bool or callable, optional
+        True: show a bar, as in `select`. A function is called as
+        ``progress(done, total, method, fold)`` whenever a method or a baseline is done with a fold;
+        folds are numbered from 1 on, those of all repeats together.
     options : mapping, optional
         Options of the methods' own, for each method that has them: ``{"bins": 5}``. What
         `methods` says of a method goes before.
@@ -261,7 +264,7 @@ def _run_all(
     plan: Plan,
     tasks: list[tuple[Entry, Fold]],
     n_jobs: int | None,
-    progress: Progress | None,
+    progress: Any,
     collector: Collector,
 ) -> None:
     """Hand every outcome to the collector as it arrives; Ctrl-C raises with what it has."""

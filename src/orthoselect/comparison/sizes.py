@@ -123,7 +123,7 @@ def choose_size(
     scores = None
     if len(path):
         try:
-            scores = _score_sizes(table, target, path, asked, said, own)
+            scores = _score_sizes(table, target, path, asked, said, own, progress)
         except KeyboardInterrupt:
             raise SelectionInterrupted(_remade(path, stopped="interrupted.")) from None
         if scores.warning is not None:
@@ -176,6 +176,7 @@ def _score_sizes(
     asked: SizeQuestion,
     said: Mapping[str, Any],
     own: Mapping[str, Any],
+    progress: Any,
 ) -> SizeScores:
     """Cross-validate the sizes of a path, and choose one."""
     columns = {name: value for name, value in said.items() if name not in _HOW}
@@ -206,8 +207,14 @@ def _score_sizes(
     entry = Entry(path.method, path.method, {**bins, **own})
     plan = _plan(data, model, path, said, weights)
     tasks = [(one, fold) for fold in folds for one in (entry, _ON_NONE)]
+    scoring = getattr(progress, "scoring", None)
+    outcomes = []
     with closing(run_tasks(plan, tasks, asked.n_jobs)) as arriving:
-        outcomes = sorted(arriving, key=lambda outcome: outcome.fold)
+        for outcome in arriving:
+            outcomes.append(outcome)
+            if scoring is not None:
+                scoring(len(outcomes), len(tasks))
+    outcomes.sort(key=lambda outcome: outcome.fold)
     comparison = _comparison(outcomes, entry, data, model, folds, plan.sizes, seed, asked.cv)
     return SizeScores(comparison, asked.rule, path.n_candidates)
 

@@ -72,8 +72,12 @@ class State(ABC):
 
     # What searches that compare sets ask besides, of states that `start_for_sets` returns
 
-    def restarted(self) -> State:
-        """Return the same state with nothing selected; what was fetched is shared."""
+    def restarted(self, among: Indices | None = None) -> State:
+        """Return the same state with nothing selected; what was fetched is shared.
+
+        `among` are the only features that are going to be asked for, if that is known: some
+        states then leave others alone, which saves reading them.
+        """
         raise NotImplementedError(f"{type(self).__name__} does not compare sets")
 
     def products(self) -> InnerProducts:

@@ -419,8 +419,8 @@ class CanonicalState(State):
 
     # Sets
 
-    def restarted(self) -> CanonicalState:
-        """Return the same state with nothing selected; Gram columns are shared."""
+    def restarted(self, among: Indices | None = None) -> CanonicalState:
+        """Return the same state with nothing selected; Gram columns are shared, of all features."""
         assert self._start is not None
         start, size = self._start.copy(), self._size
         state = CanonicalState(

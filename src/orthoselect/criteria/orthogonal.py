@@ -99,7 +99,13 @@ class OrthogonalCriterion(Criterion):
         u = np.ones(len(Z)) if weights is None else np.sqrt(weights)
         u /= np.linalg.norm(u)
         X, ZtX = normalize(design.matrix, np.column_stack([Z, u]), weights, design.unowned)
-        return OrthogonalState(X, ZtX, Z, u, worth, design.single, centered=self.name == "obcc")
+        penalties = self._penalties(design, weights)
+        centered = self.name == "obcc"
+        return OrthogonalState(X, ZtX, Z, u, worth, design.single, penalties, centered=centered)
+
+    def _penalties(self, design: Design, weights: Floats | None) -> Floats | None:
+        """Return what is added to w'w in gains, for columns of norm one; None for nothing."""
+        return None
 
     def start_for_sets(
         self, design: Design, response: Response, weights: Rows | None = None, size: int = 1
@@ -178,8 +184,9 @@ class OrthogonalState(State):
     Nothing of X is centered. Z (N, q) are the responses at norm one, u (N,) the vector of ones
     (weighted) at norm one, ZtX (q + 1, n) the products of both with the columns; `worth` (q,) is
     the most that each response can add, `single` the column of each feature. If `centered`, what is
-    left of a candidate is centered before it is judged. Inside, gains are shares of the most that
-    all responses can add.
+    left of a candidate is centered before it is judged. If `among` are given, no other features are
+    asked for, and none of them adds anything. Inside, gains are shares of the most that all
+    responses can add. `penalties`, one for each column of norm one, are added to w'w in gains.
     """
 
     def __init__(
@@ -190,13 +197,16 @@ class OrthogonalState(State):
         u: Floats,
         worth: Floats,
         single: Indices,
+        penalties: Floats | None = None,
         *,
         centered: bool,
+        among: Indices | None = None,
     ) -> None:
         self._X, self._single = X, single
+        self._penalties = np.zeros(X.shape[1]) if penalties is None else penalties
         self._begun = X, ZtX.copy(), Z, u, worth, single
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column, (n,); for sets
-        self._geometry = normed_geometry(X, Z, u)
+        self._geometry = normed_geometry(X, Z, u, None if among is None else single[among])
         self._C, self._a = ZtX[:-1], ZtX[-1]
         self._d = np.where(X.alive, 1.0, 0.0)
         self._most = float(worth.sum())
@@ -209,6 +219,8 @@ class OrthogonalState(State):
         self._reach2 = 0.0  # squared, of all directions: what one rounding may do to them
         # Features without a chance: zero or constant, dependent on those taken, or taken.
         self._spent = ~X.alive[single]
+        if among is not None:
+            self._spent |= ~np.isin(np.arange(len(single)), among)
         self._measured = 0
         self._pending: int | None = None  # the column taken last, whose row nobody has needed yet
         if centered:
@@ -273,10 +285,11 @@ class OrthogonalState(State):
 
     # Sets
 
-    def restarted(self) -> OrthogonalState:
+    def restarted(self, among: Indices | None = None) -> OrthogonalState:
         """Return the same state with nothing selected."""
         X, ZtX, Z, u, worth, single = self._begun
-        return OrthogonalState(X, ZtX.copy(), Z, u, worth, single, centered=self._centered)
+        again = ZtX.copy(), Z, u, worth, single, self._penalties
+        return OrthogonalState(X, *again, centered=self._centered, among=among)
 
     def products(self) -> InnerProducts:
         """Return what sets of features are compared by."""
@@ -316,7 +329,8 @@ class OrthogonalState(State):
         sure = _SURE * ROUNDINGS * (self._X.sizes[J] + math.sqrt(self._reach2))
         self._independent = left >= sure * sure
         squares = self._shares @ self._C[:, J] ** 2
-        self._gains, self._slack = single_gains(squares, left, error_C, error_left)
+        shrunk = left + self._penalties[J]
+        self._gains, self._slack = single_gains(squares, shrunk, error_C, error_left)
         self._gains[self._spent], self._slack[self._spent] = -1.0, 0.0
         self._fresh = self._spent.copy()
 
@@ -338,7 +352,8 @@ class OrthogonalState(State):
         C, left = (found.C_centered, found.d_centered) if self._centered else (found.C, found.d)
         # What does not vary beyond its rounding has no correlation, if it is otherwise of use.
         known = np.sqrt(left) > found.floors
-        gains = np.divide(self._shares @ C**2, left, out=np.zeros_like(left), where=known)
+        shrunk = left + self._penalties[J]
+        gains = np.divide(self._shares @ C**2, shrunk, out=np.zeros_like(left), where=known)
         self._gains[features] = np.where(self._spent[features], -1.0, np.minimum(gains, 1.0))
         self._fresh[features] = True
         self._slack[features] = 0.0
@@ -401,8 +416,8 @@ class ScaledState(State):
             return "they explain the response completely, so nothing is left to explain."
         return self._state.exhausted()
 
-    def restarted(self) -> ScaledState:
-        return ScaledState(self._state.restarted(), self._factor)
+    def restarted(self, among: Indices | None = None) -> ScaledState:
+        return ScaledState(self._state.restarted(among), self._factor)
 
     def products(self) -> InnerProducts:
         products = self._state.products()

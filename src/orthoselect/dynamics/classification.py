@@ -23,6 +23,7 @@ from orthoselect.dynamics.fitting import Settings
 from orthoselect.dynamics.lagged_terms import LaggedTerms
 from orthoselect.dynamics.model import LagModel, segments_of
 from orthoselect.dynamics.records import check_inputs, no_signals, read_signals
+from orthoselect.dynamics.structure import path_of_set
 from orthoselect.encode import find_labels
 from orthoselect.encode.lagged import LaggedSignals, check_names, check_rows, find_sessions
 from orthoselect.encode.response import TargetColumn
@@ -98,6 +99,12 @@ class LogisticNARX:
         size = s.n_terms or min(s.max_terms, max(1, len(signals.at) // 10))
         self.path = self._select(signals, codes, size)
         self._choose(signals, codes, size)
+
+        def walk(names: Sequence[str]) -> SelectionPath:
+            others = [name for name in signals.term_names if name not in set(names)]
+            return self._select(signals, codes, len(names), exclude=others)
+
+        self.path = path_of_set(self.path, self.n_terms, walk)
         J = self.path.features[: self.n_terms]
         self._model = _lag_model(signals, J)
         regression = _fitted(self._model.terms_at(values, signals.at), codes[signals.at])
@@ -112,18 +119,25 @@ class LogisticNARX:
     def _indicators(self, codes: NDArray) -> Floats:
         return (codes[None] == np.arange(1, len(self.classes))[:, None]).astype(float)
 
-    def _select(self, signals: LaggedSignals, codes: NDArray, size: int) -> SelectionPath:
+    def _select(
+        self,
+        signals: LaggedSignals,
+        codes: NDArray,
+        size: int,
+        exclude: Sequence[str] | None = None,
+    ) -> SelectionPath:
         s = self._settings
+        exclude = list(s.exclude if exclude is None else exclude)
         with catch_warnings():
             simplefilter("ignore", SearchStoppedWarning)  # it is in the path
             path = select(
                 LaggedTerms.of(signals, [codes]),
                 None,
-                min(size, len(signals.terms) - len(s.exclude)),
+                min(size, len(signals.terms) - len(exclude)),
                 method=s.criterion,
                 task="classification",
                 include=list(s.include) or None,
-                exclude=list(s.exclude) or None,
+                exclude=exclude or None,
                 search=s.search,
             )
         if not len(path):
@@ -137,13 +151,12 @@ class LogisticNARX:
             if len(np.unique(codes[train.at])) < 2 or not len(test.at):
                 continue
             path = self._select(train, codes, size)
-            sizes = [len(path)] if self._settings.n_terms else range(1, len(path) + 1)
-            everything = _lag_model(signals, path.features)
-            A = everything.terms_at(signals.values, train.at)
-            B = everything.terms_at(signals.values, test.at)
-            for k in sizes:
-                found = _fitted(A[:, :k], codes[train.at]).predict(B[:, :k])
-                hits.setdefault(k, []).append(float(np.mean(found == codes[test.at])))
+            sets = path.by_size[-1:] if self._settings.n_terms else path.by_size
+            for one in sets:
+                model = _lag_model(signals, one.features)
+                A, B = (model.terms_at(signals.values, part.at) for part in (train, test))
+                found = _fitted(A, codes[train.at]).predict(B)
+                hits.setdefault(one.size, []).append(float(np.mean(found == codes[test.at])))
         means = {k: float(np.mean(each)) for k, each in sorted(hits.items())}
         best = max(means, key=means.__getitem__) if means else len(self.path)
         self.n_terms = len(self.path) if self._settings.n_terms else min(best, len(self.path))

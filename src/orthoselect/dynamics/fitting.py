@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
@@ -13,13 +14,20 @@ from orthoselect.dynamics.model import LagModel, segments_of
 from orthoselect.dynamics.noise import fit_noise, least_squares_fit
 from orthoselect.dynamics.order import FREE_RUN, OrderTable, order_table
 from orthoselect.dynamics.records import Records, Sessions
-from orthoselect.dynamics.structure import select_terms
+from orthoselect.dynamics.structure import path_of_set, select_terms
 from orthoselect.encode.lagged import LaggedSignals, check_rows
-from orthoselect.errors import DoubtfulOrderWarning, InputError, warn
+from orthoselect.errors import (
+    DoubtfulOrderWarning,
+    InputError,
+    OversampledWarning,
+    TooManyRequestedWarning,
+    warn,
+)
 from orthoselect.matrix.base import Floats
 from orthoselect.result import SelectionPath
 
 _HELD_OUT = 4  # one in so many sessions, or rows of the only one
+_BLOCKS = 10  # of time, that held-out rows are cut into: errors of free runs differ between them
 
 
 @dataclass(frozen=True)
@@ -95,12 +103,16 @@ def _fit_part(
     weights: Floats | None,
 ) -> FittedOutputs:
     size = settings.n_terms or settings.max_terms
+    available = len(signals.terms) - len(settings.exclude)
+    if settings.n_terms and settings.n_terms > available > 0:
+        warn(TooManyRequestedWarning(settings.n_terms, available, "n_terms", "term"))
     # A path is no longer than there are rows to tell terms apart.
     size = max(min(size, len(signals.at) // 2), 1, len(settings.include))
     Y = records.y[outputs]
     path = _path(settings, signals, Y, size, weights)
-    P, y, root = _columns(signals, path.features, Y, weights)
-    table = order_table(P * root[:, None], y * root[:, None])
+    features, sets = _sets_of(path)
+    P, y, root = _columns(signals, features, Y, weights)
+    table = order_table(P * root[:, None], y * root[:, None], sets)
     least = max(1, len(settings.include))
     if settings.n_terms is None and settings.order == FREE_RUN:
         table = _with_free_runs(settings, records, signals, outputs, table, size, weights)
@@ -109,9 +121,11 @@ def _fit_part(
     k = min(k, len(path))
     if settings.n_terms is None:
         _check_order_is_clear(order, k, least, path, signals, size)
+        path = _path_of_size(settings, signals, Y, path, k, weights)
+    P = P[:, [features.index(f) for f in path.features[:k]]]
     if settings.noise_lags:
         return _with_noise(settings, records, signals, outputs, path, table, k, weights)
-    fit = least_squares_fit(P[:, :k], y, None if weights is None else weights[signals.at])
+    fit = least_squares_fit(P, y, None if weights is None else weights[signals.at])
     terms = [
         FittedTerm(
             records.y_names[a],
@@ -154,6 +168,37 @@ def _path(
     if not len(path):
         raise InputError(f"there should be a term that explains something; {path.stopped}")
     return path
+
+
+def _path_of_size(
+    settings: Settings,
+    signals: LaggedSignals,
+    Y: Floats,
+    path: SelectionPath,
+    size: int,
+    weights: Floats | None,
+) -> SelectionPath:
+    """Return the path of the best set of a size, or a path whose first steps are that set."""
+
+    def walk(names: Sequence[str]) -> SelectionPath:
+        others = tuple(name for name in signals.term_names if name not in set(names))
+        with catch_warnings():
+            simplefilter("ignore", OversampledWarning)  # it was said of the whole path
+            return _path(replace(settings, exclude=others), signals, Y, size, weights)
+
+    return path_of_set(path, size, walk)
+
+
+def _sets_of(path: SelectionPath) -> tuple[list[int], list[list[int]] | None]:
+    """Return the terms of all sets of a path, and the places of each set among them.
+
+    There are no places where sets are the first steps of the path.
+    """
+    if path.certificate is None:
+        return path.features, None
+    found = [one.features for one in path.by_size if len(one.features) == one.size]
+    features = sorted({f for each in found for f in each})
+    return features, [[features.index(f) for f in each] for each in found]
 
 
 def _columns(
@@ -258,41 +303,48 @@ def _with_free_runs(
     known = replace(signals, sessions=train)
     Y = records.y[outputs]
     path = _path(settings, known, Y, min(size, max(1, len(known.at) // 2)), weights)
-    P, y, root = _columns(known, path.features, Y, weights)
+    features, sets = _sets_of(path)
+    P, y, root = _columns(known, features, Y, weights)
     Q, R = np.linalg.qr(P * root[:, None])
     along = Q.T @ (y * root[:, None])
     runs = [(a + signals.longest, b) for a, b in test if b - a > signals.longest]
-    tried = [
-        _error_of(settings, records, known, outputs, path, k, R, along, train, runs)
-        for k in range(1, len(path) + 1)
-    ]
-    errors = (*tried, *[np.nan] * len(table.sizes))[: len(table.sizes)]
-    return replace(table, values={**table.values, FREE_RUN: errors})
+    squares = {}
+    for places in sets or [list(range(k)) for k in range(1, len(path) + 1)]:
+        coef = np.linalg.lstsq(R[:, places], along, rcond=None)[0]  # (k, outputs)
+        chosen = [features[place] for place in places]
+        squares[len(places)] = _squares_of(
+            settings, records, known, outputs, chosen, coef, train, runs
+        )
+    errors = {size: float(np.sqrt(np.mean(found))) for size, found in squares.items()}
+    values = {**table.values, FREE_RUN: tuple(errors.get(k, np.nan) for k in table.sizes)}
+    blocks = {
+        size: tuple(float(part.mean()) for part in np.array_split(found, _BLOCKS) if len(part))
+        for size, found in squares.items()
+    }
+    return replace(table, values=values, blocks=blocks)
 
 
-def _error_of(
+def _squares_of(
     settings: Settings,
     records: Records,
     signals: LaggedSignals,
     outputs: list[int],
-    path: SelectionPath,
-    k: int,
-    R: Floats,
-    along: Floats,
+    features: Sequence[int],
+    coef: Floats,
     train: Sessions,
     runs: Sequence[tuple[int, int]],
-) -> float:
-    """Return the error of the free run of the first k terms, infinite if it diverges.
+) -> Floats:
+    """Return squared errors of the free run of terms with coefficients, infinite if it diverges.
 
-    Other outputs, which are not run along, are as measured.
+    They are means over the outputs, one for each time. Other outputs, which are not run along, are
+    as measured.
     """
-    coef = np.linalg.lstsq(R[:k, :k], along[:k], rcond=None)[0]  # (k, outputs)
     # The outputs that are run have to stand first.
     order = [*outputs, *(s for s in range(len(signals.names)) if s not in outputs)]
     place = {s: i for i, s in enumerate(order)}
     own = [
         tuple((place[s], lag) for s, lag in (signals.factors[f] for f in signals.terms[j]))
-        for j in path.features[:k]
+        for j in features
     ]
     model = LagModel(
         len(outputs),
@@ -305,10 +357,10 @@ def _error_of(
         spans = [(a + signals.longest, b) for a, b in train if b - a > signals.longest]
         model = refine(model, values, segments_of(spans), values[: len(outputs)])[0]
     run = run_free(model, values, segments_of(runs), bound_of(records.y))
-    if (run.diverged >= 0).any():
-        return float("inf")
     at = np.concatenate([np.arange(a, b) for a, b in runs])
+    if (run.diverged >= 0).any():
+        return np.full(len(at), np.inf)
     left = run.outputs[:, at] - values[: len(outputs)][:, at]
     if len(outputs) > 1:
         left /= values[: len(outputs)][:, at].std(axis=1, keepdims=True)
-    return float(np.sqrt(np.mean(left**2)))
+    return np.mean(left**2, axis=0)

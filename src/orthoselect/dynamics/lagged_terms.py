@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.dynamics.records import check_finite, check_no_dates
 from orthoselect.encode import TargetColumn, build_response
 from orthoselect.encode.lagged import (
     LaggedSignals,
@@ -20,7 +21,7 @@ from orthoselect.encode.lagged import (
     find_sessions,
 )
 from orthoselect.encode.weights import check_weights
-from orthoselect.errors import InputError, NonFiniteError, listing
+from orthoselect.errors import InputError, listing
 from orthoselect.matrix.base import Floats
 from orthoselect.problem import Problem
 from orthoselect.read import Dataset, find_table, open_source, why_not_whole
@@ -112,9 +113,10 @@ class LaggedTerms:
         used = [c for found in places.values() for c in found]
         names = tuple(columns[c] for c in used)
         check_names(names)
+        check_no_dates(data, names)
         _check_numbers(source, used)
         values = _numbers(source, used)
-        _check_finite(values, names)
+        check_finite(values, names)
         firsts = _firsts(places, delay)
         drives = [role == "inputs" for role, found in places.items() for _ in found]
         self._source = source
@@ -168,7 +170,7 @@ class LaggedTerms:
         array([[1.],
                [4.]])
         """
-        J = np.array(find_columns(names, self.names, "names"), dtype=np.intp)
+        J = np.array(find_columns(self._own(names), self.names, "names"), dtype=np.intp)
         return np.ascontiguousarray(self._signals.matrix().columns(J))
 
     def __repr__(self) -> str:
@@ -202,6 +204,7 @@ class LaggedTerms:
         if not isinstance(categorical_features, str):
             raise InputError("`categorical_features` are none of lagged terms. Omit it.")
         table = self._signals.table()
+        include, exclude = self._own(include), self._own(exclude)
         asked, grouped = find_asked(self.names, None, groups, include, exclude, None)
         check_one_role(asked, self.names, grouped)
         weights = self._weights(sample_weight, keep_whole_weights)
@@ -215,6 +218,14 @@ class LaggedTerms:
         return Problem(
             table, response, weights, grouped, asked["include"], left_out, {*left_out}, missing
         )
+
+    def _own(self, names: ColumnSpec) -> Any:
+        """Return names of terms with their factors in our order; masks and places as they are."""
+        if isinstance(names, str):
+            return self._signals.own_name(names)
+        if isinstance(names, (list, tuple)):
+            return [self._signals.own_name(n) if isinstance(n, str) else n for n in names]
+        return names
 
     def _weights(self, given: Any, keep_whole: bool) -> Floats | None:
         """Return the weights of the rows, of those that were given one for each time."""
@@ -269,12 +280,6 @@ def _check_numbers(source: Any, used: Sequence[int]) -> None:
     labeled = [source.names[c] for c in used if c in source.first.categorical_columns()]
     if labeled:
         raise InputError(f"signals should hold numbers; {listing(labeled)} holds labels.")
-
-
-def _check_finite(values: Floats, names: Sequence[str]) -> None:
-    infinite = np.isinf(values).sum(axis=1)
-    if infinite.any():
-        raise NonFiniteError({n: (0, int(c)) for n, c in zip(names, infinite) if c})
 
 
 def _firsts(places: Mapping[str, Sequence[int]], delay: int) -> list[int]:

@@ -16,20 +16,20 @@ The smallest value decides, wherever on the path it is.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from orthoselect.errors import InputError
-from orthoselect.matrix.base import Floats
+from orthoselect.matrix.base import Floats, Indices
+from orthoselect.matrix.leverage import LeaveOneOut
 from orthoselect.result.text import Backend, as_frame, as_table
 
 ORDERS = ("aic", "aicc", "bic", "fpe", "apress", "press")
 FREE_RUN = "free-run"
 _A = 2.0
-_NO_WORSE = 0.05  # share by which the error of fewer terms may be larger
 _ALL_EXPLAINED = 1e-28  # share of y'y below which RSS is rounding
 
 
@@ -46,6 +46,9 @@ class OrderTable:
     values : dict of str to tuple of float
         Each criterion, by its name; the smallest is best. "free-run": root mean squared error of
         free runs over rows that were held out, infinite where one diverged.
+    blocks : dict of int to tuple of float
+        By the number of terms: the mean squared error of those free runs in each of some blocks of
+        time. Empty if there were none.
 
     Examples
     --------
@@ -58,22 +61,33 @@ class OrderTable:
     sizes: tuple[int, ...]
     rss: tuple[float, ...]
     values: dict[str, tuple[float, ...]]
+    blocks: dict[int, tuple[float, ...]] = field(default_factory=dict)
 
     def best(self, order: str, least: int = 1) -> int:
         """Return the number of terms, at least so many, that a criterion asks for.
 
-        It is smallest there. For free runs it is the smallest number whose error is within 5 % of
-        the best: what few terms do as well, they do better beyond what was recorded.
+        It is smallest there. For free runs it is the smallest number that is as good as the best:
+        whose mean squared error is larger by at most one standard error of the difference, over
+        blocks of time.
         """
         sizes = [k for k in self.sizes if k >= least] or [self.sizes[-1]]
         found = {k: v for k, v in zip(self.sizes, self.values[order]) if k in sizes}
         known = {k: v for k, v in found.items() if not np.isnan(v)}
         if not known:
             return sizes[0]
-        if order == FREE_RUN:
-            most = (1 + _NO_WORSE) * min(known.values())
-            return min(k for k, error in known.items() if error <= most)
-        return min(known, key=known.__getitem__)
+        best = min(known, key=known.__getitem__)
+        if order != FREE_RUN or not np.isfinite(known[best]):
+            return best
+        return next(k for k in sorted(known) if self._is_as_good(k, best))
+
+    def _is_as_good(self, k: int, best: int) -> bool:
+        """Whether free runs of k terms are worse than the best by no more than a standard error."""
+        if k == best:
+            return True
+        more = np.subtract(self.blocks.get(k, (np.inf,)), self.blocks.get(best, (0.0,)))
+        if len(more) < 2 or not np.isfinite(more).all():
+            return False
+        return bool(more.mean() <= more.std(ddof=1) / np.sqrt(len(more)))
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return a dataframe, one row for each number of terms."""
@@ -89,34 +103,50 @@ class OrderTable:
         return as_table(header, cells)
 
 
-def order_table(P: Floats, y: Floats) -> OrderTable:
-    """Return the criteria of the first k of the columns P (N, t), for all k, in one go.
+def order_table(P: Floats, y: Floats, sets: Sequence[Sequence[int]] | None = None) -> OrderTable:
+    """Return the criteria of several sets of the columns P (N, t), in one go.
 
-    y is (N,) or (N, outputs); of several outputs RSS add up, each at its own scale.
+    Parameters
+    ----------
+    P : array of shape (N, t)
+    y : array of shape (N,) or (N, outputs)
+        Of several outputs RSS add up, each at its own scale.
+    sets : sequence of sequences of int, optional
+        Places of columns, one set for each number of terms. By default the first k columns, for
+        all k.
     """
-    N, t = P.shape
+    N = len(P)
     Y = y[:, None] if y.ndim == 1 else y
     if Y.shape[1] > 1:
         norms = np.linalg.norm(Y, axis=0)
         Y = Y / np.where(norms > 0, norms, 1.0)
-    Q, _ = np.linalg.qr(P)
-    along = Q.T @ Y
-    E, h = Y.copy(), np.zeros(N)
-    rss, press = [], []
-    for k in range(t):
-        E -= np.outer(Q[:, k], along[k])
-        E -= np.outer(Q[:, k], Q[:, k] @ E)  # what rounding left
-        h += Q[:, k] ** 2
-        rss.append(float((E * E).sum()))
-        with np.errstate(divide="ignore", invalid="ignore"):
-            left = np.where(1 - h > 1e-12, 1 - h, np.nan)
-            press.append(float(np.mean((E / left[:, None]) ** 2)) * Y.shape[1])
+    left = _left_by_steps(P, Y) if sets is None else _left_by_sets(P, Y, sets)
+    sizes, rss, press = zip(*((k, each.rss, each.press / N) for k, each in left))
     least = _ALL_EXPLAINED * float((Y * Y).sum())
-    return _criteria(N, np.maximum(rss, max(least, 1e-300)), press)
+    return _criteria(N, np.array(sizes), np.maximum(rss, max(least, 1e-300)), press)
 
 
-def _criteria(N: int, rss: Floats, press: Sequence[float]) -> OrderTable:
-    k = np.arange(1, len(rss) + 1)
+def _left_by_steps(P: Floats, Y: Floats) -> Iterator[tuple[int, LeaveOneOut]]:
+    """Yield k, and what the first k columns leave of Y."""
+    left = LeaveOneOut(Y)
+    for k, q in enumerate(np.linalg.qr(P)[0].T, start=1):
+        left.add(q)
+        yield k, left
+
+
+def _left_by_sets(
+    P: Floats, Y: Floats, sets: Sequence[Sequence[int]]
+) -> Iterator[tuple[int, LeaveOneOut]]:
+    """Yield the same of other sets; each is reduced within the span of all columns."""
+    Q, R = np.linalg.qr(P)
+    for places in sets:
+        left = LeaveOneOut(Y)
+        for q in (Q @ np.linalg.qr(R[:, list(places)])[0]).T:
+            left.add(q)
+        yield len(places), left
+
+
+def _criteria(N: int, k: Indices, rss: Floats, press: Sequence[float]) -> OrderTable:
     fit = N * np.log(rss / N)
     with np.errstate(divide="ignore", invalid="ignore"):
         corrected = np.where(N - k - 1 > 0, 2 * k * (k + 1) / (N - k - 1), np.nan)

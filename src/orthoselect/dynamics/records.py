@@ -10,7 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from orthoselect.encode.lagged import check_names, find_sessions
-from orthoselect.errors import InputError, NonFiniteError, ShapeError, listing
+from orthoselect.errors import InfiniteSignalError, InputError, ShapeError, listing
 from orthoselect.matrix.base import Floats
 from orthoselect.read.survey import read_target
 
@@ -66,6 +66,7 @@ def read_signals(given: Any, name: str) -> tuple[Floats, tuple[str, ...]]:
     if given is None:
         raise InputError(f"`{name}` should hold numbers, one row for each time; got None.")
     names = _names(given)
+    check_no_dates(given)
     if isinstance(given, Mapping):
         given = np.column_stack([np.asarray(column) for column in given.values()])
     n_rows = given.shape[0] if hasattr(given, "shape") else len(given)
@@ -80,10 +81,27 @@ def read_signals(given: Any, name: str) -> tuple[Floats, tuple[str, ...]]:
         row[:] = column.values.astype(np.float64)
         if column.gaps is not None:
             row[column.gaps] = np.nan  # what stands there is a filler
-    infinite = np.isinf(values).sum(axis=1)
-    if infinite.any():
-        raise NonFiniteError({n: (0, int(c)) for n, c in zip(names, infinite) if c})
+    check_finite(values, names)
     return values, names
+
+
+def check_finite(values: Floats, names: Sequence[str]) -> None:
+    """Raise for signals, (signals, T), with infinite values; NaN stands for what is missing."""
+    for name, row in zip(names, np.isinf(values)):
+        if row.any():
+            raise InfiniteSignalError(name, int(row.sum()), int(row.argmax()))
+
+
+def check_no_dates(given: Any, used: Sequence[str] | None = None) -> None:
+    """Raise for columns of a dataframe, or some of them, that hold dates or times."""
+    if not nw.dependencies.is_into_dataframe(given):
+        return
+    for name, kind in nw.from_native(given, eager_only=True).schema.items():
+        if kind.is_temporal() and (used is None or name in used):
+            raise InputError(
+                f"signals should hold numbers; `{name}` holds dates or times. Leave it out: rows "
+                f"are taken in their order, one step apart."
+            )
 
 
 def no_signals(n_times: int) -> tuple[Floats, tuple[str, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import accumulate
 from typing import Any
@@ -12,9 +12,9 @@ import numpy as np
 
 from orthoselect.dynamics.lagged_terms import LaggedTerms
 from orthoselect.encode.lagged import LaggedSignals, lagged_name
-from orthoselect.errors import OversampledWarning, SearchStoppedWarning, warn
+from orthoselect.errors import InputError, OversampledWarning, SearchStoppedWarning, warn
 from orthoselect.matrix.base import Floats
-from orthoselect.result import SelectionPath
+from orthoselect.result import Certificate, SelectionPath, SelectionStep, SizedSet
 from orthoselect.selection import select
 
 # With no more than this left by y(k-1) alone, ERR of the other terms have few digits.
@@ -34,9 +34,10 @@ def select_terms(
 ) -> SelectionPath:
     """Select terms for responses of one value for each time, (outputs, T).
 
-    Where y(k-1) alone explains nearly all, a warning says so. By "err" and forward search, terms
-    are then selected for y(k) - y(k-1) with y(k-1) included. Both y are the same beyond y(k-1), so
-    the terms are those that y(k) would give if numbers had more digits, and so are their ERR.
+    Where y(k-1) alone explains nearly all, a warning says so. By "err", terms are then selected for
+    y(k) - y(k-1) with y(k-1) included. Both y are the same beyond y(k-1), so the terms are those
+    that y(k) would give if numbers had more digits, and so are their ERR. A search of sets looks at
+    those with y(k-1).
     """
     terms = LaggedTerms.of(signals, list(responses))
     asked: dict[str, Any] = {
@@ -50,7 +51,7 @@ def select_terms(
     alone = _share_of(last, signals, responses, weights)
     if len(responses) > 1 or 1 - alone > _LITTLE or last in exclude:
         return _selected(terms, size, include, asked)
-    can = criterion == "err" and search == "forward"
+    can = criterion == "err"
     first = include[0] if include else last
     done = can and first == last
     warn(OversampledWarning(last, alone, done, first if can and not done else None))
@@ -64,17 +65,72 @@ def select_terms(
     at = terms.rows
     w = np.ones(len(at)) if weights is None else weights[at]
     ratio = float((w * steps[at] ** 2).sum() / (w * y[at] ** 2).sum())
+    # Beyond y(k-1) shares of the change are so many shares of the target.
+    by_last = path[0].gain
+
+    def of_target(total: float) -> float:
+        return alone + (total - by_last) * ratio
+
     gains = [alone, *(step.gain * ratio for step in path[1:])]
     totals = list(accumulate(gains))
     found = [replace(s, gain=g, total=t) for s, g, t in zip(path, gains, totals)]
+    about = path.certificate
+    if about is not None:
+        bound = None if about.bound is None else of_target(about.bound)
+        about = replace(
+            about,
+            value=of_target(about.value),
+            bound=bound,
+            greedy_total=of_target(about.greedy_total),
+        )
+    sets = [replace(one, total=of_target(one.total)) for one in path.by_size]
+    return _remade(path, found, sets if about else None, about)
+
+
+def path_of_set(
+    path: SelectionPath, size: int, walk: Callable[[Sequence[str]], SelectionPath]
+) -> SelectionPath:
+    """Return the path of the best set of a size.
+
+    A forward path has it in its first steps, and stays whole; sets of other searches are walked by
+    themselves.
+
+    Parameters
+    ----------
+    path : SelectionPath
+        Of the largest size.
+    size : int
+    walk : callable
+        Selects, as the path was selected, among terms of some names.
+    """
+    if path.certificate is None or size == len(path):
+        return path
+    sets = [one for one in path.by_size if one.size <= size]
+    return _remade(path, list(walk(sets[-1].names)), sets, None)
+
+
+def _remade(
+    path: SelectionPath,
+    steps: Sequence[SelectionStep],
+    sets: Sequence[SizedSet] | None,
+    about: Certificate | None,
+) -> SelectionPath:
     facts = {name: getattr(path, name) for name in ("ceiling", "n_candidates", "stopped", "stats")}
-    return SelectionPath(found, method=path.method, options=path.options, **facts)
+    return SelectionPath(
+        steps, method=path.method, options=path.options, by_size=sets, certificate=about, **facts
+    )
 
 
 def _selected(
     terms: LaggedTerms, size: int, include: Sequence[str], asked: dict[str, Any]
 ) -> SelectionPath:
-    size = max(min(size, len(terms.names) - len(asked["exclude"] or ())), len(include))
+    left = len(terms.names) - len(asked["exclude"] or ())
+    if left < 1:
+        raise InputError(
+            f"`exclude` should leave a term to select; it names all {len(terms.names)}. Exclude "
+            f"fewer."
+        )
+    size = max(min(size, left), len(include))
     with catch_warnings():
         # That there is nothing left to explain is in the path; an order is chosen anyway.
         simplefilter("ignore", SearchStoppedWarning)

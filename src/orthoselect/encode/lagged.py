@@ -6,6 +6,7 @@ are the terms, none of which is written out (`matrix/terms.py`).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,6 +22,9 @@ from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.terms import Factor, Term, count_terms, list_terms, term_names, valid_times
 
 MOST_TERMS = 1_000_000
+_POWER = re.compile(
+    r"(?:\^([1-9]\d?))?(?:\s*\*\s*|\s+|$)"
+)  # what follows a factor in a term's name
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,26 @@ class LaggedSignals:
     def term_names(self) -> list[str]:
         """What to call each term: ``y(k-1) u(k)^2``."""
         return term_names(self.terms, self.factor_names)
+
+    def own_name(self, name: str) -> str:
+        """Return what a term is called whose factors are written in another order.
+
+        What cannot be read as a product of factors is returned as it is.
+        """
+        powers: dict[int, int] = {}
+        by_length = sorted(range(len(self.factors)), key=lambda f: -len(self.factor_names[f]))
+        rest = name.strip()
+        while rest:
+            f = next((f for f in by_length if rest.startswith(self.factor_names[f])), None)
+            if f is None:
+                return name
+            power = _POWER.match(rest[len(self.factor_names[f]) :])
+            if power is None:
+                return name
+            powers[f] = powers.get(f, 0) + int(power[1] or 1)
+            rest = rest[len(self.factor_names[f]) + power.end() :]
+        term = tuple(f for f in sorted(powers) for _ in range(powers[f]))
+        return term_names([term], self.factor_names)[0] if term else name
 
     def matrix(self) -> TermMatrix:
         """Return the terms as a matrix."""

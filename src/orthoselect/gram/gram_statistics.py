@@ -298,7 +298,7 @@ class GramStatistics:
         task: str = "auto",
         response_encoding: str = "dummy",
         search: str = "forward",
-        progress: Progress | None = None,
+        progress: Progress | bool | None = None,
         **options: Any,
     ) -> SelectionPath:
         """Select features, as `orthoselect.select` would from all rows.

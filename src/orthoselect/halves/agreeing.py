@@ -26,6 +26,7 @@ from orthoselect.halves.in_memory import open_rows
 from orthoselect.halves.substitutes import find_sets, most_taken
 from orthoselect.methods import METHODS, find_method
 from orthoselect.problem import check_has_rows
+from orthoselect.progress import PairsShown, reading_shown, with_bar
 from orthoselect.read import find_table, why_not_whole
 from orthoselect.result import FeatureFrequency, HalvesTaken, Stability, SubstituteSet
 from orthoselect.result.text import plain
@@ -58,6 +59,7 @@ _DEFAULTS = {
 }
 
 
+@with_bar("cutting in halves", PairsShown)
 def stability(
     data: Any,
     target: Any,
@@ -82,7 +84,7 @@ def stability(
     missing: str = "error",
     dates: str = "drop",
     memory: int | str | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Any,
 ) -> Stability:
     """Find the features that many halves of the rows agree on, and bound how many are false.
@@ -126,8 +128,9 @@ def stability(
         Features that every half is given first. They are not counted, and have no frequency.
     sample_weight : array-like of shape (N,) or str, optional
         Row weights, as in `select`. Copies of a row stay in one half.
-    progress : callable, optional
-        Called as ``progress(done, total)`` whenever a pair is done.
+    progress : bool or callable, optional
+        True: show a bar, as in `select`. A function is called as ``progress(done, total)`` whenever
+        a pair is done.
     time_limit : float, default=60.0
         Seconds that the search of each half may take, as in `select`.
     **options
@@ -184,7 +187,7 @@ def stability(
     asked = {**general, "include": include, "exclude": exclude, "missing": missing, "dates": dates}
     del asked["response_encoding"]
     table = find_table(data, memory)
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught, reading_shown(table, progress):
         warnings.simplefilter("always")
         halves: Halves
         if why_not_whole(table) is None:
@@ -254,7 +257,7 @@ def _run_all(
     question: Question,
     n_pairs: int,
     n_jobs: int | None,
-    progress: Progress | None,
+    progress: Any,
     collector: HalvesCollector,
 ) -> None:
     """Hand every pair to the collector as it arrives; Ctrl-C raises with what it has.

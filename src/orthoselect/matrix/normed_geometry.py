@@ -27,6 +27,8 @@ from orthoselect.matrix.triangle import Factor
 if TYPE_CHECKING:
     from orthoselect.matrix.scaled import ScaledMatrix
 
+_WRITTEN_BYTES = 1 << 25  # of a few columns that are kept written out
+
 
 class NormedMeasured(NamedTuple):
     """What is left of columns J."""
@@ -51,17 +53,27 @@ class NormedGeometry(ABC):
         """Take column j; return its direction, None if it depends on those taken before."""
 
 
-def normed_geometry(X: ScaledMatrix, Z: Floats, u: Floats) -> NormedGeometry:
-    """Return what can ask the real columns of X; nothing of it is centered."""
-    kind = RowNormedGeometry if X.matrix.memory is None else StreamedNormedGeometry
-    return kind(X, Z, u)
+def normed_geometry(
+    X: ScaledMatrix, Z: Floats, u: Floats, among: Indices | None = None
+) -> NormedGeometry:
+    """Return what can ask the real columns of X, or a few of them; nothing of it is centered."""
+    if X.matrix.memory is not None:
+        return StreamedNormedGeometry(X, Z, u)
+    if among is not None and 8 * X.shape[0] * len(among) > _WRITTEN_BYTES:
+        among = None
+    return RowNormedGeometry(X, Z, u, among)
 
 
 class RowNormedGeometry(NormedGeometry):
-    """With the basis Q in memory, N rows; Z is (N, q), u (N,)."""
+    """With the basis Q in memory, N rows; Z is (N, q), u (N,).
 
-    def __init__(self, X: ScaledMatrix, Z: Floats, u: Floats) -> None:
-        self._X, self._Z, self._u = X, Z, u
+    If only columns `among` are going to be asked for, they are written out once, and no others are
+    read: rows of directions are zero elsewhere.
+    """
+
+    def __init__(self, X: ScaledMatrix, Z: Floats, u: Floats, among: Indices | None = None) -> None:
+        self._X, self._Z, self._u, self._among = X, Z, u, among
+        self._written = None if among is None else X.columns(among)
         self._basis = Basis(X.shape[0])
 
     def measure(self, J: Indices) -> NormedMeasured:
@@ -86,8 +98,16 @@ class RowNormedGeometry(NormedGeometry):
         if not column.any() or not self._basis.append(column, float(self._X.sizes[j])):
             return None
         v = self._basis.Q[:, -1:]
-        row, along, mean = self._X.cross(v)[0], self._Z.T @ v[:, 0], float(self._u @ v[:, 0])
-        return Direction(j, row, along, float(self._basis.reaches[-1]), mean)
+        along, mean = self._Z.T @ v[:, 0], float(self._u @ v[:, 0])
+        return Direction(j, self._row(v), along, float(self._basis.reaches[-1]), mean)
+
+    def _row(self, v: Floats) -> Floats:
+        """Return the products of a direction (N, 1) with the columns."""
+        if self._among is None or self._written is None:
+            return self._X.cross(v)[0]
+        row = np.zeros(self._X.shape[1])
+        row[self._among] = self._written.T @ v[:, 0]
+        return row
 
 
 class StreamedNormedGeometry(NormedGeometry):

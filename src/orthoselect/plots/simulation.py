@@ -83,13 +83,17 @@ def draw_simulation(
     return axes
 
 
-def draw_tests(tests: Sequence[Correlations], figure: Figure | None = None) -> Any:
+def draw_tests(
+    tests: Sequence[Correlations], figure: Figure | None = None, *, columns: int = 2
+) -> Any:
     """Draw correlations of residuals, a panel each, with the bounds that 95 % should stay within.
 
     Parameters
     ----------
     tests : sequence of Correlations
     figure : matplotlib Figure, optional
+    columns : int, default=2
+        Panels side by side.
 
     Returns
     -------
@@ -101,9 +105,9 @@ def draw_tests(tests: Sequence[Correlations], figure: Figure | None = None) -> A
     >>> len(draw_tests([CorrelationTest("e, e", (1, 2), (0.1, 0.0), 0.06)]).axes)
     1
     """
-    n_rows = -(-len(tests) // 2)
-    figure = new_figure(2 * _WIDTH, _HEIGHT * max(n_rows, 1)) if figure is None else figure
-    panels = figure.subplots(n_rows, 2 if len(tests) > 1 else 1, squeeze=False).ravel()
+    n_rows = -(-len(tests) // columns)
+    figure = new_figure(columns * _WIDTH, _HEIGHT * max(n_rows, 1)) if figure is None else figure
+    panels = figure.subplots(n_rows, min(columns, len(tests)), squeeze=False).ravel()
     for axes, test in zip(panels, tests):
         axes.axhspan(-test.bound, test.bound, color=PALETTE["faint"])
         axes.vlines(test.lags, 0, test.values, color=PALETTE["accent"], linewidth=1.5)

@@ -75,9 +75,13 @@ def block_of(X: Any) -> Block:
         )
     array = as_array(X, "X")
     if array.ndim != 2:
+        remedy = (
+            "For series, (cases, channels, times), pass `represent='summaries'` to `select`."
+            if array.ndim == 3
+            else "Reshape your data with `X.reshape(-1, 1)` if it is one feature."
+        )
         raise ShapeError(
-            f"X should be 2-dimensional, rows by columns; got shape {array.shape}. Reshape your "
-            f"data with `X.reshape(-1, 1)` if it is one feature."
+            f"X should be 2-dimensional, rows by columns; got shape {array.shape}. {remedy}"
         )
     return ArrayBlock(array) if array.dtype.kind in "fiub" else ObjectBlock(array)
 

@@ -281,7 +281,9 @@ class SetSearch(Search):
             best = FoundSet(features, total, value_of(features, total))
             found = hunt.best[size][0]
             if size > len(hunt.include) and set(found) != set(features):
-                again = state.restarted()
+                # The largest set is looked at later on; of smaller ones only the value counts.
+                only = None if size == len(forward) else np.array(found, dtype=np.intp)
+                again = state.restarted(only)
                 mine = _walk_among(again, found, hunt.include)
                 again.known_gains()  # makes the value exact, where that takes another look
                 total = again.value

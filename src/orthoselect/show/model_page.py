@@ -18,6 +18,7 @@ from orthoselect.plots import draw_simulation, draw_tests, new_figure, to_svg
 from orthoselect.result import SelectionPath
 from orthoselect.versions import __version__
 
+_NARROW = 320  # pixels of a chart on a phone
 SECTIONS = {
     "answer": "The model",
     "terms": "Terms",
@@ -117,18 +118,24 @@ def model_page(
     summary: Mapping[str, Any], measured: NDArray, simulated: NDArray, validation: Validation
 ) -> str:
     """Return the page of a model: equation, terms, measured against simulated, residuals."""
-    from markupsafe import Markup
-
+    from orthoselect.show.charts import in_two_widths
     from orthoselect.show.page import fill
 
-    figure = new_figure(640, 240)
-    draw_simulation(measured, simulated, str(summary["target"]), figure.subplots())
-    label = f"{summary['target']}, measured and simulated, row by row"
+    target = str(summary["target"])
+
+    def simulation(width: int) -> str:
+        figure = new_figure(width, 240)
+        draw_simulation(measured, simulated, target, figure.subplots())
+        label = f"{target}, measured and simulated, row by row"
+        return to_svg(figure, label, prefix=f"simulation-{width}")
+
+    def tests(columns: int) -> str:
+        figure = draw_tests(validation.tests, columns=columns)
+        return to_svg(figure, "correlations of the residuals", prefix=f"tests-{columns}")
+
     charts = {
-        "simulation_chart": Markup(to_svg(figure, label, prefix="simulation")),
-        "tests_chart": Markup(
-            to_svg(draw_tests(validation.tests), "correlations of the residuals", prefix="tests")
-        ),
+        "simulation_chart": in_two_widths(simulation(640), simulation(_NARROW)),
+        "tests_chart": in_two_widths(tests(2), tests(1)),
     }
     return fill("model.html", {"sections": SECTIONS, **summary, **charts})
 

@@ -1,0 +1,149 @@
+"""Channels are groups of columns, and nothing but that."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from orthoselect import ChannelSelector, select
+from orthoselect.errors import InputError, ShapeError
+from orthoselect.read.panel import SUMMARIES, summarize
+
+
+def panel(seed=0, cases=60, times=30):
+    """Six channels: 1 and 4 tell the class, 5 repeats 1, 3 is constant; the others are noise."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(cases) % 3
+    X = rng.normal(size=(cases, 6, times))
+    X[:, 1] *= 1.0 + (y == 1)[:, None]
+    X[:, 4] += np.outer(y == 2, np.linspace(-1, 1, times))
+    X[:, 5] = 2.0 * X[:, 1] + 1.0
+    X[:, 3] = 7.1
+    return X, y
+
+
+def by_hand(x):
+    """Seven summaries of one series, one after the other."""
+    T, t = len(x), np.arange(len(x))
+    line = np.polyfit(t, x, 1)
+    d = x - np.mean(x)
+    lag = sum(d[i] * d[i - 1] for i in range(1, T)) / sum(d * d)
+    rough = np.sqrt(np.mean([(x[i] - x[i - 1]) ** 2 for i in range(1, T)]))
+    return [np.mean(x), np.std(x), min(x), max(x), line[0], lag, rough]
+
+
+def test_summaries_are_those_of_each_series():
+    X, _ = panel()
+    values, names = summarize(X[:, 4])
+    assert tuple(names) == SUMMARIES
+    np.testing.assert_allclose(values, [by_hand(x) for x in X[:, 4]], atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["socc", "socc_discretized"])
+def test_a_path_of_channels_is_that_of_groups_of_their_summaries(method):
+    X, y = panel()
+    names = ["a", "b", "c", "still", "d", "e"]
+    path = select(X, y, 3, method, represent="summaries", channel_names=names, exclude=["a"])
+    columns = np.hstack([summarize(X[:, c])[0] for c in range(6)])
+    groups = {name: list(range(7 * c, 7 * c + 7)) for c, name in enumerate(names)}
+    theirs = select(columns, y, 3, method, groups=groups, exclude=list(range(7)))
+    assert path.names == theirs.names
+    assert path.gains == theirs.gains
+    assert path.features == [names.index(name) for name in path.names]
+    assert path[0].columns == (path[0].feature,)
+
+
+def test_a_copy_and_a_constant_channel_are_never_chosen():
+    X, y = panel()
+    path = select(X, y, 2, represent="summaries")
+    assert path.names == ["channel 1", "channel 4"]
+    with pytest.warns(UserWarning, match="no rank is left"):
+        every = select(X, y, 6, represent="summaries")
+    assert 3 not in every.features
+    assert len({1, 5} & set(every.features)) == 1
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_summaries_that_normalization_made_alike_do_not_count(dtype):
+    """Means of normalized series are rounding errors, which would look like any other column."""
+    X, _ = panel(cases=300)
+    X = np.delete(X, 3, axis=1)
+    Z = (X - X.mean(axis=2, keepdims=True)) / X.std(axis=2, keepdims=True)
+    values, _ = summarize(Z[:, 0].astype(dtype).astype(float), float(np.finfo(dtype).eps))
+    assert (np.ptp(values, axis=0) == 0).tolist() == [True, True, *[False] * 5]
+    y = np.random.default_rng(0).normal(size=300)
+    ours = select(Z.astype(dtype), y, 3, represent="summaries")
+    theirs = select(Z.astype(dtype), y, 3, represent=lambda x: summarize(x)[0][:, 2:])
+    assert ours.features == theirs.features
+    np.testing.assert_allclose(ours.gains, theirs.gains, rtol=1e-9)
+
+
+def test_segments_and_functions_represent_channels_too():
+    X, y = panel()
+    path = select(X, y, 1, represent="segments")
+    assert path.features == [4]
+    ours = select(X, y, 2, represent=lambda x: x.std(axis=1))
+    assert ours.features[0] in (1, 5)
+    assert select(X, y, 1, represent=lambda x: x[:, :3], include=[2]).features == [2]
+
+
+def test_the_selector_selects_and_transforms():
+    X, y = panel()
+    selector = ChannelSelector(channel_names=list("abcdef"))
+    with pytest.raises(NotFittedError):
+        selector.transform(X)
+    assert selector.fit(X, y) is selector
+    assert selector.channels_selected_ == [1, 4]
+    assert selector.path_.names[:2] == ["b", "e"]
+    np.testing.assert_array_equal(selector.transform(X), X[:, [1, 4]])
+    assert clone(selector).get_params() == selector.get_params()
+    assert ChannelSelector(1).fit(list(X), y).channels_selected_ == [1]
+    with pytest.raises(ShapeError, match=r"shape \(cases, 6, times\), as in `fit`"):
+        selector.transform(X[:, :2])
+
+
+def test_searches_of_sets_name_channels():
+    X, y = panel()
+    path = select(X, y, 2, represent="summaries", search="swap")
+    assert path.features == [1, 4]
+    assert path.by_size[-1].features == (1, 4)
+
+
+def nan(X):
+    X = X.copy()
+    X[3, 2, 5] = np.nan
+    return X
+
+
+BAD = {
+    "got shapes (6, 25) and (6, 30). Cut or pad": lambda X: [*X[:5, :, :25], *X[5:]],
+    "1 are NaN or infinite, the first in case 3, channel `channel 2`, time 5. Fill": nan,
+    "(cases, channels, times); got shape (60, 30)": lambda X: X[:, 0],
+    "two times at least": lambda X: X[:, :, :1],
+    "should hold numbers": lambda X: X.astype(str),
+}
+
+
+@pytest.mark.parametrize("words", BAD)
+def test_bad_panels_are_one_clear_line(words):
+    X, y = panel()
+    with pytest.raises(InputError) as error:
+        select(BAD[words](X), y, 1, represent="summaries")
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_options_that_mean_nothing_here_are_refused():
+    X, y = panel()
+    for words, asked in {
+        "`represent` should be one of 'summaries', 'segments'": {"represent": "spectra"},
+        "it made float64 of shape": {"represent": lambda x: x[:3]},
+        "`groups` are the channels": {"represent": "summaries", "groups": {"a": [0]}},
+        "6 unlike names": {"represent": "summaries", "channel_names": ["a", "b"]},
+        "pass `represent='summaries'`": {},
+    }.items():
+        with pytest.raises(InputError) as error:
+            select(X, y, 1, **asked)
+        assert words in str(error.value)
+    with pytest.raises(InputError, match="goes with `represent`"):
+        select(X[:, :, 0], y, 1, channel_names=list("abcdef"))
