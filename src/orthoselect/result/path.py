@@ -171,7 +171,12 @@ class SelectionPath(Tabular, Sequence[SelectionStep]):
         return {**self.__dict__, "_origin": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        later = {"_origin": None, "gaps": GapsFilled(), "left_out": {}, "size_scores": None}
+        later: dict[str, Any] = {
+            "_origin": None,
+            "gaps": GapsFilled(),
+            "left_out": {},
+            "size_scores": None,
+        }
         later |= {"_chosen": None, "n_permutations": None, "certificate": None, "_by_size": None}
         self.__dict__.update({**later, **state})
 
