@@ -431,7 +431,11 @@ def test_files_are_read_once_and_named(tmp_path):
     assert same(scores(made), scores(compare(frame, "class", ["socc"], 2)))
     assert made.setting.title == "paints.csv"
     python = made.to_dict()["reproduce"]["python"]
-    assert python.startswith(f"orthoselect.compare({str(file)!r}, 'class', methods=['socc']")
+    again: dict = {}
+    exec(python, again)
+    assert same(scores(again["found"]), scores(made))
+    assert max(map(len, python.splitlines())) <= max(88, len(repr(str(file))) + 5)
+    assert compare(frame, "class", ["socc"], 1).setting.title == "Methods for class"
 
 
 def test_lists_and_objects_are_tables_too():
@@ -448,7 +452,9 @@ def test_reproduce_does_it_again():
     groups = {"look": ["color", "shape"]}
     made = compare(frame, y, sizes=2, groups=groups, exclude="rare", folds=3, random_state=None)
     code = made.to_dict()["reproduce"]["python"]
-    again = eval(code, {"orthoselect": orthoselect, "data": frame, "target": y})
+    scope = {"data": frame, "target": y}
+    exec(code, scope)
+    again = scope["found"]
     assert timeless(again)["records"] == timeless(made)["records"]
     assert [m.name for m in again.methods] == [m.name for m in made.methods if m.failed is None]
     assert again.to_dict()["reproduce"] == made.to_dict()["reproduce"]

@@ -30,6 +30,7 @@ from orthoselect.read import (
     why_not_whole,
 )
 from orthoselect.read.block import as_array
+from orthoselect.read.dataset import NAMELESS
 from orthoselect.roles import Roles, check_some_left, find_roles
 
 
@@ -106,8 +107,8 @@ def open_data(
         roles.target, roles.target_columns, roles.task, "dummy", None
     )
     y, classes = _plain_response(response, who)
-    title = table.name if isinstance(table, Dataset) else "table"
     called = name_of_target(target, table, [names[c] for c in roles.target_columns])
+    title = title_of(table, "Methods", called)
     opened = ComparedData(roles, table, y, classes, file, title, called, sorted(gappy))
     check_some_left(sum(opened.kinds.values()))
     return opened
@@ -156,6 +157,13 @@ def _plain_response(response: Response, who: str) -> tuple[NDArray, Labels | Non
             f"them at a time, or `task='regression'` if all are numbers."
         )
     return labels[0].codes, labels[0]
+
+
+def title_of(table: Any, what: str, target: str) -> str:
+    """Return what to call a page: the name of the file, else what it shows for which response."""
+    if isinstance(table, Dataset) and table.name != NAMELESS:
+        return table.name
+    return f"{what} for {target}"
 
 
 def name_of_target(target: Any, table: Any, taken: list[str]) -> str:

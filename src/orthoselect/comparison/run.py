@@ -41,6 +41,7 @@ from orthoselect.result import Comparison, Setting
 from orthoselect.result.text import plain
 from orthoselect.roles import ColumnSpec, Roles, is_whole, target_in_code
 from orthoselect.show.facts import class_counts, spread
+from orthoselect.show.recipes import call_of
 from orthoselect.versions import versions
 
 # Arguments of `compare` that a call does not show.
@@ -424,9 +425,10 @@ def _how_to_reproduce(data: ComparedData, options: Mapping[str, Any]) -> dict[st
         options["categorical_features"] = [names[c] for c in options["categorical_features"]]
     told = [f"{k}={_code(v)}" for k, v in options.items() if (k, v) not in _DEFAULTS]
     target = target_in_code([names[c] for c in roles.target_columns])
+    call = call_of("compare", [data.file or "data", target, *told], "found")
     return {
         "command": None,
-        "python": f"orthoselect.compare({', '.join([data.file or 'data', target, *told])})",
+        "python": f"from orthoselect import compare\n\n{call}",
         "options": plain(options),
         "seed": options["random_state"],
         "versions": versions("numpy", "scipy", "scikit-learn", "joblib"),

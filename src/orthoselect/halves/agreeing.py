@@ -32,6 +32,7 @@ from orthoselect.result import FeatureFrequency, HalvesTaken, Stability, Substit
 from orthoselect.result.text import plain
 from orthoselect.roles import ColumnSpec, target_in_code
 from orthoselect.search_request import TIME_LIMIT, make_search
+from orthoselect.show.recipes import call_of
 from orthoselect.versions import versions
 
 Progress = Callable[[int, int], Any]
@@ -427,10 +428,10 @@ class HalvesCollector:
             given["sample_weight"], told["sample_weight"] = "given", "sample_weight"
         target = target_in_code(facts.target_columns)
         settings = (f"{name}={code}" for name, code in told.items())
-        call = ", ".join([facts.file or "data", target, *settings])
+        call = call_of("stability", [facts.file or "data", target, *settings], "found")
         return {
             "command": None,
-            "python": f"from orthoselect import stability\n\nfound = stability({call})",
+            "python": f"from orthoselect import stability\n\n{call}",
             "options": plain(given),
             "seed": self.question.seed,
             "versions": versions("numpy", "scipy", "scikit-learn", "joblib"),

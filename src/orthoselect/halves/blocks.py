@@ -10,6 +10,7 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
+from orthoselect.comparison.data import title_of
 from orthoselect.comparison.entries import SharedValue
 from orthoselect.encode import Feature
 from orthoselect.encode.table import build_design
@@ -23,7 +24,7 @@ from orthoselect.halves.pairs import pair_of_blocks
 from orthoselect.matrix.base import Floats
 from orthoselect.methods import METHODS
 from orthoselect.problem import Problem
-from orthoselect.read import Dataset, is_spread
+from orthoselect.read import is_spread
 from orthoselect.roles import ColumnSpec
 from orthoselect.show.facts import kind_of
 
@@ -150,9 +151,10 @@ def _facts(
     rows = first.classes.rows_by_level() if first.classes is not None else {}
     target_columns = [names[c] for c in layout.target_columns]
     left_out = problem.readings.why_left_out(names[c] for c in problem.exclude)
+    called = ", ".join(response.name for response in layout.responses)
     return Facts(
-        title=data.name if isinstance(data, Dataset) else "table",
-        target=", ".join(response.name for response in layout.responses),
+        title=title_of(data, "Features", called),
+        target=called,
         task=problem.response.task,
         data={
             "rows": whole.n_rows,

@@ -10,7 +10,7 @@ from warnings import catch_warnings, simplefilter
 
 import numpy as np
 
-from orthoselect.comparison.data import by_rows, name_of_target, take_rows
+from orthoselect.comparison.data import by_rows, name_of_target, take_rows, title_of
 from orthoselect.comparison.entries import SharedValue
 from orthoselect.encode import Feature, Labels, Response
 from orthoselect.encode.gaps import FILLS
@@ -18,7 +18,7 @@ from orthoselect.halves.base import Facts, Halves, Places, Question, bases_of
 from orthoselect.halves.pairs import check_enough, pair_of_rows, strata_of
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.problem import open_problem
-from orthoselect.read import Dataset, gaps_error, is_path
+from orthoselect.read import gaps_error, is_path
 from orthoselect.roles import Roles, check_some_left, find_roles
 from orthoselect.show.facts import class_counts, spread
 
@@ -159,9 +159,10 @@ def _facts(
         "left_out": roles.readings.why_left_out(names[c] for c in roles.exclude),
         "weighted": weights is not None,
     }
+    called = name_of_target(target, table, target_columns)
     return Facts(
-        title=table.name if isinstance(table, Dataset) else "table",
-        target=name_of_target(target, table, target_columns),
+        title=title_of(table, "Features", called),
+        target=called,
         task=response.task,
         data=data,
         file=file_in_code(given),

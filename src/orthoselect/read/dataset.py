@@ -30,6 +30,7 @@ from orthoselect.read.row_blocks import (
 )
 
 _USUAL_TARGETS = ("target", "y")
+NAMELESS = "the table"  # what to call a table that has no file
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ class Dataset:
     names: Sequence[str]
     target: str | NDArray | None = None
     target_name: str | None = None
-    name: str = "the table"
+    name: str = NAMELESS
     format: str = "csv"
     text: TextFormat | None = None
     left_out: Mapping[str, str] = field(default_factory=dict)

@@ -16,7 +16,7 @@ from orthoselect.result import SelectionPath
 from orthoselect.result.text import finite, p_text
 from orthoselect.roles import target_in_code
 from orthoselect.show.pictures import rows_with_weight
-from orthoselect.show.recipes import option_imports, repr_of, settings_of
+from orthoselect.show.recipes import call_of, option_imports, repr_of, settings_of
 
 # Methods whose gains are shares of their ceiling.
 _SHARES = {"socc", "socc_discretized", "socc_splines", "err"}
@@ -224,7 +224,5 @@ def python_code(path: SelectionPath, data: Any, target: Sequence[str]) -> str:
     given = path.options.get("sample_weight") == "given"
     settings = settings_of(path, without={"n_features_to_select", *(["sample_weight"] * given)})
     arguments += [*settings, *(["sample_weight=sample_weight"] * given)]
-    call = f"path = select({', '.join(arguments)})"
-    if len(call) > 88:
-        call = "path = select(\n    " + ",\n    ".join(arguments) + ",\n)"
+    call = call_of("select", arguments, "path")
     return "\n".join(["from orthoselect import select", *sorted(option_imports(path)), "", call])

@@ -350,6 +350,20 @@ def repr_of(value: Any) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
 
 
+def call_of(name: str, arguments: Sequence[str], result: str) -> str:
+    """Return a call as it is written in Python, over several lines where it is long.
+
+    Examples
+    --------
+    >>> call_of("select", ["data", "'income'"], "path")
+    "path = select(data, 'income')"
+    """
+    call = f"{result} = {name}({', '.join(arguments)})"
+    if len(call) <= _WIDTH:
+        return call
+    return f"{result} = {name}(\n    " + ",\n    ".join(arguments) + ",\n)"
+
+
 # The command
 
 
