@@ -69,9 +69,10 @@ static PyObject *class_planes(PyObject *Py_UNUSED(self), PyObject *args)
     Py_buffer *codes = take_array(&arrays, given[1], "B", 3, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
+    if (planes < 1 || planes > UINT8_MAX) /* more than classes: B * planes might overflow */
+        return finish_call(&arrays, NO_FIT);
     const Py_ssize_t B = classes->shape[0], N = classes->shape[1], P = B * planes;
-    if (planes < 1 || codes->shape[0] * BLOCK < N || codes->shape[1] != P ||
-        codes->shape[2] != GROUPS ||
+    if (codes->shape[0] * BLOCK < N || codes->shape[1] != P || codes->shape[2] != GROUPS ||
         (codes->len && (codes->strides[1] != GROUPS || codes->strides[0] != GROUPS * P)))
         return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
@@ -333,7 +334,8 @@ static PyObject *null_best(PyObject *Py_UNUSED(self), PyObject *args)
 PyMethodDef chance_methods[] = {
     {"class_planes", class_planes, METH_VARARGS,
      "class_planes(classes, planes, codes): set the bits of rows in codes (blocks, B * planes, 16),\n"
-     "which begin as zeros; classes (B, N) are the classes of rows in each permutation."},
+     "which begin as zeros; classes (B, N) are the classes of rows in each permutation. There are\n"
+     "at most 255 planes."},
     {"permuted_sums", permuted_sums, METH_VARARGS,
      "permuted_sums(X, codes, offset, out): out[p] += the sum of the rows of X - offset whose bits\n"
      "are set in codes[:, p]; the last of out += the sum of all rows."},
