@@ -21,7 +21,7 @@ WATCHED = LD_PRELOAD=$(shell $(CC) -print-file-name=libasan.so) PYTHONMALLOC=mal
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	PYTHONPATH=$(CURDIR)/$(SANITIZED)/lib $(ONE_THREAD)
 KERNEL_TESTS := tests/test_kernel_calls.py tests/counts tests/matrix tests/criteria/test_steps.py \
-	tests/criteria/test_lookahead.py
+	tests/criteria/test_lookahead.py tests/criteria/test_null_best.py
 # Two jobs at a time, each telling what it has to tell when it is done.
 TWO_JOBS := --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
@@ -114,8 +114,7 @@ sanitize: $(VENV)/.installed-test
 		--build-lib $(SANITIZED)/lib
 	$(WATCHED) $(BIN)/python -c \
 		'import orthoselect._native as it; assert it.__file__.startswith("$(CURDIR)/$(SANITIZED)")'
-	$(WATCHED) $(BIN)/python -m pytest $(PYTEST_FLAGS) --problems few tests/test_native.py tests/counts \
-		tests/matrix tests/criteria/test_steps.py tests/criteria/test_lookahead.py
+	$(WATCHED) $(BIN)/python -m pytest $(PYTEST_FLAGS) --problems few $(KERNEL_TESTS)
 	$(WATCHED) $(BIN)/python -m fuzz kernels --minutes 3 $(ARGS)
 
 # Builds of the kernels as other compilers would make them, each in a folder of its own, and their
