@@ -144,7 +144,7 @@ def _lines_of_asked(results: Results, kind: str) -> list[_Line]:
 
 
 def _beside_asked(results: Results) -> Table:
-    rows = [
+    rows: list[list[Any]] = [
         [kind, len(_values(results, kind, _OURS, _SIZE)), *line]
         for kind in _KINDS
         for line in _lines_of_asked(results, kind)
