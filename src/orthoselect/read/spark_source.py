@@ -22,7 +22,15 @@ from orthoselect.matrix.base import Indices
 from orthoselect.matrix.passes import naming
 from orthoselect.matrix.rows import Rows
 from orthoselect.read.frame_block import block_of
-from orthoselect.read.looks import LOOK, Finding, look_on, look_whole, merge_looks, whole_looks
+from orthoselect.read.looks import (
+    LOOK,
+    ColumnLook,
+    Finding,
+    look_on,
+    look_whole,
+    merge_looks,
+    whole_looks,
+)
 from orthoselect.read.readings import Readings
 from orthoselect.read.source import Source, open_block
 
@@ -65,7 +73,10 @@ class SparkSource(Source):
         if still_open and first.n_rows >= LOOK:
             start = partial(whole_looks, {c: self.names[c] for c in still_open}, True)
             at = np.array(still_open, dtype=np.intp)
-            looks |= self.over_blocks(start, look_whole, merge_looks, columns=at, along=[])
+            known: dict[int, ColumnLook] = self.over_blocks(
+                start, look_whole, merge_looks, columns=at, along=[]
+            )
+            looks |= known
         return {c: look.finding() for c, look in looks.items()}
 
     def _columns(self, columns: Sequence[int]) -> Any:
