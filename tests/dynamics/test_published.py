@@ -1,5 +1,4 @@
-"""Figures of sysidentpy: published ones of real records, which need the folder of the data sets,
-and those of a record that is made here."""
+"""Figures of sysidentpy: published ones, which need the data sets, and those of a made record."""
 
 import os
 from pathlib import Path
@@ -25,11 +24,11 @@ def load():
     return load
 
 
-# sysidentpy has its generator from x_cc.csv and y_cc.csv, files without a header, which `pd.read_csv`
-# is called on: the first sample becomes a name, and every 500th row is one later than every 500th
-# sample. `generator_later.npz` has u and y of these rows, `generator.npz` those of every 500th
-# sample. Where the page has a square of the input, which has two levels, the input itself does as
-# well and is first.
+# sysidentpy has its generator from x_cc.csv and y_cc.csv, files without a header, which it calls
+# `pd.read_csv` on: the first sample becomes a name, and every 500th row is one later than every
+# 500th sample. `generator_later.npz` has u and y of these rows, `generator.npz` those of every
+# 500th sample. Where the page has a square of the input, which has two levels, the input itself
+# does as well and is first.
 GENERATOR = {
     "y(k-1)": 9.86000310e-01, "u(k-1)": 7.94813324e-03, "y(k-2)^2": 2.50921747e-03,
     "y(k-1) u(k-1)": 1.43297462e-03, "y(k-2)": 1.02774988e-03, "y(k-2) u(k-1)": 5.35195948e-04,
