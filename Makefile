@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 OLDEST := .venv-oldest
 RELEASE := .venv-release
+EXTRAS := .venv-extras
+SPARK := .venv-spark
 BIN := $(VENV)/bin
 SITE := docs/_build/html
 SITES := docs/_build/site
@@ -21,17 +23,19 @@ WATCHED = LD_PRELOAD=$(shell $(CC) -print-file-name=libasan.so) PYTHONMALLOC=mal
 	ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1 \
 	PYTHONPATH=$(CURDIR)/$(SANITIZED)/lib $(ONE_THREAD)
 KERNEL_TESTS := tests/test_kernel_calls.py tests/counts tests/matrix tests/criteria/test_steps.py \
-	tests/criteria/test_lookahead.py
+	tests/criteria/test_lookahead.py tests/criteria/test_null_best.py
 # Two jobs at a time, each telling what it has to tell when it is done.
 TWO_JOBS := --no-print-directory --jobs 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
-.PHONY: demo test test-newest test-oldest test-all lint docs docs-unplotted site bench bench-large \
+.PHONY: demo test test-newest test-oldest test-all test-extras test-spark lint docs docs-unplotted site bench bench-large \
 	fuzz mutants sanitize native-check release-check clean help
 
 help:
 	@echo "make demo      install orthoselect into $(VENV), select features of a table, write a report"
 	@echo "make test      the whole suite: tests, docstring examples, lint, types, docs, oldest versions"
 	@echo "make test-all  the tests on the newest versions, with all random problems (takes a while)"
+	@echo "make test-extras  fitted selectors in ONNX and skops files, with the libraries for these"
+	@echo "make test-spark   statistics of Spark DataFrames, on a local master (needs Java 17 or newer)"
 	@echo "make docs      build the site, gallery and all, into $(SITE)"
 	@echo "make site      add the built site to $(SITES), one folder a version, ready for a static host"
 	@echo "make bench     speed and memory beside the peers (takes a while; ARGS='--quick' for a smoke run)"
@@ -78,6 +82,14 @@ test-oldest: $(OLDEST)/.installed-test
 		--ignore tests/test_examples.py --ignore tests/study --ignore tests/test_comparison.py \
 		--ignore tests/test_notebooks.py
 
+# Libraries that few need, each target with an environment of its own; `make test` skips their tests.
+test-extras: $(EXTRAS)/.installed
+	$(ONE_THREAD) $(EXTRAS)/bin/python -m pytest tests/test_persistence.py -rs
+
+test-spark: $(SPARK)/.installed
+	@command -v java > /dev/null || { echo "Spark needs Java 17 or newer; there is none."; exit 1; }
+	$(ONE_THREAD) $(SPARK)/bin/python -m pytest tests/gram/test_spark.py -rs
+
 # Warnings are errors. Examples of the gallery that did not change since are not run again.
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m sphinx -W --keep-going --quiet --fresh-env --builder html \
@@ -114,8 +126,7 @@ sanitize: $(VENV)/.installed-test
 		--build-lib $(SANITIZED)/lib
 	$(WATCHED) $(BIN)/python -c \
 		'import orthoselect._native as it; assert it.__file__.startswith("$(CURDIR)/$(SANITIZED)")'
-	$(WATCHED) $(BIN)/python -m pytest $(PYTEST_FLAGS) --problems few tests/test_native.py tests/counts \
-		tests/matrix tests/criteria/test_steps.py tests/criteria/test_lookahead.py
+	$(WATCHED) $(BIN)/python -m pytest $(PYTEST_FLAGS) --problems few $(KERNEL_TESTS)
 	$(WATCHED) $(BIN)/python -m fuzz kernels --minutes 3 $(ARGS)
 
 # Builds of the kernels as other compilers would make them, each in a folder of its own, and their
@@ -180,6 +191,16 @@ $(RELEASE)/.installed: requirements/release.txt
 	$(RELEASE)/bin/python -m pip install $(PIP_FLAGS) --requirement $<
 	@touch $@
 
+$(EXTRAS)/.installed: requirements/extras.txt pyproject.toml
+	$(PYTHON) -m venv $(EXTRAS)
+	$(EXTRAS)/bin/python -m pip install $(PIP_FLAGS) --requirement $< --editable '.[onnx]'
+	@touch $@
+
+$(SPARK)/.installed: requirements/spark.txt pyproject.toml
+	$(PYTHON) -m venv $(SPARK)
+	$(SPARK)/bin/python -m pip install $(PIP_FLAGS) --requirement $< --editable '.[spark]'
+	@touch $@
+
 $(OLDEST)/.installed-requirements: requirements/oldest.txt
 	$(PYTHON) -m venv $(OLDEST)
 	$(OLDEST)/bin/python -m pip install $(PIP_FLAGS) --requirement $<
@@ -191,5 +212,5 @@ $(OLDEST)/.installed-test: $(OLDEST)/.installed-requirements pyproject.toml
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(OLDEST) $(RELEASE) .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache \
+	rm -rf $(VENV) $(OLDEST) $(RELEASE) $(EXTRAS) $(SPARK) .pytest_cache .ruff_cache .mypy_cache .hypothesis .import_linter_cache \
 		docs/_build docs/gallery docs/generated build

@@ -196,13 +196,14 @@ def _real_tables(options: argparse.Namespace, settings: table.Settings) -> int:
 
 def _calibration(options: argparse.Namespace, settings: table.Settings) -> int:
     try:
-        chosen = calibration.choose(options.rows)
+        chosen = calibration.choose(options.rows, options.data)
     except ValueError as error:
         _parser().error(str(error))
     result = _start(options)
     result["lines"] = []
     about = report.environment_lines(result["environment"])
-    for line in calibration.run(chosen, 20 if options.quick else options.draws):
+    draws = 20 if options.quick else options.draws
+    for line in calibration.run(chosen, draws, options.data):
         result["lines"].append(line)
         report.write(options.output, "calibration", result, calibration.markdown(result, about))
     print(calibration.markdown(result, about))

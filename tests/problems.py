@@ -8,6 +8,10 @@ import scipy.sparse as sp
 
 import naive
 from orthoselect.errors import ConstantTargetError
+from orthoselect.methods import METHODS
+
+# The methods that explain a target.
+EXPLAINING = [name for name, method in METHODS.items() if method.needs_target]
 
 
 @dataclass

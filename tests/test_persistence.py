@@ -1,6 +1,10 @@
 """Fitted selectors go into files and come back the same: ONNX, skops, and as HTML in a notebook."""
 
+import importlib
+import pickle
+import re
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,6 +23,7 @@ from orthoselect import (
 from orthoselect.errors import InputError
 from orthoselect.onnx import register_onnx_converters
 
+PAGE = Path(__file__).parents[1] / "docs/trust.md"
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 6)).astype(np.float32)
 Y = (X[:, 4] + X[:, 1] + 0.3 * RNG.normal(size=80) > 0).astype(int)
@@ -27,12 +32,14 @@ SELECTORS = [
     MutualInformationSelector(2),
     SelectorCV(OrthogonalSelector(3), cv=3),
 ]
+OUTSIDE = "not installed; `make test-extras` runs this test"
 by_name = pytest.mark.parametrize("selector", SELECTORS, ids=lambda one: type(one).__name__)
 
 
 @by_name
 def test_onnx_computes_what_the_pipeline_does(selector):
-    skl2onnx, runtime = map(pytest.importorskip, ("skl2onnx", "onnxruntime"))
+    skl2onnx = pytest.importorskip("skl2onnx", reason=f"skl2onnx is {OUTSIDE}")
+    runtime = pytest.importorskip("onnxruntime", reason=f"onnxruntime is {OUTSIDE}")
     register_onnx_converters()
     model = make_pipeline(StandardScaler(), selector, LogisticRegression()).fit(X, Y)
     for fitted in (model, model[:-1]):
@@ -51,16 +58,33 @@ def test_without_skl2onnx_the_extra_is_named(monkeypatch):
         register_onnx_converters()
 
 
-@pytest.mark.parametrize("selector", SELECTORS[:2], ids=lambda one: type(one).__name__)
+def documented_types():
+    """Return what docs/trust.md tells readers to trust."""
+    return re.findall(r'^    "(orthoselect\..+)",$', PAGE.read_text("utf-8"), re.MULTILINE)
+
+
+@by_name
 def test_skops_keeps_a_fitted_selector(selector):
-    io = pytest.importorskip("skops.io")
+    io = pytest.importorskip("skops.io", reason=f"skops is {OUTSIDE}")
     fitted = selector.fit(X, Y)
     stored = io.dumps(fitted)
-    trusted = io.get_untrusted_types(data=stored)
-    assert all(name.startswith(("orthoselect.", "numpy.")) for name in trusted), trusted
-    again = io.loads(stored, trusted=trusted)
+    assert set(io.get_untrusted_types(data=stored)) <= set(documented_types())
+    again = io.loads(stored, trusted=documented_types())
     np.testing.assert_array_equal(again.transform(X), fitted.transform(X))
-    assert again.path_.names == fitted.path_.names
+    assert again.path_ == fitted.path_
+
+
+def test_the_types_that_the_docs_trust_exist():
+    assert len(documented_types()) > 5
+    for name in documented_types():
+        module, _, kind = name.rpartition(".")
+        assert isinstance(getattr(importlib.import_module(module), kind), type)
+
+
+def test_a_pickled_comparison_holds_what_was_given_and_answers_alike():
+    scores = SelectorCV(OrthogonalSelector(3), cv=3).fit(X, Y).path_.size_scores
+    points = scores.points  # which are made once, and kept
+    assert pickle.loads(pickle.dumps(scores)).points == points
 
 
 @pytest.mark.parametrize(

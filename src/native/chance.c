@@ -14,19 +14,24 @@
 enum {
     FEW = 4, /* rows whose subsets are summed */
     SUBSETS = 1 << FEW,
-    LANES = 16,           /* columns that are worked on at a time, a register of floats */
+    LANES = 16,                 /* columns that are worked on at a time, a register of floats */
     LAST = (SUBSETS - 1) * LANES,
-    GROUPS = 16,          /* groups of so few rows, whose sums stay in the nearest cache */
-    BLOCK = FEW * GROUPS, /* rows of these; a plane has a code of so many bytes for them */
-    RUN = 512,            /* rows that are added up in float */
+    OF_GROUP = SUBSETS * LANES, /* floats of the sums of all subsets of a group */
+    GROUPS = 16,                /* groups of so few rows, whose sums stay in the nearest cache */
+    BLOCK = FEW * GROUPS,       /* rows of these; a plane has a code of so many bytes for them */
+    RUN = 512,                  /* rows that are added up in float */
     TILES = 4,
-    AHEAD = 8, /* rows that are fetched before they are read */
-    PANEL = TILES * LANES, /* columns that are read at a time */
+    AHEAD = 8,                  /* rows that are fetched before they are read */
+    PANEL = TILES * LANES,      /* columns that are read at a time */
+    LINE = 64,                  /* bytes of a line of the cache, and of a register */
 };
 
-typedef float Sixteen __attribute__((vector_size(64), aligned(4), may_alias));
-typedef float Panel[TILES][RUN][LANES];
-typedef float Subsets[GROUPS][SUBSETS][LANES];
+/* What one call works in; it begins with a line of the cache, and so does every vector of it. */
+typedef struct {
+    float x[TILES][RUN * LANES];   /* rows of some columns */
+    float sums[GROUPS * OF_GROUP]; /* of all subsets of each group */
+    float totals[];                /* (TILES, P + 1, LANES) */
+} Desk;
 
 /* codes[block, b * planes + k, group] has a bit for each row of a group that is of class k, the
  * first of them LANES: so a code is the place of the sum among those of all subsets. */
@@ -64,9 +69,10 @@ static PyObject *class_planes(PyObject *Py_UNUSED(self), PyObject *args)
     Py_buffer *codes = take_array(&arrays, given[1], "B", 3, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
+    if (planes < 1 || planes > UINT8_MAX) /* more than classes: B * planes might overflow */
+        return finish_call(&arrays, NO_FIT);
     const Py_ssize_t B = classes->shape[0], N = classes->shape[1], P = B * planes;
-    if (planes < 1 || codes->shape[0] * BLOCK < N || codes->shape[1] != P ||
-        codes->shape[2] != GROUPS ||
+    if (codes->shape[0] * BLOCK < N || codes->shape[1] != P || codes->shape[2] != GROUPS ||
         (codes->len && (codes->strides[1] != GROUPS || codes->strides[0] != GROUPS * P)))
         return finish_call(&arrays, NO_FIT);
     Py_BEGIN_ALLOW_THREADS;
@@ -91,16 +97,16 @@ typedef struct {
     double *out; /* (P + 1, n); the last row is the sum of all rows */
 } Planes;
 
-/* x = the columns from `start` on of rows from `first` on, less their offset; zeros beyond. */
+/* at->x = the columns from `start` on of rows from `first` on, less their offset; zeros beyond. */
 INLINE void read_panel(const Planes *of, Py_ssize_t first, Py_ssize_t height, Py_ssize_t start,
-                       Py_ssize_t width, Panel x)
+                       Py_ssize_t width, Desk *at)
 {
     const Py_ssize_t size = of->is_float ? 4 : 8;
     for (Py_ssize_t i = 0; i < height; i++) {
         const char *row = of->X + (first + i) * of->step + start * size;
         if (first + i + AHEAD < of->N) /* rows are far apart: nobody else would fetch them */
-            for (Py_ssize_t line = 0; line < width * size; line += 64)
-                __builtin_prefetch(row + AHEAD * of->step + line);
+            for (Py_ssize_t line = 0; line < width * size; line += LINE)
+                PREFETCH(row + AHEAD * of->step + line);
         float values[PANEL] = {0};
         if (of->is_float)
             for (Py_ssize_t j = 0; j < width; j++)
@@ -109,39 +115,43 @@ INLINE void read_panel(const Planes *of, Py_ssize_t first, Py_ssize_t height, Py
             for (Py_ssize_t j = 0; j < width; j++)
                 values[j] = (float)(((const double *)row)[j] - of->offset[start + j]);
         for (int t = 0; t < TILES; t++)
-            memcpy(x[t][i], values + t * LANES, sizeof x[t][i]);
+            memcpy(at->x[t] + i * LANES, values + t * LANES, LANES * sizeof(float));
     }
 }
 
 /* The sums of all subsets of each group of a block of rows; x may end before the block does. */
-INLINE void sum_subsets(const float x[][LANES], Py_ssize_t height, Subsets sums)
+INLINE void sum_subsets(const float *x, Py_ssize_t height, float *sums)
 {
-    for (int g = 0; g < GROUPS; g++) {
-        memset(sums[g][0], 0, sizeof sums[g][0]);
+    for (int g = 0; g < GROUPS; g++, sums += OF_GROUP) {
+        *(Sixteen *)sums = (Sixteen){0};
         for (int r = 0; r < FEW; r++) {
-            Sixteen more = {0};
+            Sixteen more = (Sixteen){0};
             if (g * FEW + r < height)
-                more = *(const Sixteen *)x[g * FEW + r];
+                more = *(const Sixteen *)(x + (g * FEW + r) * LANES);
             for (int s = 0; s < 1 << r; s++)
-                *(Sixteen *)sums[g][(1 << r) + s] = *(const Sixteen *)sums[g][s] + more;
+                *(Sixteen *)(sums + ((1 << r) + s) * LANES) =
+                    PLUS(Sixteen, *(const Sixteen *)(sums + s * LANES), more);
         }
     }
 }
 
 /* totals (P + 1, LANES) += the sums that codes (P, GROUPS) tell, and those of all rows. */
-INLINE void add_subsets(const Subsets sums, const unsigned char *codes, Py_ssize_t P, float *totals)
+INLINE void add_subsets(const float *sums, const unsigned char *codes, Py_ssize_t P, float *totals)
 {
     for (Py_ssize_t p = 0; p < P; p++) {
         const unsigned char *code = codes + p * GROUPS;
-        Sixteen a = *(const Sixteen *)(totals + p * LANES), b = {0};
+        Sixteen a = *(const Sixteen *)(totals + p * LANES), b = (Sixteen){0};
         for (int g = 0; g < GROUPS; g += 2) {
-            a += *(const Sixteen *)(sums[g][0] + (code[g] & LAST));
-            b += *(const Sixteen *)(sums[g + 1][0] + (code[g + 1] & LAST));
+            const float *of = sums + g * OF_GROUP;
+            a = PLUS(Sixteen, a, *(const Sixteen *)(of + (code[g] & LAST)));
+            b = PLUS(Sixteen, b, *(const Sixteen *)(of + OF_GROUP + (code[g + 1] & LAST)));
         }
-        *(Sixteen *)(totals + p * LANES) = a + b;
+        *(Sixteen *)(totals + p * LANES) = PLUS(Sixteen, a, b);
     }
+    Sixteen all = *(const Sixteen *)(totals + P * LANES);
     for (int g = 0; g < GROUPS; g++)
-        *(Sixteen *)(totals + P * LANES) += *(const Sixteen *)sums[g][SUBSETS - 1];
+        all = PLUS(Sixteen, all, *(const Sixteen *)(sums + g * OF_GROUP + LAST));
+    *(Sixteen *)(totals + P * LANES) = all;
 }
 
 /* Add totals of the columns from `start` on to what is asked for. */
@@ -159,11 +169,9 @@ INLINE void write_totals(const Planes *of, const float *totals, Py_ssize_t start
     }
 }
 
-/* `room` has place for TILES * (P + 1) * LANES totals. */
 FOR_EACH_PROCESSOR
-static void add_planes(const Planes *of, float (*x)[RUN][LANES], float *room)
+static void add_planes(const Planes *of, Desk *at)
 {
-    Subsets sums __attribute__((aligned(64)));
     const Py_ssize_t P = of->P, tile = (P + 1) * LANES;
     for (Py_ssize_t start = 0; start < of->n; start += PANEL) {
         const Py_ssize_t width = of->n - start < PANEL ? of->n - start : PANEL;
@@ -171,18 +179,18 @@ static void add_planes(const Planes *of, float (*x)[RUN][LANES], float *room)
         for (Py_ssize_t first = 0; first < of->N; first += RUN) {
             const Py_ssize_t height = of->N - first < RUN ? of->N - first : RUN;
             if (width == PANEL)
-                read_panel(of, first, height, start, PANEL, x);
+                read_panel(of, first, height, start, PANEL, at);
             else
-                read_panel(of, first, height, start, width, x);
-            memset(room, 0, (size_t)(tiles * tile) * sizeof *room);
+                read_panel(of, first, height, start, width, at);
+            memset(at->totals, 0, (size_t)(tiles * tile) * sizeof(float));
             for (Py_ssize_t t = 0; t < tiles; t++)
                 for (Py_ssize_t i = 0; i < height; i += BLOCK) {
-                    sum_subsets((const float (*)[LANES])x[t] + i, height - i, sums);
-                    add_subsets(sums, of->codes + (first + i) / BLOCK * P * GROUPS, P,
-                                room + t * tile);
+                    sum_subsets(at->x[t] + i * LANES, height - i, at->sums);
+                    add_subsets(at->sums, of->codes + (first + i) / BLOCK * P * GROUPS, P,
+                                at->totals + t * tile);
                 }
             for (Py_ssize_t t = 0; t < tiles; t++)
-                write_totals(of, room + t * tile, start + t * LANES);
+                write_totals(of, at->totals + t * tile, start + t * LANES);
         }
     }
 }
@@ -206,22 +214,19 @@ static PyObject *permuted_sums(PyObject *Py_UNUSED(self), PyObject *args)
         out->shape[0] != P + 1 || out->shape[1] != n ||
         (codes->len && (codes->strides[1] != GROUPS || codes->strides[0] != GROUPS * P)))
         return finish_call(&arrays, NO_FIT);
-    float *room = malloc((size_t)((P + 1) * PANEL) * sizeof *room);
-    float(*x)[RUN][LANES] = malloc(sizeof(Panel));
-    if (room == NULL || x == NULL) {
-        free(room);
-        free(x);
+    char *room = malloc(sizeof(Desk) + (size_t)((P + 1) * PANEL) * sizeof(float) + LINE);
+    if (room == NULL) {
         PyErr_NoMemory();
         return finish_call(&arrays, NULL);
     }
+    Desk *at = (Desk *)(room + (LINE - (uintptr_t)room % LINE) % LINE);
     const Planes of = {.X = X->buf, .N = N, .n = n, .step = X->strides[0], .P = P,
                        .out_step = out->strides[0] / 8, .is_float = X->itemsize == 4,
                        .codes = codes->buf, .offset = offset->buf, .out = out->buf};
     Py_BEGIN_ALLOW_THREADS;
-    add_planes(&of, x, room);
+    add_planes(&of, at);
     Py_END_ALLOW_THREADS;
     free(room);
-    free(x);
     return finish_call(&arrays, NULL);
 }
 
@@ -300,7 +305,7 @@ static PyObject *null_best(PyObject *Py_UNUSED(self), PyObject *args)
         (removes && (along->shape[0] != B || along->shape[1] != m || r->shape[0] != n)))
         return finish_call(&arrays, NO_FIT);
     double *room = malloc((size_t)(2 * m * m + 1) * sizeof *room);
-    char *tail = malloc((size_t)(m + 2) * 64);
+    char *tail = malloc((size_t)(m + 2) * LINE);
     if (room == NULL || tail == NULL) {
         free(room);
         free(tail);
@@ -329,7 +334,8 @@ static PyObject *null_best(PyObject *Py_UNUSED(self), PyObject *args)
 PyMethodDef chance_methods[] = {
     {"class_planes", class_planes, METH_VARARGS,
      "class_planes(classes, planes, codes): set the bits of rows in codes (blocks, B * planes, 16),\n"
-     "which begin as zeros; classes (B, N) are the classes of rows in each permutation."},
+     "which begin as zeros; classes (B, N) are the classes of rows in each permutation. There are\n"
+     "at most 255 planes."},
     {"permuted_sums", permuted_sums, METH_VARARGS,
      "permuted_sums(X, codes, offset, out): out[p] += the sum of the rows of X - offset whose bits\n"
      "are set in codes[:, p]; the last of out += the sum of all rows."},

@@ -127,7 +127,8 @@ INLINE int ones_of(uint64_t word)
 #define PART(x, at) (x).part[at]
 #endif
 
-/* Four numbers in a register, from where any number may stand. */
+/* A few numbers in a register, from where any number may stand. */
 VECTOR(Four, double, 4);
+VECTOR(Sixteen, float, 16);
 
 #endif

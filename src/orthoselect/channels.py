@@ -156,7 +156,7 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Return the selected channels of X, (cases, channels_selected_, times)."""
+        """Return the selected channels of X, an array of shape (cases, selected, times)."""
         check_is_fitted(self, "channels_selected_")
         values = np.asarray(X)
         if values.ndim != 3 or values.shape[1] != self.n_channels_in_:

@@ -65,7 +65,8 @@ class TestRequest:
             able = [repr(m.name) for m in METHODS.values() if getattr(m.criterion, "can_test", 0)]
             instead = "Choose one of these, or pass a number" if self.is_auto else "Omit it"
             raise InputError(
-                f"{what} is for methods whose gains can be tested, {' and '.join(able)}; got "
+                f"{what} is for methods whose gains can be tested, {', '.join(able[:-1])} and "
+                f"{able[-1]}; got "
                 f"method {criterion.name!r}. {instead}."
             )
         if search != "forward":

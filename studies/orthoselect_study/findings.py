@@ -139,6 +139,16 @@ def verdict(gap: float, error: float, digits: int = _DIGITS, *, at_most: bool = 
     )
 
 
+def side_by_side(standing: Standing, one: str, other: str) -> str:
+    """Return two counts in 100, their difference, and whether that is chance."""
+    ours, theirs = 100 * standing.scores[one], 100 * standing.scores[other]
+    if standing.samples[one] == standing.samples[other]:
+        return f"{ours:.1f} of 100 both, and in the same tables"
+    gap = printed_gap(ours, theirs, digits=1)
+    judged = verdict(gap, 100 * standing.error_of_difference(one, other), digits=2)
+    return f"{ours:.1f} and {theirs:.1f} of 100, {gap:+.1f}, {judged}"
+
+
 def standing_sentence(standing: Standing) -> str:
     """Say who leads, and where the paper's method stands; of one method only its score."""
     ranks, order, scores = standing.ranks(), standing.ordered(), standing.scores

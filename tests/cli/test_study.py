@@ -11,7 +11,8 @@ from orthoselect_study import EXPERIMENTS
 def test_lists_the_experiments(run):
     names = [row["name"] for row in json.loads(run("study", "list", "-f", "json").out)]
     assert names[:3] == ["iris", "binomial", "multinomial"]
-    assert len(names) == 9
+    assert names[-3:] == ["dynamics", "unsupervised", "how_many"]
+    assert len(names) == 11
     assert all(name in run("study", "list").out for name in names)
 
 

@@ -45,7 +45,7 @@ def gain_of(X, y, method, taken, f, **options):
 
 
 @pytest.mark.parametrize("kind", ["plain", "nasty", "float32"])
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", [m for m in METHODS if METHODS[m].needs_target])
 def test_gains_are_what_adding_gives(method, kind, rng):
     X, y = table(kind, rng)
     if kind == "nasty" and method in ("lasso", "elastic_net"):

@@ -353,7 +353,10 @@ def test_statistics_are_tested_by_random_directions_and_warn_where_columns_are_r
         ({"alpha": 0.001}, "`n_permutations=999` or more"),
         ({"alpha": 2}, "`alpha` should be a number between 0 and 1; got 2"),
         ({"n_permutations": 0}, "`n_permutations` should be a whole number of at least 1"),
-        ({"method": "jmi"}, "'socc' and 'socc_discretized'; got method 'jmi'. Choose one of"),
+        (
+            {"method": "jmi"},
+            "'socc', 'socc_discretized' and 'socc_splines'; got method 'jmi'. Choose one of",
+        ),
         ({"permute_within": [1, 2]}, "one label for each of the 20 rows"),
         ({"random_state": -1}, "`random_state` should be a whole number"),
     ],

@@ -99,7 +99,8 @@ def test_the_code_that_is_told_runs_and_finds_the_same(tmp_path):
     space = {}
     exec(found.taken.reproduce["python"], space)
     assert space["found"].frequencies == found.frequencies
-    assert "search='swap', time_limit=30, n_starts=2" in found.taken.reproduce["python"]
+    told = " ".join(found.taken.reproduce["python"].split())
+    assert "search='swap', time_limit=30, n_starts=2" in told
 
 
 # The bound
@@ -444,3 +445,14 @@ def test_the_result_is_public_and_plain():
     found = stability(*problem(0), 2, n_pairs=3)
     assert isinstance(found, Stability)
     json.dumps(found.to_dict(), allow_nan=False)
+
+
+def test_a_half_whose_target_is_constant_is_named_with_what_to_do():
+    X, y = np.random.default_rng(0).normal(size=(40, 4)), np.zeros(40)
+    y[7] = 1.5
+    words = (
+        r"y should have at least two classes or unlike numbers in half \d of pair 1; every row "
+        r"there has 0\. Too few rows differ from the others: pass `task='classification'`"
+    )
+    with pytest.raises(InputError, match=words):
+        stability(X, y, 2, n_pairs=3, task="regression")

@@ -55,3 +55,14 @@ def test_sums_are_used_for_classes_of_rows_that_count_alike_only():
             with pytest.raises(TypeError):
                 X.cross_permuted(Z, np.zeros(4), np.ones(4))
         assert used == [1]
+
+
+@pytest.mark.skipif(native._module is None, reason="no kernels were built")
+@pytest.mark.parametrize("planes", [1 << 62, 256, 0, -1])
+def test_numbers_of_planes_that_classes_cannot_have_are_refused(planes):
+    """Four times the first wraps around to zero, which is just what these codes have."""
+    classes, codes = np.zeros((4, 64), np.uint8), np.zeros((1, 0, 16), np.uint8)
+    if planes == 256:
+        codes = np.zeros((1, 4 * 256, 16), np.uint8)
+    with pytest.raises(ValueError, match="do not fit"):
+        native._module.class_planes(classes, planes, codes)

@@ -173,7 +173,7 @@ def test_infinity_a_target_and_methods_that_need_rows_are_refused():
     with pytest.raises(InputError, match="one weight for each of the 40 rows"):
         select(terms, None, 2, "err", sample_weight=np.ones(3))
     data["u"][3] = np.inf
-    with pytest.raises(InputError, match=r"column `u` has 1 infinity"):
+    with pytest.raises(InputError, match=r"`u` has 1 infinite value"):
         LaggedTerms(data, "y", "u", lags=1, degree=1)
 
 

@@ -10,7 +10,9 @@ from orthoselect.read import FileBlocks, NpyBlocks, on_dask, read_table
 from orthoselect.read.row_blocks import bytes_of
 
 N = 600
-IN_BLOCKS = [name for name, method in METHODS.items() if method.takes_blocks]
+IN_BLOCKS = [
+    name for name, method in METHODS.items() if method.takes_blocks and method.needs_target
+]
 
 
 def table():

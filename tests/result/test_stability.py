@@ -98,10 +98,10 @@ def test_the_plot_has_bars_the_threshold_and_rings():
 def test_the_call_that_does_it_again():
     found = stability("iris", None, 1, n_pairs=3, missing="mean", threshold=0.8)
     code = found.taken.reproduce["python"]
-    assert code.startswith("from orthoselect import stability\n\nfound = stability('iris', ")
+    assert code.startswith("from orthoselect import stability\n\nfound = stability(\n    'iris',")
 
     weighed = stability("iris", None, 1, n_pairs=2, sample_weight=[1] * 150).taken.reproduce
-    assert weighed["python"].endswith("sample_weight=sample_weight)")
+    assert weighed["python"].endswith("sample_weight=sample_weight,\n)")
     assert weighed["options"]["sample_weight"] == "given"
     names = {"target": None}
     exec(code, names)

@@ -13,11 +13,11 @@ import pytest
 import summaries
 from orthoselect import select
 from orthoselect.errors import InputError
-from orthoselect.methods import METHODS
 from orthoselect.plots import PALETTE
 from orthoselect.show.page import MOST_FEATURES, SECTIONS, VERDICTS, _number, render
 from orthoselect.show.summary import summarize
 from outlines import Outline
+from problems import EXPLAINING
 
 pytest.importorskip("matplotlib")
 MEGABYTE = 1_000_000
@@ -503,11 +503,11 @@ def test_shares_of_classes_add_up_where_rows_have_no_weight(rng):
     assert re.findall(r'<td class="num">([\d.]+)%</td>', facts) == ["50.0", "50.0"]
 
 
-ADD_UP = {"socc", "socc_discretized", "err", "mser"}
+ADD_UP = {"socc", "socc_discretized", "socc_splines", "err", "mser"}
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EXPLAINING)
 def test_only_of_gains_that_add_up_a_total_is_told(method, rng):
     X = rng.normal(size=(90, 5)).round(1)
     y = (X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=90) > 0).astype(int)
@@ -515,5 +515,5 @@ def test_only_of_gains_that_add_up_a_total_is_told(method, rng):
     totals = ["Where the line turns flat", "running total", "the total is what", "Adds now"]
     assert [phrase in words for phrase in totals] == [method in ADD_UP] * 4
     assert ("do not add up to anything" in words) == (method not in ADD_UP)
-    own = method in ("socc", "socc_discretized")
+    own = method in ("socc", "socc_discretized", "socc_splines")
     assert ("irrelevant is judged by" in words) == (not own)

@@ -14,10 +14,10 @@ import scipy.sparse as sp
 
 from orthoselect import select
 from orthoselect.errors import SelectionWarning
-from orthoselect.methods import METHODS
 from orthoselect.read import read_table
 from orthoselect.show import Reading
 from orthoselect.show.summary import summarize
+from problems import EXPLAINING
 
 pd = pytest.importorskip("pandas")
 
@@ -75,7 +75,7 @@ def test_pipeline_selects_the_same_from_a_dataframe(choice, frame):
     assert set(names["model"].predict(names["X"])) <= {"yes", "no"}
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EXPLAINING)
 def test_pipeline_of_every_method_runs(method, frame):
     frame = frame[["width", "height", "a'b", "x,y", "station", "kind"]]
     code, path = recipes(frame, "kind", 2, method)

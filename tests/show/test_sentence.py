@@ -52,6 +52,24 @@ def test_variance_is_explained(table):
     )
 
 
+def test_auto_says_how_many_and_how_sure(table, rng):
+    X, y = table
+    X = np.hstack([X, rng.normal(size=(100, 5))])
+    assert sentence(X, y, "auto").startswith(
+        "2 of 8 features, each significant at 0.05 (p <1e-6), explain 97."
+    )
+    faint = y + 4 * rng.normal(size=100)
+    path = select(X, faint, "auto", alpha=0.1)
+    assert path.chosen == 2
+    assert sentence(X, faint, "auto", alpha=0.1).startswith(
+        f"2 of 8 features, each significant at 0.1 (p at most {path.p_values[1]:.2g}), explain "
+    )
+    assert "significant" not in sentence(X, y, 2)
+    assert sentence(X[:, 3:], rng.normal(size=100), "auto") == (
+        "None of 5 features was selected: no other feature is significant at 0.05."
+    )
+
+
 @pytest.mark.parametrize(("method", "word"), [("err", "sum of squares"), ("mser", "mean square")])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_methods_that_center_nothing_explain_squares(method, word, weighted, table, rng):

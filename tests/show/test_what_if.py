@@ -12,13 +12,12 @@ import pytest
 import summaries
 from orthoselect import select
 from orthoselect.errors import SelectionWarning
-from orthoselect.methods import METHODS
 from orthoselect.show.page import render
 from orthoselect.show.replay import replay
 from orthoselect.show.summary import summarize
 from orthoselect.show.what_if import COLUMNS, MOST_COLUMNS, ROOM, what_if
 from outlines import Outline
-from problems import random_block_problem, random_problem
+from problems import EXPLAINING, random_block_problem, random_problem
 
 pytest.importorskip("matplotlib")
 pd = pytest.importorskip("pandas")
@@ -216,13 +215,13 @@ def test_a_response_of_many_columns_takes_no_more_room_than_the_features(rng):
     assert gains.max() == pytest.approx(select(X, Y, 1).total, rel=1e-12)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EXPLAINING)
 def test_only_methods_whose_gains_are_squared_correlations_have_it(method, rng):
     X = rng.normal(size=(90, 5)).round(1)
     y = (X[:, 0] + 0.5 * X[:, 1] + 0.3 * rng.normal(size=90) > 0).astype(int)
     summary = summarize(select(X, y, 3, method), X, y)
     page = render(summary)
-    has = method in ("socc", "socc_discretized")
+    has = method in ("socc", "socc_discretized", "socc_splines")
     assert (summary["what_if"] is not None) == has
     assert ('id="what-if"' in page, 'href="#what-if"' in page) == (has, has)
 

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from orthoselect_study import EXPERIMENTS, run
+from orthoselect_study import EXPERIMENTS, report, run
 from orthoselect_study.datasets import DataSource
 from orthoselect_study.experiments import unsupervised
 from orthoselect_study.reporting import _results
 from orthoselect_study.store import Store
 
 
-def test_what_is_explained_stands_beside_the_bound_and_absent_faces_are_named(tiny):
+def test_what_is_explained_stands_beside_the_bound_and_absent_faces_are_named(tiny, undrawn):
     settings = tiny(repeats=2, batches=None, features=6)
     run(["unsupervised"], settings)
     store = Store(settings.output, "unsupervised")
@@ -22,6 +22,10 @@ def test_what_is_explained_stands_beside_the_bound_and_absent_faces_are_named(ti
     findings = EXPERIMENTS["unsupervised"].findings(found)
     assert findings[0].startswith("digits: 6 columns explain ")
     assert len(findings) == 3
+    (part,) = report(settings.output)["experiments"]
+    assert [row[:3] for row in part["tables"][0]["rows"]] == [
+        ["digits", "1797", 64], ["ORL", "missing", None], ["warpPIE10P", "missing", None],
+    ]  # fmt: skip
 
 
 def test_clusters_are_matched_to_classes_whatever_their_numbers():

@@ -17,7 +17,7 @@ from orthoselect.native import kernels
 
 EXPLAINED = 1e-10  # what may be left of a direction of the response that is explained
 _TASKS = 8
-_READ = 6  # products that reading and writing a number is worth
+_READ = 24  # products in the time of reading and writing a number, about
 
 Due = tuple[Floats, Floats] | None
 

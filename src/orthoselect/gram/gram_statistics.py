@@ -120,13 +120,15 @@ class GramStatistics:
         """Return the statistics of a table of any kind.
 
         A table in blocks of rows is read once, and so is one of Dask: each partition is reduced
-        where it is, and only what is kept of the partitions is merged and sent here.
+        where it is, and only what is kept of the partitions is merged and sent here. So is a Spark
+        DataFrame (extra `orthoselect[spark]`), what is kept of each partition being merged here.
 
         Parameters
         ----------
         data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow), str or Path, RowBlocks
             What `select` takes: a table, a file, a folder, a pattern or a list of files, a table
-            in blocks of rows, an array or dataframe of Dask. One row will do.
+            in blocks of rows, an array or dataframe of Dask; or a DataFrame of Spark, whose target
+            and weights are columns given by their names. One row will do.
         target : str, list of str or array-like
             The response: the name of a column, several such names, or the values. None for a file
             that knows it.

@@ -47,7 +47,7 @@ from orthoselect.read import (
     Source,
     any_missing,
     check_block_names,
-    find_table,
+    find_for_one_pass,
     gaps_error,
     is_path,
     numbers_of,
@@ -470,9 +470,8 @@ def reduce_table(
     """
     check_has_rows(data, "`GramStatistics.of`")
     columns = {name: settings[name] for name in ("task", "categorical_features", "exclude")}
-    roles = find_roles(
-        find_table(data, memory), target, sample_weight=sample_weight, fewest_rows=1, **columns
-    )
+    table = find_for_one_pass(data, memory)
+    roles = find_roles(table, target, sample_weight=sample_weight, fewest_rows=1, **columns)
     distinct_classes(settings["classes"], roles.task)  # a file may know its task
     settings = {**settings, "task": roles.task, "exclude": roles.exclude or None}
     source = roles.source

@@ -5,7 +5,8 @@ weights in a form that goes with it. The class to know is `Source` (`source.py`)
 been looked at but not read. In memory is one block.
 
 - `source.py`, `survey.py` read a table whole or in blocks; `open_source` asks what kind of table it
-  is; nobody else does. `partitions.py`, `dask_source.py` and `dask_passes.py` do so on Dask.
+  is; nobody else does. `partitions.py`, `dask_source.py` and `dask_passes.py` do so on Dask,
+  `spark_source.py` on Spark, in one pass.
 - `block.py` knows arrays and sparse matrices, `frame_block.py` dataframes, `survey.py` the
   response; `row_blocks.py` has tables that come in blocks of rows, and parts of them.
 - `looks.py` finds out what columns hold, `written.py` what text stands for; `clean.py` leaves out
@@ -43,6 +44,7 @@ from orthoselect.read.row_blocks import (
 from orthoselect.read.source import (
     Source,
     find_file,
+    find_for_one_pass,
     find_table,
     is_kept_elsewhere,
     is_spread,
@@ -79,6 +81,7 @@ __all__ = [
     "drop_rows",
     "files_of",
     "find_file",
+    "find_for_one_pass",
     "find_names",
     "find_table",
     "gaps_error",

@@ -25,10 +25,17 @@ from orthoselect.matrix.passes import (
     rows_of,
 )
 from orthoselect.matrix.rows import Rows, SpreadRows, written_out
-from orthoselect.read.block import Block
 from orthoselect.read.dask_passes import DaskPasses, naming_partition
 from orthoselect.read.frame_block import block_of
-from orthoselect.read.looks import LOOK, ColumnLook, Finding, look_on
+from orthoselect.read.looks import (
+    LOOK,
+    ColumnLook,
+    Finding,
+    look_on,
+    look_whole,
+    merge_looks,
+    whole_looks,
+)
 from orthoselect.read.partitions import KeptPartitions, PartitionedTable
 from orthoselect.read.readings import Readings
 from orthoselect.read.row_blocks import (
@@ -87,10 +94,10 @@ class DaskSource(BlockSource):
         asked = [c for c, each in looks.items() if each.is_open]
         if asked and next(iter(looks.values())).n_rows >= LOOK:
             named = {c: self.names[c] for c in asked}
-            start = partial(_whole_looks, named, not isinstance(self.names, NumberedNames))
+            start = partial(whole_looks, named, not isinstance(self.names, NumberedNames))
             at = np.array(asked, dtype=np.intp)
             known: dict[int, ColumnLook] = self._passes.run(
-                start, _look_whole, _merge_looks, columns=at
+                start, look_whole, merge_looks, columns=at
             )
             looks |= known
         return {c: each.finding() for c, each in looks.items()}
@@ -206,21 +213,6 @@ def _look_further(
             if look.is_open and block.n_rows:
                 look_on(look, block, k)
     return looks, nbytes
-
-
-def _whole_looks(names: Mapping[int, str], is_named: bool) -> dict[int, ColumnLook]:
-    return {c: ColumnLook(name, is_named=is_named) for c, name in names.items()}
-
-
-def _look_whole(looks: dict[int, ColumnLook], block: Block) -> None:
-    for k, look in enumerate(looks.values()):
-        look.add(block.glimpse(k, slice(0, block.n_rows)))
-
-
-def _merge_looks(
-    mine: dict[int, ColumnLook], theirs: dict[int, ColumnLook]
-) -> dict[int, ColumnLook]:
-    return {c: look.merge(theirs[c]) for c, look in mine.items()}
 
 
 def _first_numbers(columns: Sequence[TargetColumn]) -> Any:

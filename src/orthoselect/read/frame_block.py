@@ -44,7 +44,7 @@ from orthoselect.read.looks import (
     glimpse_text,
     is_identifier_name,
 )
-from orthoselect.read.row_blocks import as_frame
+from orthoselect.read.row_blocks import as_frame, is_spark
 
 
 def block_of(X: Any) -> Block:
@@ -67,6 +67,12 @@ def block_of(X: Any) -> Block:
             )
         if nw.dependencies.is_polars_lazyframe(X):
             raise InputError("X should be in memory; got a LazyFrame. Call its `collect()` first.")
+        if is_spark(X):
+            raise InputError(
+                f"X should be in memory; got a {type(X).__name__} of Spark. Make statistics of it, "
+                f"and ask them: `GramStatistics.of(frame, 'target').select(10)`. If it fits into "
+                f"memory, call its `toPandas()`."
+            )
     is_records = isinstance(X, (list, tuple)) and X and isinstance(X[0], collections.abc.Mapping)
     if isinstance(X, collections.abc.Mapping) or is_records:
         raise InputError(

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -477,3 +477,24 @@ def look_on(look: ColumnLook, block: Any, column: int) -> None:
             look.add(block.glimpse(column, rows))
         if look.n_rows == LOOK:
             look.close_what_is_denied()
+
+
+# Looks at all rows of a table in parts, which add up
+
+
+def whole_looks(names: Mapping[int, str], is_named: bool) -> dict[int, ColumnLook]:
+    """Start to look at columns, by their positions in the table."""
+    return {c: ColumnLook(name, is_named=is_named) for c, name in names.items()}
+
+
+def look_whole(looks: dict[int, ColumnLook], block: Any) -> None:
+    """Look at all rows of a block that has these columns and no others."""
+    for k, look in enumerate(looks.values()):
+        look.add(block.glimpse(k, slice(0, block.n_rows)))
+
+
+def merge_looks(
+    mine: dict[int, ColumnLook], theirs: dict[int, ColumnLook]
+) -> dict[int, ColumnLook]:
+    """Return what is known of the rows of both."""
+    return {c: look.merge(theirs[c]) for c, look in mine.items()}

@@ -413,6 +413,11 @@ def is_dask(data: Any) -> bool:
     return type(data).__module__.split(".")[0] in ("dask", "dask_expr")
 
 
+def is_spark(data: Any) -> bool:
+    """Whether data is of Spark; Spark is not imported for it."""
+    return type(data).__module__.split(".")[0] == "pyspark"
+
+
 def gathered(values: Any) -> Any:
     """Return a Dask collection as what it holds, and anything else as it is."""
     return values.compute() if is_dask(values) else values

@@ -57,6 +57,7 @@ from orthoselect.read.row_blocks import (
     is_block_source,
     is_dask,
     is_path,
+    is_spark,
     part_of,
     response_columns,
     stored_at,
@@ -436,6 +437,15 @@ def find_table(data: Any, memory: int | str | None = None) -> Any:
     )
 
 
+def find_for_one_pass(data: Any, memory: int | str | None = None) -> Any:
+    """Return what `find_table` does; a Spark DataFrame, which allows one pass, as a `Source`."""
+    if is_spark(data):
+        from orthoselect.read.spark_source import SparkSource  # which is a source of our kind
+
+        return SparkSource(data, None if memory is None else count_bytes(memory))
+    return find_table(data, memory)
+
+
 def find_file(data: Any) -> Any:
     """Return what a path stands for; other data are returned as they are."""
     return read_table(data) if is_path(data) else data
@@ -476,6 +486,8 @@ def open_source(data: Any, fewest_rows: int = 2) -> Source:
 def why_not_whole(data: Any) -> tuple[str, str] | None:
     """Return why a table is not in memory, and what could be done about it; None if it is."""
     stored = data.data if isinstance(data, Dataset) else data
+    if is_spark(stored):
+        return "is on Spark", "call its `toPandas()`, if it fits"
     elsewhere = isinstance(stored, (PartitionedTable, BlockSource))
     if elsewhere or is_block_source(stored) or is_dask(stored):
         if isinstance(data, (Dataset, NpyBlocks)):

@@ -133,6 +133,11 @@ class Comparison(Reported):
         self.methods, self.baselines = tuple(methods), tuple(baselines)
         self.setting = setting
 
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what was given, for files; what follows from it is computed again when asked."""
+        given = ("runs", "methods", "baselines", "setting")
+        return {name: vars(self)[name] for name in given}
+
     @property
     def n_runs(self) -> int:
         """Number of folds in all, those of all repeats together."""

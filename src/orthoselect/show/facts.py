@@ -62,8 +62,9 @@ def _how_sure(path: SelectionPath, by: str) -> str:
     if path.chosen == 0:
         return f"{by or ','} none of them significant at {alpha},"
     which = "significant" if len(path) == 1 else "each significant"
-    at_most = "" if len(path) == 1 else "at most "
-    return f"{by or ','} {which} at {alpha} (p {at_most}{p_text(max(known))}),"
+    largest = p_text(max(known))
+    at_most = "" if len(path) == 1 or largest.startswith("<") else "at most "
+    return f"{by or ','} {which} at {alpha} (p {at_most}{largest}),"
 
 
 def about_tests(path: SelectionPath) -> str | None:

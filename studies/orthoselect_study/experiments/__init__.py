@@ -12,6 +12,7 @@ held_out.py   data sets with rows to judge by: sets with probes, MNIST
 speed.py      the time of a selection
 dynamics.py   models over time, by the method's ancestors
 unsupervised.py  columns chosen without a target, by another of them
+how_many.py   how many features: "auto" beside other rules, on the simulated tables
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from orthoselect_study.experiments.base import Experiment
 from orthoselect_study.experiments.dynamics import Dynamics
 from orthoselect_study.experiments.folds import Recent, Uci
 from orthoselect_study.experiments.held_out import Challenge, Mnist
+from orthoselect_study.experiments.how_many import HowMany
 from orthoselect_study.experiments.iris import Iris
 from orthoselect_study.experiments.simulated import Binomial, Multinomial
 from orthoselect_study.experiments.speed import Speed
@@ -27,6 +29,9 @@ from orthoselect_study.experiments.unsupervised import Unsupervised
 
 __all__ = ["EXPERIMENTS", "Experiment"]
 
-# In the order of the paper; the last two are not in it.
-_KINDS = (Iris, Binomial, Multinomial, Challenge, Mnist, Uci, Recent, Speed, Dynamics, Unsupervised)
+# In the order of the paper; the last line is not in it.
+_KINDS = (
+    *(Iris, Binomial, Multinomial, Challenge, Mnist, Uci, Recent, Speed),
+    *(Dynamics, Unsupervised, HowMany),
+)
 EXPERIMENTS: dict[str, Experiment] = {kind.name: kind() for kind in _KINDS}

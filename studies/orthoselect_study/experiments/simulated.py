@@ -25,9 +25,8 @@ from orthoselect_study.findings import (
     difference_in_errors,
     listed,
     mean,
-    printed_gap,
     share_error,
-    verdict,
+    side_by_side,
 )
 from orthoselect_study.pages import Table
 from orthoselect_study.records import Plan, Results, Row, Task, generator, grouped
@@ -185,7 +184,7 @@ class Simulated(Experiment):
         (standing,) = standings
         sentences = [*beside, *_beside_information(standing), *penalties]
         if {"OLS", "LASSO"} <= set(standing.scores):
-            sides = _side_by_side(standing, "OLS", "LASSO")
+            sides = side_by_side(standing, "OLS", "LASSO")
             sentences.append(f"OLS and a LASSO that takes its first three features: {sides}.")
         return sentences
 
@@ -323,20 +322,10 @@ def _beside_information(standing: Standing) -> list[str]:
     best = max(others, key=lambda name: others[name])
     n_above = sum(share > standing.scores["OLS"] for share in others.values())
     n_equal = sum(share == standing.scores["OLS"] for share in others.values())
-    sides = _side_by_side(standing, "OLS", best)
+    sides = side_by_side(standing, "OLS", best)
     if len(others) == 1:
         return [f"OLS and {best}: {sides}."]
     level = "not above each" if n_equal else "above each"
     place = f"below {n_above}" if n_above else level
     criteria = f"of the {len(others)} information criteria"
     return [f"OLS is {place} {criteria}; OLS and the best of them, {best}: {sides}."]
-
-
-def _side_by_side(standing: Standing, one: str, other: str) -> str:
-    """Return two counts in 100, their difference, and whether that is chance."""
-    ours, theirs = 100 * standing.scores[one], 100 * standing.scores[other]
-    if standing.samples[one] == standing.samples[other]:
-        return f"{ours:.1f} of 100 both, and in the same tables"
-    gap = printed_gap(ours, theirs, digits=1)
-    judged = verdict(gap, 100 * standing.error_of_difference(one, other), digits=2)
-    return f"{ours:.1f} and {theirs:.1f} of 100, {gap:+.1f}, {judged}"

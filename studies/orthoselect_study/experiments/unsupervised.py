@@ -30,6 +30,11 @@ from orthoselect_study.records import Plan, Results, Row, Task
 from orthoselect_study.settings import Settings
 
 _FACES = {"ORL": "orl", "warpPIE10P": "warppie10p"}  # files
+_CITATIONS = {
+    "digits": "Alpaydin and Kaynak, Optical Recognition of Handwritten Digits, 1998; UCI",
+    "ORL": "Samaria and Harter, IEEE Workshop on Applications of Computer Vision, 1994",
+    "warpPIE10P": "Sim, Baker and Bsat, the CMU PIE database, 2002, as scikit-feature has it",
+}
 _STARTS, _COLUMNS = 20, 50
 _NEIGHBORS = 5  # of a row, for the Laplacian score
 _MEASURES = ("explained", "accuracy", "NMI")
@@ -115,6 +120,16 @@ def load_images(name: str, source: DataSource) -> ImageData | str:
     return ImageData(name, X, y, sha.hexdigest()[:16])
 
 
+def _facts(images: ImageData) -> dict[str, Any]:
+    """Return what the report says of images; none are held out, and none are probes."""
+    rows, features = images.X.shape
+    return {
+        **{"name": images.name, "title": images.name, "rows": rows, "features": features},
+        **{"classes": len(np.unique(images.y)), "probes": None, "held": None, "held_name": None},
+        **{"citation": _CITATIONS[images.name], "notes": []},
+    }
+
+
 class Unsupervised(Experiment):
     """What some columns explain of all, and clusters on them."""
 
@@ -131,8 +146,7 @@ class Unsupervised(Experiment):
                 absent[name] = "missing", images
                 continue
             k = min(settings.or_else("features", _COLUMNS), images.X.shape[1] // 3)
-            shape = {"rows": images.X.shape[0], "features": images.X.shape[1]}
-            data.append({"name": name, "title": name, **shape, "selected": k})
+            data.append({**_facts(images), "selected": k})
             for way in WAYS:
                 arguments = {"dataset": name, "method": way, "features": k, "seed": settings.seed}
                 arguments["repeats"] = settings.or_else("repeats", _STARTS)
