@@ -23,7 +23,12 @@ def choose_structure(u: Any, y: Any, *, quick: bool = False) -> dict[str, Any]:
     for lags in (2,) if quick else (2, 3):
         for degree in (2,) if quick else (2, 3):
             for delay in (0, 1):
-                how = {"y_lags": lags, "u_lags": lags, "degree": degree, "delay": delay}
+                how: dict[str, Any] = {
+                    "y_lags": lags,
+                    "u_lags": lags,
+                    "degree": degree,
+                    "delay": delay,
+                }
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore")
                     model = NARX(
