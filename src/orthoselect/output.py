@@ -76,12 +76,12 @@ def check_place(path: str | Path) -> Path:
 
 
 def check_keeps_source(
-    path: str | Path, files: Iterable[Path | int], argument: str, *, overwrite: bool = False
+    path: str | Path, files: Iterable[Path | int], argument: str, *, overwrite: bool | None = False
 ) -> None:
     """Raise if a file to write is one that a table is read from, by whatever name or link.
 
     A number among the files of the table is one that is open; `argument` is what to call the file
-    to write.
+    to write. `overwrite` is whether it may be replaced; None: the caller cannot allow it.
     """
     written = None if overwrite else _regular(path)
     if written is None:
@@ -91,9 +91,10 @@ def check_keeps_source(
         if read is not None and os.path.samestat(read, written):
             called = "standard input" if isinstance(file, int) else str(file)
             same = f"`{path}`" if called == str(path) else f"`{path}` is `{called}`, which"
+            allow = "" if overwrite is None else ", or pass `overwrite_source=True` if it may be"
             raise InputError(
                 f"`{argument}` should not be a file of the table itself; {same} would be "
-                f"replaced. Name another file, or pass `overwrite_source=True` if it may be."
+                f"replaced. Name another file{allow}."
             )
 
 

@@ -45,7 +45,8 @@ def test_as_json_and_csv(run, record):
 
 @pytest.mark.parametrize("more", [["--free-run"], ["--sessions", "run"], ["--noise-lags", 1],
                                   ["--order", "press"], ["-k", 3], ["-k", "auto"],
-                                  ["--held-out", 0], ["--search", "forward"]])  # fmt: skip
+                                  ["--held-out", 0], ["--search", "forward"],
+                                  ["--order", "free-run", "--rule", "best"]])  # fmt: skip
 def test_options_reach_the_model(run, record, more):
     ran = run("narx", record, *ASKED, *more)
     assert ran.code == 0, ran.err
@@ -75,7 +76,18 @@ def test_a_page_with_charts(run, record, tmp_path):
         (("--target", "level", "--terms", "few"), "`--terms` should be a whole number"),
         (("--target", "level", "--report", "a.txt"), "`--report` should end in .html"),
         (("--target", "level", "--report", "no/such/a.html"), "no/such"),
+        (("--target", "level", "--rule", "best"), "got it with `--order bic`. Omit it."),
     ],
 )
 def test_what_is_wrong_is_one_line(refused, record, asked, words):
     assert words in refused("narx", record, *asked)
+
+
+def test_a_report_onto_the_table_is_refused_and_no_option_named_that_there_is_not(
+    refused, record, tmp_path
+):
+    (tmp_path / record).rename(tmp_path / "record.html")
+    asked = (*ASKED, "--input-format", "csv", "--report", "record.html")
+    words = refused("narx", "record.html", *asked)
+    assert "would be replaced. Name another file." in words
+    assert "overwrite" not in words

@@ -39,6 +39,7 @@ def test_fewer_terms_win_by_free_runs_within_a_standard_error():
     errors = tuple(float(np.sqrt(np.mean(each))) for each in blocks.values())
     table = OrderTable((1, 2, 3, 4), (4.0, 3.0, 2.0, 1.0), {"free-run": errors}, blocks)
     assert table.best("free-run") == 2  # worse than 3 by 0.07 +- 0.17
+    assert table.best("free-run", rule="best") == 3
     assert table.best("free-run", least=3) == 3
     apart = OrderTable(table.sizes, table.rss, table.values, {**blocks, 2: (1.15, 0.95, 1.05)})
     assert apart.best("free-run") == 3  # worse by 0.05 in every block

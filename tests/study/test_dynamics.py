@@ -28,11 +28,11 @@ def test_records_are_found_in_a_folder(tmp_path):
     u, y = np.sign(rng.normal(size=520)), np.zeros(520)
     for k in range(1, 520):
         y[k] = 0.9 * y[k - 1] + u[k - 1] + 0.1 * rng.normal()
-    np.savez(tmp_path / "generator.npz", u=u, y=y)
+    np.savez(tmp_path / "generator_later.npz", u=u, y=y)
     source = DataSource(tmp_path)
     record = dynamics._load("generator", source)
     assert record.fingerprint == dynamics._load("generator", source).fingerprint
     rows = EXPERIMENTS["dynamics"].work({"dataset": "generator"}, record)
     assert rows[0].measure == "terms as published, of 20"
-    assert 2 <= rows[0].value <= 20
+    assert 1 <= rows[0].value <= 20
     assert dynamics._load("tanks", source) == "the folder has no copy of it"

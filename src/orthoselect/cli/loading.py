@@ -247,11 +247,12 @@ def check_are_files(words: Sequence[str]) -> None:
 
 
 def check_files(
-    source: str | list[str], written: Mapping[str, str | None], overwrite: bool = False
+    source: str | list[str], written: Mapping[str, str | None], overwrite: bool | None = None
 ) -> None:
     """Raise before the work if its result could not be written, or would replace the table.
 
     `written` has each option that names a file to write, and the file if there is to be one.
+    `overwrite` is None where a command has no option that allows to replace the table.
     """
     places = {option: file for option, file in written.items() if file is not None}
     report = places.get("--report")

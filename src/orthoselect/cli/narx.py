@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from functools import partial
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
 import typer
@@ -25,6 +25,10 @@ _LAGS = "The longest lag of the target and of the inputs."
 _DELAY = "The shortest lag of inputs; 0 lets an input act at once."
 _TERMS = "How many terms: a count, or auto for as many as --order says."
 _ORDER = "What decides how many terms: aic, aicc, bic, fpe, apress, press or free-run."
+_RULE = (
+    "By --order free-run: best for the number of terms whose error is smallest, one-se for the "
+    "smallest number within one standard error of it."
+)
 _SEARCH = (
     "How sets of terms are searched: forward, swap, floating, beam, backward or exact; swap "
     "exchanges terms that others make needless."
@@ -46,6 +50,7 @@ Delay = Annotated[int, _choice(help=_DELAY)]
 Terms = Annotated[str, _choice("--terms", "-k", help=_TERMS, metavar="COUNT")]
 SearchOfSets = Annotated[str, _choice("--search", help=_SEARCH)]
 Order = Annotated[str, _choice(help=_ORDER)]
+RuleOfOrder = Annotated[Literal["one-se", "best"] | None, _choice("--rule", help=_RULE)]
 NoiseLags = Annotated[int, _choice(help=_NOISE)]
 FreeRun = Annotated[bool, _choice("--free-run", help=_FREE)]
 HeldOut = Annotated[float, _choice(help=_HELD, metavar="SHARE")]
@@ -62,6 +67,7 @@ def narx_command(
     delay: Delay = 0,
     terms: Terms = "auto",
     order: Order = "bic",
+    rule: RuleOfOrder = None,
     search: SearchOfSets = "swap",
     noise_lags: NoiseLags = 0,
     free_run: FreeRun = False,
@@ -98,6 +104,7 @@ def narx_command(
             degree=degree,
             noise_lags=noise_lags,
             order=order,
+            rule=rule and rule.replace("-", "_"),
             search=search,
             fit="free-run" if free_run else "one-step",
         )

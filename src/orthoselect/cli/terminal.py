@@ -136,15 +136,15 @@ def in_command_words(message: str, own: Mapping[str, str] = {}) -> str:
     for library, command in _PHRASES.items():
         message = message.replace(library, command)
     names = {**_OPTIONS, **own}
-    message = _SETTING.sub(_setting, message)
+    message = _SETTING.sub(lambda found: _setting(found, names), message)
     message = _NAME.sub(lambda found: f"{found[1]}`{names.get(found[2], found[2])}`", message)
     return " ".join(message.split())
 
 
-def _setting(found: re.Match[str]) -> str:
+def _setting(found: re.Match[str], names: Mapping[str, str]) -> str:
     name, value = found.groups()
-    if name in _OPTIONS:
-        return f"`{_OPTIONS[name]} {value}`"
+    if name in names:
+        return f"`{names[name]} {value}`"
     is_own = any(name in method.options for method in METHODS.values())
     return f"`--option {name}={value}`" if is_own else found[0]
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from orthoselect.dynamics.classification import LogisticNARX
 from orthoselect.dynamics.fitting import Settings, fit_model
-from orthoselect.dynamics.order import check_order
+from orthoselect.dynamics.order import check_order, check_rule
 from orthoselect.dynamics.records import (
     Records,
     check_inputs,
@@ -75,6 +75,11 @@ class NARX(RegressorMixin, BaseEstimator):
         free run over the last quarter of the sessions, or of the only one, which terms and
         coefficients are not chosen by; then all rows are used. Classes: the number with the most
         right classes in blocks of time, whatever the order, which has to be left at "bic".
+    rule : {"one_se", "best"}, default=None
+        Of the order "free-run": "best" takes the number of terms whose error is smallest, "one_se"
+        the smallest number whose mean squared error is larger by at most one standard error of
+        the difference, over ten blocks of the rows held out. None: "one_se". On made systems
+        neither predicts better than the other.
     fit : {"one-step", "free-run"}, default="one-step"
         What coefficients are fitted to.
     include, exclude : names of terms, default=()
@@ -144,6 +149,7 @@ class NARX(RegressorMixin, BaseEstimator):
         criterion: str = "auto",
         search: str = "swap",
         order: str = "bic",
+        rule: str | None = None,
         fit: str = "one-step",
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
@@ -160,6 +166,7 @@ class NARX(RegressorMixin, BaseEstimator):
         self.criterion = criterion
         self.search = search
         self.order = order
+        self.rule = rule
         self.fit_to = fit  # under its own name it would hide the method; see `get_params`
         self.include = include
         self.exclude = exclude
@@ -278,8 +285,9 @@ class NARX(RegressorMixin, BaseEstimator):
         if self.task == "regression" and criterion in CENTERED and "1" not in include + exclude:
             # Correlations never take the constant, whose coefficient the mean needs.
             include = ("1", *include)
+        n_terms = None if self.n_terms == "auto" else int(self.n_terms)
         return Settings(
-            n_terms=None if self.n_terms == "auto" else int(self.n_terms),
+            n_terms=n_terms,
             y_lags=as_lags(self.y_lags, "y_lags", 1),
             u_lags=as_input_lags(self.u_lags, "u_lags", int(self.delay)) if has_inputs else (),
             degree=check_degree(self.degree),
@@ -287,6 +295,7 @@ class NARX(RegressorMixin, BaseEstimator):
             criterion=criterion,
             search=self.search,
             order=check_order(self.order),
+            rule=check_rule(self.rule, self.order, n_terms),
             fits_free_run=check_choice(self.fit_to, FITS, "fit") == "free-run",
             include=include,
             exclude=exclude,

@@ -42,6 +42,7 @@ class Settings:
     criterion: str
     search: str
     order: str
+    rule: str  # by which free runs choose
     fits_free_run: bool
     include: tuple[str, ...]
     exclude: tuple[str, ...]
@@ -117,7 +118,7 @@ def _fit_part(
     if settings.n_terms is None and settings.order == FREE_RUN:
         table = _with_free_runs(settings, records, signals, outputs, table, size, weights)
     order = settings.order if settings.order in table.values else "bic"
-    k = len(path) if settings.n_terms else table.best(order, least)
+    k = len(path) if settings.n_terms else table.best(order, least, settings.rule)
     k = min(k, len(path))
     if settings.n_terms is None:
         _check_order_is_clear(order, k, least, path, signals, size)

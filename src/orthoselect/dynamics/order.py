@@ -22,13 +22,16 @@ from typing import Any
 
 import numpy as np
 
+from orthoselect.encode.response import check_choice
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.leverage import LeaveOneOut
+from orthoselect.result.size_scores import RULES
 from orthoselect.result.text import Backend, as_frame, as_table
 
 ORDERS = ("aic", "aicc", "bic", "fpe", "apress", "press")
 FREE_RUN = "free-run"
+DEFAULT_RULE = "one_se"  # by which free runs choose; see docs/dynamics.md, "As measured"
 _A = 2.0
 _ALL_EXPLAINED = 1e-28  # share of y'y below which RSS is rounding
 
@@ -63,12 +66,12 @@ class OrderTable:
     values: dict[str, tuple[float, ...]]
     blocks: dict[int, tuple[float, ...]] = field(default_factory=dict)
 
-    def best(self, order: str, least: int = 1) -> int:
+    def best(self, order: str, least: int = 1, rule: str = DEFAULT_RULE) -> int:
         """Return the number of terms, at least so many, that a criterion asks for.
 
-        It is smallest there. For free runs it is the smallest number that is as good as the best:
-        whose mean squared error is larger by at most one standard error of the difference, over
-        blocks of time.
+        It is smallest there. For free runs by rule "one_se" it is the smallest number that is as
+        good as the best: whose mean squared error is larger by at most one standard error of the
+        difference, over blocks of time.
         """
         sizes = [k for k in self.sizes if k >= least] or [self.sizes[-1]]
         found = {k: v for k, v in zip(self.sizes, self.values[order]) if k in sizes}
@@ -76,7 +79,7 @@ class OrderTable:
         if not known:
             return sizes[0]
         best = min(known, key=known.__getitem__)
-        if order != FREE_RUN or not np.isfinite(known[best]):
+        if order != FREE_RUN or rule == "best" or not np.isfinite(known[best]):
             return best
         return next(k for k in sorted(known) if self._is_as_good(k, best))
 
@@ -163,6 +166,19 @@ def _criteria(N: int, k: Indices, rss: Floats, press: Sequence[float]) -> OrderT
         tuple(np.asarray(rss).tolist()),
         {name: tuple(v.tolist()) for name, v in values.items()},
     )
+
+
+def check_rule(rule: Any, order: str, n_terms: int | None) -> str:
+    """Return the rule by which free runs choose a number of terms; raise where none do."""
+    if rule is None:
+        return DEFAULT_RULE
+    if order != FREE_RUN or n_terms is not None:
+        instead = f"`n_terms={n_terms}`" if n_terms is not None else f"`order={order!r}`"
+        raise InputError(
+            f"`rule` is about a number of terms chosen by free runs, `order='free-run'`; got it "
+            f"with {instead}. Omit it."
+        )
+    return check_choice(rule, RULES, "rule")
 
 
 def check_order(order: Any) -> str:
