@@ -23,7 +23,8 @@ from orthoselect.lazy import lazy
 from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.rows import CodedRows, MadeRows, cut
 
-_DRAWN = 1 << 22  # places that are drawn one by one; of more each follows from its row's number
+_DRAWN = 1 << 20  # places that are drawn one by one; of more each follows from its row's number
+_SHORT = 1 << 15  # so many items have products of places below 2**32
 _LOOKED_UP = 1 << 24  # items whose classes are written out
 _CHUNK = 1 << 22  # numbers made at a time
 _ROUNDS = 4
@@ -62,10 +63,12 @@ class Shuffle:
         if self.strata is None:
             a, c, keys = self._factors
             t = scrambled(items.astype(np.uint64), self.count, keys)
-            places = t * a[these, None]
-            places += c[these, None]
-            places %= np.uint64(self.count)
-            return places.view(np.int64).T
+            kind = np.uint32 if self.count <= _SHORT else np.uint64  # which divides sooner
+            places = t.astype(kind) * a[these, None].astype(kind)
+            places += c[these, None].astype(kind)
+            # The remainder; NumPy divides by one number several at a time, and % it does not.
+            places -= places // kind(self.count) * kind(self.count)
+            return places.view(np.int32 if kind is np.uint32 else np.int64).T
         place, order, starts, sizes, keys = self._within
         g = self.strata[items]
         shifts = mixed(g.astype(np.uint64)[:, None] + keys[these])
