@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from orthoselect.column_spec import find_columns
-from orthoselect.errors import InputError, ShapeError
+from orthoselect.errors import InputError, ShapeError, TooManyRequestedWarning, warn
 from orthoselect.read.panel import Panel
 from orthoselect.result import SelectionPath
 from orthoselect.selection import select
@@ -25,10 +25,13 @@ def select_channels(
     represent: Any,
     channel_names: Any,
     asked: dict[str, Any],
+    *,
+    called: str = "n_features_to_select",
 ) -> SelectionPath:
     """Select channels of a panel; steps of the path are channels, by name and position.
 
-    `asked` are further options of `select`; those about columns are about channels.
+    `asked` are further options of `select`; those about columns are about channels. `called` is
+    what the caller calls `n_channels`.
     """
     panel = Panel.of(data, channel_names)
     table, groups = panel.table(represent)
@@ -40,6 +43,9 @@ def select_channels(
     for argument in ("include", "exclude"):
         places = find_columns(asked.get(argument), panel.names, argument)
         asked[argument] = [column for c in places for column in owned[c]] or None
+    if isinstance(n_channels, int) and n_channels > len(owned):
+        warn(TooManyRequestedWarning(n_channels, len(owned), called, "channel"))
+        n_channels = len(owned)
     path = select(table, target, n_channels, method, groups=groups, **asked)
     return _by_channel(path, owned)
 
@@ -150,7 +156,9 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
         if self.represent is None:
             raise InputError("`represent` should be 'summaries', 'segments' or a function.")
         how = self.represent, self.channel_names
-        self.path_ = select_channels(X, y, self.n_channels, self.criterion, *how, asked)
+        self.path_ = select_channels(
+            X, y, self.n_channels, self.criterion, *how, asked, called="n_channels"
+        )
         self.channels_selected_ = [step.feature for step in self.path_[: self.path_.chosen]]
         self.n_channels_in_ = len(X[0])
         return self

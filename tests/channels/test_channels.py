@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from orthoselect import ChannelSelector, select
-from orthoselect.errors import InputError, ShapeError
+from orthoselect.errors import InputError, ShapeError, TooManyRequestedWarning
 from orthoselect.read.panel import SUMMARIES, summarize
 
 
@@ -147,3 +147,9 @@ def test_options_that_mean_nothing_here_are_refused():
         assert words in str(error.value)
     with pytest.raises(InputError, match="goes with `represent`"):
         select(X[:, :, 0], y, 1, channel_names=list("abcdef"))
+
+
+def test_more_channels_than_there_are_is_told_of_the_argument(rng):
+    X, y = rng.normal(size=(30, 3, 12)), rng.integers(0, 2, 30)
+    with pytest.warns(TooManyRequestedWarning, match="`n_channels` is 9, but there are 3 channels"):
+        ChannelSelector(9).fit(X, y)

@@ -4,6 +4,7 @@ import pickle
 import tracemalloc
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -224,3 +225,22 @@ def test_one_class_and_huge_inputs_are_refused():
         RBFClassifier().fit(X, ["a"] * 20)
     with pytest.raises(InputError, match="squares of inputs should be finite"):
         RBFRegressor().fit(X * 1e200, X[:, 0])
+
+
+def test_bad_rows_are_told_in_one_line(rng):
+    X, y = rng.normal(size=(20, 7)), rng.normal(size=20)
+    frame = pd.DataFrame(X, columns=list("abcdefg"))
+    with pytest.raises(InputError, match=r"got the name 'a'\. Pass the column"):
+        RBFRegressor().fit(frame, "a")
+    with pytest.raises(InputError, match=r"`b` holds text\. Omit"):
+        RBFRegressor().fit(frame.assign(b="some"), y)
+    with pytest.raises(InputError, match=r"`x3`, `x4` and 2 more hold NaN\. Fill"):
+        RBFClassifier().fit(np.full((20, 7), np.nan), y > 0)
+
+
+def test_centers_after_the_stop_are_marked(rng):
+    X = rng.normal(size=(80, 2))
+    path = RBFRegressor().fit(X, X[:, 0] + 0.3 * rng.normal(size=80)).path_
+    lines = path.to_text().splitlines()[2 : 2 + len(path)]
+    assert path.chosen < len(path)
+    assert ["not chosen" in line for line in lines] == [n >= path.chosen for n in range(len(path))]

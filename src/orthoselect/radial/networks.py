@@ -266,6 +266,7 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
         """
         self._check()
         how = {"dtype": np.float64, "multi_output": True, "y_numeric": True}
+        _check_rows(X, y)
         X, y = validate_data(self, X, y, ensure_min_samples=2, **how)
         weights = self._weights(sample_weight, len(X))
         Y = np.asarray(y, dtype=np.float64)
@@ -357,6 +358,7 @@ class RBFClassifier(ClassifierMixin, _RadialNetwork):
         self : RBFClassifier
         """
         self._check()
+        _check_rows(X, y)
         X, y = validate_data(self, X, y, ensure_min_samples=2, dtype=np.float64)
         check_classification_targets(y)
         weights = self._weights(sample_weight, len(X))
@@ -409,3 +411,42 @@ def _is_count(value: Any) -> bool:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+
+
+def _check_rows(X: Any, y: Any) -> None:
+    """Raise in one line for text, gaps and a response by its name, which networks do not take.
+
+    What is wrong with shapes and types otherwise is scikit-learn's to say.
+    """
+    if isinstance(y, str):
+        raise InputError(
+            f"`y` should hold a number or a class for each row; got the name {y!r}. Pass the "
+            f"column, and the others as `X`."
+        )
+    names = [str(name) for name in getattr(X, "columns", ())]
+    values = np.asarray(X) if not hasattr(X, "tocsr") else np.zeros((0, 0))
+    if values.ndim != 2 or values.dtype.kind in "cMm":
+        return
+    at = range(values.shape[1])
+    name_of = names.__getitem__ if len(names) == len(at) else "x{}".format
+    if values.dtype.kind in "OUS":
+        text = [name_of(j) for j in at if any(isinstance(v, (str, bytes)) for v in values[:, j])]
+        if text:
+            raise InputError(
+                f"`X` should hold numbers, for distances; {_some(text)} text. Omit such columns, "
+                f"or encode them as numbers."
+            )
+    elif values.dtype.kind == "f":
+        gaps = [name_of(j) for j in at if np.isnan(values[:, j]).any()]
+        if gaps:
+            raise InputError(
+                f"`X` should have no gaps; {_some(gaps)} NaN. Fill them first, with "
+                f"`sklearn.impute.SimpleImputer` say."
+            )
+
+
+def _some(names: list[str]) -> str:
+    """Return columns that hold something, the first of many by name."""
+    told = ", ".join(f"`{name}`" for name in names[:5])
+    more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+    return f"{told}{more} hold{'s' if len(names) == 1 else ''}"

@@ -42,7 +42,7 @@ def cells_of(path: SelectionPath) -> tuple[list[str], list[tuple[str, ...]]]:
         header.append("p")
         for row, step in zip(rows, path):
             row.append("-" if step.p_value is None else p_text(step.p_value))
-    if path.is_tested and path.chosen < len(path):
+    if path.size_scores is None and path.chosen < len(path):
         header.append("")
         for number, row in enumerate(rows):
             row.append("" if number < path.chosen else _why_not(path, path[number]))
@@ -57,6 +57,8 @@ def cells_of(path: SelectionPath) -> tuple[list[str], list[tuple[str, ...]]]:
 
 def _why_not(path: SelectionPath, step: SelectionStep) -> str:
     """Say why a step is not among the chosen ones; the search ends with the first of them."""
+    if not path.is_tested:
+        return "not chosen"
     rare = step.p_value is not None and step.p_value <= path.options.get("alpha", 0.05)
     return "after the end" if rare else "not significant"
 
