@@ -172,8 +172,8 @@ class Method:
         if not self.needs_target:
             raise InputError(
                 f"{who} judges features by what they tell about a target; method {self.name!r} has "
-                f"none. Choose another method; `select(data, None, method={self.name!r})` alone, and "
-                f"`to_frame`, `to_text` and `plot` of its path, go without a target."
+                f"none. Choose another method. Without a target there is `select(data, None, "
+                f"method={self.name!r})`, with `to_frame`, `to_text` and `plot` of its path."
             )
 
     def _general(self) -> list[str]:
