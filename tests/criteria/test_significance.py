@@ -481,3 +481,19 @@ def test_a_report_of_nothing_significant_says_so_throughout(tmp_path):
     assert "None of 3 features was selected" in page
     assert "As selected" not in page
     assert path.stopped == "no other feature is significant at 0.05."
+
+
+def test_why_auto_stopped_is_told_where_few_candidates_are_left_too(rng):
+    X = rng.normal(size=(80, 3))
+    path = select(X, X[:, 0] + 0.3 * rng.normal(size=80), "auto")
+    assert (path.chosen, len(path)) == (1, 3)
+    assert path.stopped == "no other feature is significant at 0.05."
+
+
+def test_statistics_have_no_rows_to_permute_within(rng):
+    X = rng.normal(size=(40, 3))
+    found = GramStatistics.of(X, X[:, 0] > 0)
+    with pytest.raises(
+        InputError, match="`permute_within` permutes rows, and statistics have none"
+    ):
+        found.select(2, p_values=True, permute_within=np.zeros(40))

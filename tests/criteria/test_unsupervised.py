@@ -166,7 +166,7 @@ def test_many_eigenvalues_and_few_are_the_same():
 
 def test_the_path_says_what_principal_components_could_explain(mixed):
     path = quietly(mixed, None, 2, exclude=["size"])
-    said = f"2 features explain {100 * path.total:.1f}% of all columns; as many principal"
+    said = f"2 features explain {100 * path.total:.1f}% of all columns; principal components of"
     assert said in path.to_text()
     assert said in path._repr_html_()
     assert path.to_dict()["steps"][1]["components"] == path[1].components

@@ -441,7 +441,7 @@ class CanonicalState(State):
 
     def exhausted(self) -> str:
         """Say why no candidate is left."""
-        if self._plan is not None and self._n_more == _MORE:
+        if self._plan is not None and self._n_more:
             return NOT_SIGNIFICANT.format(f"{self._plan.alpha:g}")
         if self._m == 0:
             return "the response is constant, so there is nothing to explain."

@@ -365,6 +365,11 @@ class GramStatistics:
         self, target: Any = None, *, keep_whole_weights: bool = False, **asked: Any
     ) -> Problem:
         """Pose a question as the problem that `orthoselect.select` works on."""
+        if asked.pop("permute_within", None) is not None:
+            raise InputError(
+                "`permute_within` permutes rows, and statistics have none. Omit it, or select from "
+                "the rows."
+            )
         return pose(self._kept, target, **asked)
 
     # Files

@@ -407,8 +407,8 @@ class SelectionPath(Tabular, Sequence[SelectionStep]):
         last = self[self.chosen - 1]
         features = "1 feature explains" if self.chosen == 1 else f"{self.chosen} features explain"
         return (
-            f"{features} {100 * last.total:.1f}% of all columns; as many principal components "
-            f"could explain {100 * (last.components or 0.0):.1f}%"
+            f"{features} {100 * last.total:.1f}% of all columns; principal components of the same "
+            f"rank could explain {100 * (last.components or 0.0):.1f}%"
         )
 
     def to_text(self, *, bars: bool = False) -> str:
