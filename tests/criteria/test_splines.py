@@ -170,3 +170,15 @@ def test_blocks_and_statistics_are_refused_in_one_line(rng):
 def test_methods_are_compared_with_it():
     comparison = compare("wine", None, ["socc", "socc_splines"], sizes=2, folds=2)
     assert "socc_splines" in comparison.to_text()
+
+
+@pytest.mark.parametrize("far", [1e6, 1e8, 1e12])
+def test_an_outlier_does_not_hide_what_bends(far, rng):
+    X = rng.normal(size=(80, 3))
+    y = np.sin(2 * X[:, 0])
+    X[0, 0] = 1e4  # takes the line for itself, and leaves what bends
+    nearer = select(X, y, 1, method="socc_splines").gains[0]
+    X[0, 0] = far
+    path = select(X, y, 1, method="socc_splines")
+    assert path.features == [0]
+    assert path.gains[0] == pytest.approx(nearer, abs=1e-3)

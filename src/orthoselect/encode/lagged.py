@@ -22,6 +22,7 @@ from orthoselect.matrix.base import Floats, Indices
 from orthoselect.matrix.terms import Factor, Term, count_terms, list_terms, term_names, valid_times
 
 MOST_TERMS = 1_000_000
+_MOST_LAGS = 1_000_000
 _POWER = re.compile(
     r"(?:\^([1-9]\d?))?(?:\s*\*\s*|\s+|$)"
 )  # what follows a factor in a term's name
@@ -153,6 +154,8 @@ def as_lags(lags: Any, argument: str, first: int) -> tuple[int, ...]:
     ((1, 2, 3), (1, 4), ())
     """
     whole = isinstance(lags, (int, np.integer)) and not isinstance(lags, (bool, np.bool_))
+    if whole and lags > _MOST_LAGS:
+        raise InputError(f"`{argument}` should be shorter than a session; got {lags}.")
     given = range(first, int(lags) + 1) if whole and lags >= 0 else lags
     try:
         found = tuple(int(lag) for lag in given)

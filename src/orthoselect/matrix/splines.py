@@ -3,10 +3,11 @@
 A column x with knots k_1 < ... < k_K has K - 1 columns here. With t = (x - k_1)/(k_K - k_1) they
 span t and, for i = 1, ..., K - 2,
 
-    d_i(t) - d_{K-1}(t),    d_i(t) = ((t - t_i)_+^3 - (t - t_K)_+^3) / (t_K - t_i)
+    d_i(t) - d_{K-1}(t) - c_i t,    d_i(t) = ((t - t_i)_+^3 - (t - t_K)_+^3) / (t_K - t_i)
 
-(t_i are the knots in units of t): all functions that are cubic between knots, smooth at them and
-straight beyond the outer ones, but for a constant. With two knots that is the line alone. These
+(t_i are the knots in units of t, c_i = 3 (t_{K-1} - t_i)): all functions that are cubic between
+knots, smooth at them and straight beyond the outer ones, but for a constant. With two knots that is
+the line alone. These
 columns are nearly dependent; so those of one x are combined, C = (B - means) T with a triangular T,
 to be centered and orthonormal. That changes nothing of what they span, and keeps digits.
 
@@ -35,22 +36,23 @@ def spline_columns(x: Floats, knots: Floats) -> Floats:
     Examples
     --------
     >>> spline_columns(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0.0, 1.0, 2.0]))
-    array([[0.   , 0.   ],
-           [0.5  , 0.125],
-           [1.   , 0.75 ],
-           [1.5  , 1.5  ]])
+    array([[ 0.   ,  0.   ],
+           [ 0.5  , -0.625],
+           [ 1.   , -0.75 ],
+           [ 1.5  , -0.75 ]])
     """
     low, high = knots[0], knots[-1]
     t, at = (x - low) / (high - low), (knots - low) / (high - low)
     B = np.empty((len(x), len(knots) - 1))
     B[:, 0] = t
     if len(knots) > 2:
-        # Beyond the last knot cubes would cancel, and take all digits of outliers with them.
-        inside, beyond = np.minimum(t, 1.0), np.maximum(t - 1.0, 0.0)
+        # Beyond the last knot all are straight. Times c_i the line is taken off: they are then the
+        # same for all outliers, which would make them look like the line itself.
+        inside = np.minimum(t, 1.0)
         last = _cubes(inside - at[-2]) / (1.0 - at[-2])
         for i in range(len(knots) - 2):
             bent = _cubes(inside - at[i]) / (1.0 - at[i]) - last
-            B[:, i + 1] = bent + 3.0 * (at[-2] - at[i]) * beyond
+            B[:, i + 1] = bent - 3.0 * (at[-2] - at[i]) * inside
     return B
 
 
