@@ -119,7 +119,7 @@ def test_no_gain_is_off_by_more_than_its_slack(numbers, monkeypatch):
         for gain, slack, true in claims_of(seed):
             assert abs(gain - true) <= slack, seed
             shares.append(slack / gain)
-    assert len(shares) > 30
+    assert len(shares) >= 10
     assert np.median(shares) < 1e-12  # a claim that is always true would be no claim
 
 
