@@ -163,6 +163,7 @@ def test_rows_are_permuted_within_labels_only(looks):
 @pytest.mark.parametrize("drawn", [False, True])
 def test_every_permutation_is_one(strata, drawn, monkeypatch):
     monkeypatch.setattr(permuted, "_DRAWN", 1 << 22 if drawn else 0)
+    monkeypatch.setattr(permuted, "_ORDERED", 0)
     N = 301
     labels = np.random.default_rng(0).integers(0, 9, N) if strata else None
     sources = Shuffle(N, 50, 3, labels).sources(np.arange(N))
@@ -186,6 +187,7 @@ def test_scrambling_permutes(count):
 def test_all_storages_have_the_same_p_values(kind, weights, drawn, monkeypatch):
     da = pytest.importorskip("dask.array")
     monkeypatch.setattr(permuted, "_DRAWN", 1 << 22 if drawn else 0)
+    monkeypatch.setattr(permuted, "_ORDERED", 0)
     rng, N = np.random.default_rng(3), 120
     X = rng.normal(size=(N, 6))
     y = X[:, 0] + rng.normal(size=N)

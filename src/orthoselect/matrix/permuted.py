@@ -25,6 +25,7 @@ from orthoselect.matrix.rows import CodedRows, MadeRows, cut
 
 _DRAWN = 1 << 20  # places that are drawn one by one; of more each follows from its row's number
 _SHORT = 1 << 15  # so many items have products of places below 2**32
+_ORDERED = 1 << 20  # items of which one random order is kept; of more it follows from a formula
 _LOOKED_UP = 1 << 24  # items whose classes are written out
 _CHUNK = 1 << 22  # numbers made at a time
 _ROUNDS = 4
@@ -37,9 +38,9 @@ class Shuffle:
     """Which item each item gets, in each of B permutations.
 
     Few items are permuted by permutations drawn one by one. Of many, place(i) = a t(i) + c modulo
-    their number, where t is one random permutation, known by a formula, and each b has its own a
-    and c. With `strata` (count,), items get those of the same stratum: t is then a random order of
-    each, and b shifts it by a number of its own.
+    their number, where t is one random permutation, of very many known by a formula, and each b has
+    its own a and c. With `strata` (count,), items get those of the same stratum: t is then a random
+    order of each, and b shifts it by a number of its own.
     """
 
     count: int
@@ -62,7 +63,10 @@ class Shuffle:
             return self._drawn[these].take(items, axis=1).T
         if self.strata is None:
             a, c, keys = self._factors
-            t = scrambled(items.astype(np.uint64), self.count, keys)
+            if self.count <= _ORDERED:
+                t = self._order.take(items)
+            else:
+                t = scrambled(items.astype(np.uint64), self.count, keys)
             kind = np.uint32 if self.count <= _SHORT else np.uint64  # which divides sooner
             places = t.astype(kind) * a[these, None].astype(kind)
             places += c[these, None].astype(kind)
@@ -92,6 +96,11 @@ class Shuffle:
         for line in drawn:
             line[order] = np.lexsort((rng.random(self.count), self.strata))
         return drawn
+
+    @lazy
+    def _order(self) -> NDArray[np.uint64]:
+        """Return t of all items, if these are not too many to be kept."""
+        return np.random.default_rng([self.seed, 1]).permutation(self.count).astype(np.uint64)
 
     @lazy
     def _factors(self) -> tuple[NDArray[np.uint64], NDArray[np.uint64], NDArray[np.uint64]]:
