@@ -1,0 +1,241 @@
+"""Which features may win, by a copy of the columns in bytes; the others need not be looked at.
+
+Of a column u = ũ + e (see matrix/byte_copy.py) the state knows r̃ = Q̃'ũ. With ||Q'u - r̃|| <= η, where
+
+    η = ||e|| + ||f|| (1 + ||e||),    ||f||^2 the sum of what cutting the directions has left out,
+
+its gain given those taken, whose true C and d are V'u - V'Q Q'u and 1 - ||Q'u||^2, is at most
+
+    (||V'u - V'Q r̃|| + ||V'Q|| η)^2 / (1 - (||r̃|| + η)^2),
+
+and anything if that denominator is not positive. Columns whose bound reaches the best gain that is
+certain are **open**: their real columns are gathered, once, and C and d of these are exact from then
+on, made from the real directions as by any other strategy. So is the choice among them: dependence,
+ties and doubts are judged in gains.py. Where too many columns would be open, as where nothing stands
+out from noise or when all rank is used up, one read gives the rows q'X of all directions taken, and
+the state goes on without bounds. Notation as in cancorr.py.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from orthoselect.criteria.candidates import Candidates
+from orthoselect.criteria.gains import Gains
+from orthoselect.criteria.steps import remove_row
+from orthoselect.criteria.uncertainty import NOTHING, TIE, Uncertainty
+from orthoselect.matrix import ScaledMatrix
+from orthoselect.matrix.base import EPS, Floats, Indices
+from orthoselect.matrix.byte_copy import ByteCopy
+from orthoselect.matrix.geometry import RowGeometry
+from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
+from orthoselect.matrix.threads import Total, run_tasks, single_threaded_blas
+
+_FIRST = 16  # columns opened before all others: those that seem to add most
+_OPEN_SHARE = 0.1  # of the table's bytes that open columns may take
+_FEW_OPEN = 64
+_ROUNDING = 1e-12  # amply what sums of float64 may be off by here
+_SLABS = 8
+_KEPT = 1 << 16  # bytes of a column of directions
+
+
+def bounds_of(C: Floats, d: Floats, errors: Floats, spectral: float) -> Floats:
+    """Return what the gains are at most, (n,), given r̃: C (m, n) and d (n,) are made of it.
+
+    `errors` are η, `spectral` is ||V'Q||.
+    """
+    most_C = np.sqrt(np.einsum("ij,ij->j", C, C))
+    most_C += spectral * errors + _ROUNDING
+    rows = np.sqrt(np.maximum(1.0 - d, 0.0)) + errors + _ROUNDING
+    left = 1.0 - rows * rows
+    with np.errstate(divide="ignore"):
+        return np.where(left > 0.0, most_C * most_C / np.maximum(left, 0.0), np.inf)
+
+
+class BoundedGains(Gains):
+    """Gains that are exact where they matter, and bounded everywhere else.
+
+    Invariants, until `_give_up`: C and d of the columns in `_at` (n,), which says where in `_store`
+    (room, N) a column stands, or -1, are exact; those of all others follow from r̃. `_lost2` is
+    ||f||^2; `_along` (k, m) has Q'V. Before anything is taken all are exact. After it this is `Gains`,
+    with rows kept.
+    """
+
+    def __init__(
+        self,
+        candidates: Candidates,
+        X: ScaledMatrix,
+        VtX: Floats,
+        geometry: RowGeometry,
+        size: int,
+    ) -> None:
+        assert X.copy is not None
+        self._X, self._copy, self._rows = X, X.copy, geometry
+        self._VtX = VtX.copy()
+        self._size, self._lost2 = size, 0.0
+        self._along = np.zeros((0, len(VtX)))
+        self._bounded = True
+        n = X.shape[1]
+        self._at = np.full(n, -1, dtype=np.intp)
+        self._open: list[int] = []
+        most = int(_OPEN_SHARE * X.matrix.nbytes / (8 * X.shape[0]))
+        self._most_open = max(_FEW_OPEN, most)
+        self._store = np.empty((min(_FEW_OPEN, n), X.shape[0]))
+        super().__init__(candidates, X, VtX, geometry, 0, refinable=False)
+        self._row_error = PRODUCT_ROUNDINGS * EPS  # of open columns, whatever the table is
+        self._place = np.full(n, -1, dtype=np.intp)  # which feature has a column
+        self._place[self._single] = np.arange(len(self._single))
+
+    @property
+    def by_columns(self) -> bool:
+        return self._bounded
+
+    @property
+    def refinable(self) -> bool:
+        return self._refinable
+
+    def best(self, ids: Indices, candidates: NDArray[np.bool_], chance: float = 0.0) -> int | None:
+        if self._bounded and self.selected:
+            allowed = self._open_what_may_win(ids, candidates)
+            if allowed is not None:
+                return super().best(ids, allowed, chance)
+        return super().best(ids, candidates, chance)
+
+    def of(self, f: int) -> float | None:
+        if self._bounded and self.selected and not self._spent[f]:
+            self._gather(self._single[f : f + 1])
+        return super().of(f)
+
+    def shown(self) -> Floats:
+        self._give_up()
+        return super().shown()
+
+    def take_by_columns(self, J: Indices) -> None:
+        if not self._bounded:
+            super().take_by_columns(J)
+            return
+        j = int(J[0])
+        self._gather(J)
+        x = self._store[self._at[j]]
+        with single_threaded_blas():
+            taken = self._rows.direct(self.selected, j, x)
+        if taken is None:
+            return
+        q, along, reach = taken
+        r, lost = self._copy.products(q)
+        r[self._open] = self._products_of_open(q)
+        self._lost2 += lost * lost
+        self._along = np.vstack([self._along, along])
+        self._uncertainty.grow(self._row_error + self._noise, float(along @ along))
+        self._remove(r, along, j, reach)
+
+    def _open_what_may_win(
+        self, ids: Indices, candidates: NDArray[np.bool_]
+    ) -> NDArray[np.bool_] | None:
+        """Open all that may be best; return which candidates are open. None if they are too many."""
+        may = np.flatnonzero(candidates[ids] & ~self._spent)
+        J = self._single[may]
+        closed = J[self._at[J] < 0]
+        if closed.size:
+            bounds = self._bounds(closed)
+            seem = self._scores[closed]
+            # Those that seem to add most come first: then the others have a hurdle to take.
+            sure = self._hurdle(may)
+            likely = closed[np.argpartition(-seem, min(_FIRST, len(seem)) - 1)[:_FIRST]]
+            reach = likely[self._scores[likely] >= sure]
+            if not self._gather(reach):
+                return None
+            left = (bounds >= self._hurdle(may)) & (self._at[closed] < 0)
+            if not self._gather(closed[left]):
+                return None
+        allowed = np.zeros_like(candidates)
+        allowed[ids[may[self._at[self._single[may]] >= 0]]] = True
+        return allowed
+
+    def _hurdle(self, may: Indices) -> float:
+        """Return the gain below which no column has to be looked at."""
+        known = may[(self._at[self._single[may]] >= 0) & ~self._spent[may]]
+        if not known.size:
+            return 0.0
+        top = known[self._gains[known].argmax()]
+        self._look_at(np.array([top]))
+        gain = float(self._gains[top])
+        return (1.0 - 2 * TIE) * gain - float(self._slack[top]) if gain > NOTHING else 0.0
+
+    def _bounds(self, J: Indices) -> Floats:
+        self._remove_due()
+        errors = self._copy.errors[J]
+        errors = errors + np.sqrt(self._lost2) * (1.0 + errors)
+        spectral = float(np.linalg.norm(self._along, 2)) if len(self._along) else 0.0
+        return bounds_of(self._C[:, J], self._d[J], errors, spectral)
+
+    def _gather(self, J: Indices) -> bool:
+        """Open columns J; False, and no bounds from then on, if they are too many."""
+        J = np.sort(J[self._at[J] < 0])
+        k = len(self._open)
+        if not len(J):
+            return True
+        if k + len(J) > self._most_open:
+            self._give_up()
+            return False
+        while k + len(J) > len(self._store):
+            self._store = np.concatenate([self._store, np.empty_like(self._store)])
+        A = self._X.columns(J)
+        self._store[k : k + len(J)] = A.T
+        self._at[J] = np.arange(k, k + len(J))
+        self._open += J.tolist()
+        if self.selected:
+            self._measure_open(J, A)
+        return True
+
+    def _measure_open(self, J: Indices, A: Floats) -> None:
+        self._remove_due()
+        self._open_slack()
+        with single_threaded_blas():
+            self._rows.basis(self.selected)
+            found = self._rows.measure_columns(J, A)
+        self._C[:, J], self._d[J] = found.C, found.d
+        self._uncertainty.measured(J, found.d)
+        features = self._place[J]
+        self._spend(features[found.depends].tolist())
+        gains = (found.C**2).sum(axis=0) / np.maximum(found.d, EPS**3)
+        self._scores[J] = self._gains[features] = np.minimum(gains, 1.0)
+        self._gains[features[self._spent[features]]] = -1.0
+        self._slack[features] = 0.0
+        self._fresh[features] = True
+        self.n_measured += len(J)
+
+    def _products_of_open(self, q: Floats) -> Floats:
+        """Return q'X of the open columns, in the order in which they were opened."""
+        store, found = self._store[: len(self._open)], np.empty(len(self._open))
+        step = max(1, -(-len(store) // _SLABS))
+        tasks = [slice(a, min(a + step, len(store))) for a in range(0, len(store), step)]
+
+        def work(task: slice, _: Total) -> None:
+            np.dot(store[task], q, out=found[task])
+
+        run_tasks(tasks, work, cost=float(store.size), shared=True)
+        return found
+
+    def _give_up(self) -> None:
+        """Go on without bounds: one read gives the rows of all directions taken."""
+        if not self._bounded:
+            return
+        self._bounded, self._keeps_rows = False, True
+        self._due, self._store = None, self._store[:0]
+        self._copy = None
+        X, k = self._X, len(self.selected)
+        self._refinable = X.arithmetic != EPS
+        self._row_error = PRODUCT_ROUNDINGS * X.arithmetic
+        self._C, self._d = self._VtX, X.alive.astype(np.float64)
+        self._uncertainty = Uncertainty(self._initial_errors)
+        self._L = np.empty((max(8, k + self._size), X.shape[1]))
+        if k:
+            self._L[:k] = X.cross(np.asarray(self._rows.basis(self.selected)))
+        for s, along in enumerate(self._along):
+            r = self._L[s]
+            r[self.selected[:s]] = 0.0
+            self._uncertainty.grow(self._row_error + self._noise, float(along @ along))
+            remove_row(r, along, self._C, self._d)
+        self.score([])
