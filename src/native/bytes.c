@@ -8,6 +8,7 @@
  */
 #include "native.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@ enum {
     QUAD = 4 * PANEL, /* bytes */
     STRIP = 128,      /* columns of which so many rows are worked on at a time */
     MOST_ROWS = 1 << 13,
+    THICK = 6,        /* directions at a time */
     RUN = 1 << 14,    /* quads whose products with bytes surely fit 32 bits */
 };
 
@@ -246,93 +248,119 @@ static PyObject *cut_to_bytes(PyObject *Py_UNUSED(self), PyObject *args)
     return finish_call(&arrays, NULL);
 }
 
-/* Products of some quads of a panel with the upper and lower bytes of a direction, 128 in each byte
- * counted in. */
+/* Products of some quads of a panel with directions of two bytes, 128 in each byte of the copy counted
+ * in. Bytes of direction g stand at directions[g], those of lower worth `lower` behind them; sums
+ * of the upper ones at sums[g], of the lower ones PANEL behind. */
+typedef struct {
+    const int8_t *directions[THICK];
+    Py_ssize_t lower;
+    int32_t sums[THICK][2 * PANEL];
+} Products;
 
 FOR_EACH_PROCESSOR
-static void multiply_plain(const uint8_t *copy, const int8_t *upper, const int8_t *lower,
-                           Py_ssize_t quads, int32_t *restrict high, int32_t *restrict low)
+static void multiply_plain(const uint8_t *copy, Py_ssize_t quads, int b, Products *to)
 {
-    for (Py_ssize_t q = 0; q < quads; q++, copy += QUAD, upper += 4, lower += 4)
-        for (int g = 0; g < PANEL; g++) {
-            const int32_t b0 = copy[4 * g], b1 = copy[4 * g + 1], b2 = copy[4 * g + 2],
-                          b3 = copy[4 * g + 3];
-            high[g] += b0 * upper[0] + b1 * upper[1] + b2 * upper[2] + b3 * upper[3];
-            low[g] += b0 * lower[0] + b1 * lower[1] + b2 * lower[2] + b3 * lower[3];
-        }
+    for (int g = 0; g < b; g++) {
+        const int8_t *upper = to->directions[g], *lower = upper + to->lower;
+        int32_t *restrict high = to->sums[g], *restrict low = high + PANEL;
+        const uint8_t *from = copy;
+        for (Py_ssize_t q = 0; q < quads; q++, from += QUAD, upper += 4, lower += 4)
+            for (int j = 0; j < PANEL; j++) {
+                const int32_t b0 = from[4 * j], b1 = from[4 * j + 1], b2 = from[4 * j + 2],
+                              b3 = from[4 * j + 3];
+                high[j] += b0 * upper[0] + b1 * upper[1] + b2 * upper[2] + b3 * upper[3];
+                low[j] += b0 * lower[0] + b1 * lower[1] + b2 * lower[2] + b3 * lower[3];
+            }
+    }
 }
 
 #if CAN_TARGET_AVX2
 #include <immintrin.h>
 
-/* Eight columns at a time. Products of two bytes are added up in 16 bits only after they have been
- * made longer: two of them do not fit. */
-__attribute__((target("avx2"))) static void
-multiply_avx2(const uint8_t *copy, const int8_t *upper, const int8_t *lower, Py_ssize_t quads,
-              int32_t *restrict high, int32_t *restrict low)
+INLINE int32_t word_at(const int8_t *place)
 {
-    for (int g = 0; g < PANEL; g += 16) {
-        __m256i sums[8];
-        for (int k = 0; k < 8; k++)
-            sums[k] = _mm256_setzero_si256();
-        for (Py_ssize_t q = 0; q < quads; q++) {
-            int32_t up, down;
-            memcpy(&up, upper + 4 * q, 4);
-            memcpy(&down, lower + 4 * q, 4);
-            const __m256i u = _mm256_cvtepi8_epi16(_mm_set1_epi32(up));
-            const __m256i l = _mm256_cvtepi8_epi16(_mm_set1_epi32(down));
-            for (int k = 0; k < 4; k++) {
-                const __m128i *at = (const __m128i *)(copy + q * QUAD + 4 * g) + k;
-                const __m256i b = _mm256_cvtepu8_epi16(_mm_loadu_si128(at));
-                sums[k] = _mm256_add_epi32(sums[k], _mm256_madd_epi16(b, u));
-                sums[4 + k] = _mm256_add_epi32(sums[4 + k], _mm256_madd_epi16(b, l));
-            }
-        }
-        for (int k = 0; k < 4; k++) {
-            int32_t of_upper[8], of_lower[8];
-            _mm256_storeu_si256((__m256i *)of_upper, sums[k]);
-            _mm256_storeu_si256((__m256i *)of_lower, sums[4 + k]);
-            for (int c = 0; c < 4; c++) { /* two rows, and two, of each column */
-                high[g + 4 * k + c] += of_upper[2 * c] + of_upper[2 * c + 1];
-                low[g + 4 * k + c] += of_lower[2 * c] + of_lower[2 * c + 1];
-            }
-        }
-    }
+    int32_t word;
+    memcpy(&word, place, sizeof word);
+    return word;
 }
 
-/* Sixteen columns at a time, four products in one instruction. */
-__attribute__((target("avx512f,avx512bw,avx512vnni"))) static void
-multiply_vnni(const uint8_t *copy, const int8_t *upper, const int8_t *lower, Py_ssize_t quads,
-              int32_t *restrict high, int32_t *restrict low)
+/* Bytes are made longer before they are multiplied: two products of bytes do not fit 16 bits. */
+__attribute__((target("avx2"))) static void multiply_avx2(const uint8_t *copy, Py_ssize_t quads,
+                                                          int b, Products *to)
 {
-    __m512i h[4], l[4];
-    for (int k = 0; k < 4; k++)
-        h[k] = l[k] = _mm512_setzero_si512();
+    for (int g = 0; g < b; g++)
+        for (int j = 0; j < PANEL; j += 16) {
+            const int8_t *upper = to->directions[g], *lower = upper + to->lower;
+            __m256i sums[8];
+            for (int k = 0; k < 8; k++)
+                sums[k] = _mm256_setzero_si256();
+            for (Py_ssize_t q = 0; q < quads; q++) {
+                const __m256i u = _mm256_cvtepi8_epi16(_mm_set1_epi32(word_at(upper + 4 * q)));
+                const __m256i l = _mm256_cvtepi8_epi16(_mm_set1_epi32(word_at(lower + 4 * q)));
+                for (int k = 0; k < 4; k++) {
+                    const __m128i *at = (const __m128i *)(copy + q * QUAD + 4 * j) + k;
+                    const __m256i x = _mm256_cvtepu8_epi16(_mm_loadu_si128(at));
+                    sums[k] = _mm256_add_epi32(sums[k], _mm256_madd_epi16(x, u));
+                    sums[4 + k] = _mm256_add_epi32(sums[4 + k], _mm256_madd_epi16(x, l));
+                }
+            }
+            for (int k = 0; k < 8; k++) { /* two rows, and two, of each column */
+                int32_t twos[8];
+                _mm256_storeu_si256((__m256i *)twos, sums[k]);
+                for (int c = 0; c < 4; c++)
+                    to->sums[g][(k < 4 ? 0 : PANEL) + j + 4 * (k % 4) + c] +=
+                        twos[2 * c] + twos[2 * c + 1];
+            }
+        }
+}
+
+#define FOR_VNNI __attribute__((target("avx512f,avx512bw,avx512vnni")))
+
+/* Up to three directions, whose sums stay in registers; four products in one instruction. */
+FOR_VNNI __attribute__((always_inline)) static inline void
+add_vnni(const int b, const uint8_t *copy, Py_ssize_t quads, Products *to, int first)
+{
+    __m512i high[3][4], low[3][4];
+    for (int g = 0; g < b; g++)
+        for (int k = 0; k < 4; k++)
+            high[g][k] = low[g][k] = _mm512_setzero_si512();
     for (Py_ssize_t q = 0; q < quads; q++, copy += QUAD) {
-        int32_t up, down;
-        memcpy(&up, upper + 4 * q, 4);
-        memcpy(&down, lower + 4 * q, 4);
-        const __m512i u = _mm512_set1_epi32(up), d = _mm512_set1_epi32(down);
-        PREFETCH_FAR(copy + 16 * QUAD);
-        PREFETCH_FAR(copy + 16 * QUAD + 64);
-        PREFETCH_FAR(copy + 16 * QUAD + 128);
-        PREFETCH_FAR(copy + 16 * QUAD + 192);
+        __m512i x[4];
         for (int k = 0; k < 4; k++) {
-            const __m512i b = _mm512_loadu_si512(copy + 64 * k);
-            h[k] = _mm512_dpbusd_epi32(h[k], b, u);
-            l[k] = _mm512_dpbusd_epi32(l[k], b, d);
+            PREFETCH_FAR(copy + 16 * QUAD + 64 * k);
+            x[k] = _mm512_loadu_si512(copy + 64 * k);
+        }
+        for (int g = 0; g < b; g++) {
+            const int8_t *at = to->directions[first + g] + 4 * q;
+            const __m512i u = _mm512_set1_epi32(word_at(at));
+            const __m512i l = _mm512_set1_epi32(word_at(at + to->lower));
+            for (int k = 0; k < 4; k++) {
+                high[g][k] = _mm512_dpbusd_epi32(high[g][k], x[k], u);
+                low[g][k] = _mm512_dpbusd_epi32(low[g][k], x[k], l);
+            }
         }
     }
-    for (int k = 0; k < 4; k++) {
-        _mm512_storeu_si512(high + 16 * k,
-                            _mm512_add_epi32(h[k], _mm512_loadu_si512(high + 16 * k)));
-        _mm512_storeu_si512(low + 16 * k, _mm512_add_epi32(l[k], _mm512_loadu_si512(low + 16 * k)));
-    }
+    for (int g = 0; g < b; g++)
+        for (int k = 0; k < 4; k++) {
+            int32_t *up = to->sums[first + g] + 16 * k, *down = up + PANEL;
+            _mm512_storeu_si512(up, _mm512_add_epi32(high[g][k], _mm512_loadu_si512(up)));
+            _mm512_storeu_si512(down, _mm512_add_epi32(low[g][k], _mm512_loadu_si512(down)));
+        }
+}
+
+FOR_VNNI static void multiply_vnni(const uint8_t *copy, Py_ssize_t quads, int b, Products *to)
+{
+    int g = 0;
+    for (; g + 3 <= b; g += 3)
+        add_vnni(3, copy, quads, to, g);
+    if (g + 2 == b)
+        add_vnni(2, copy, quads, to, g);
+    else if (g + 1 == b)
+        add_vnni(1, copy, quads, to, g);
 }
 #endif
 
-typedef void Multiply(const uint8_t *, const int8_t *, const int8_t *, Py_ssize_t, int32_t *,
-                      int32_t *);
+typedef void Multiply(const uint8_t *, Py_ssize_t, int, Products *);
 
 /* The quickest way of this processor, or one that is not better than `most` (for tests). */
 static Multiply *best_way(int most)
@@ -347,26 +375,27 @@ static Multiply *best_way(int most)
     return multiply_plain;
 }
 
-static void multiply(Multiply *way, const Py_buffer *copy, const int8_t *upper, const int8_t *lower,
-                     double *out)
+/* Products of some directions, (2 b, rows), with all panels; out (b, columns). */
+static void multiply(Multiply *way, const Py_buffer *copy, const int8_t *directions,
+                     Py_ssize_t step, int b, double *out, Py_ssize_t out_step)
 {
     const Py_ssize_t quads = copy->shape[1];
+    Products to = {.lower = step};
     for (Py_ssize_t p = 0; p < copy->shape[0]; p++) {
         const uint8_t *from = (const uint8_t *)copy->buf + p * copy->strides[0];
-        double sums[PANEL] = {0};
+        for (int g = 0; g < b; g++)
+            memset(out + g * out_step + p * PANEL, 0, PANEL * sizeof *out);
         for (Py_ssize_t q = 0; q < quads; q += RUN) {
             const Py_ssize_t count = quads - q < RUN ? quads - q : RUN;
-            int32_t high[PANEL] = {0}, low[PANEL] = {0}, all_up = 0, all_low = 0;
-            way(from + q * QUAD, upper + 4 * q, lower + 4 * q, count, high, low);
-            for (Py_ssize_t i = 4 * q; i < 4 * (q + count); i++) {
-                all_up += upper[i];
-                all_low += lower[i];
-            }
-            const double all = 256.0 * all_up + all_low;
-            for (int g = 0; g < PANEL; g++)
-                sums[g] += 256.0 * high[g] + low[g] - 128.0 * all;
+            for (int g = 0; g < b; g++)
+                to.directions[g] = directions + 2 * g * step + 4 * q;
+            memset(to.sums, 0, sizeof to.sums);
+            way(from + q * QUAD, count, b, &to);
+            for (int g = 0; g < b; g++)
+                for (int j = 0; j < PANEL; j++)
+                    out[g * out_step + p * PANEL + j] +=
+                        256.0 * to.sums[g][j] + to.sums[g][PANEL + j];
         }
-        memcpy(out + p * PANEL, sums, sizeof sums);
     }
 }
 
@@ -379,15 +408,68 @@ static PyObject *byte_products(PyObject *Py_UNUSED(self), PyObject *args)
         return NULL;
     Py_buffer *copy = take_array(&arrays, given[0], "B", 3, 0);
     Py_buffer *directions = take_array(&arrays, given[1], "b", 2, 0);
-    Py_buffer *out = take_array(&arrays, given[2], "d", 1, 1);
+    Py_buffer *out = take_array(&arrays, given[2], "d", 2, 1);
     if (PyErr_Occurred())
         return finish_call(&arrays, NULL);
-    if (copy->shape[2] != QUAD || copy->strides[1] != QUAD || directions->shape[0] != 2 ||
-        directions->shape[1] != 4 * copy->shape[1] || out->shape[0] != PANEL * copy->shape[0])
+    const Py_ssize_t b = out->shape[0];
+    if (copy->shape[2] != QUAD || copy->strides[1] != QUAD || b > THICK ||
+        directions->shape[0] != 2 * b || directions->shape[1] != 4 * copy->shape[1] ||
+        out->shape[1] != PANEL * copy->shape[0])
         return finish_call(&arrays, NO_FIT);
-    const int8_t *upper = directions->buf, *lower = upper + directions->strides[0];
     Py_BEGIN_ALLOW_THREADS;
-    multiply(best_way(most), copy, upper, lower, out->buf);
+    multiply(best_way(most), copy, directions->buf, directions->strides[0], (int)b, out->buf,
+             out->strides[0] / 8);
+    Py_END_ALLOW_THREADS;
+    return finish_call(&arrays, NULL);
+}
+
+/* What the gains of columns are at most; see criteria/bounds.py. Those of columns that are known are
+ * no bounds, but -1. */
+FOR_EACH_PROCESSOR
+static void bound(const double *C, Py_ssize_t C_step, Py_ssize_t m, const double *restrict d,
+                  const double *restrict errors, const double *restrict known, Py_ssize_t n,
+                  const double numbers[3], double *restrict bounds)
+{
+    const double lost = numbers[0], spectral = numbers[1], rounding = numbers[2];
+    for (Py_ssize_t j = 0; j < n; j++)
+        bounds[j] = 0.0;
+    for (Py_ssize_t row = 0; row < m; row++) {
+        const double *restrict c = C + row * C_step;
+        for (Py_ssize_t j = 0; j < n; j++)
+            bounds[j] += c[j] * c[j];
+    }
+    for (Py_ssize_t j = 0; j < n; j++) {
+        const double error = errors[j] + lost * (1.0 + errors[j]) + rounding;
+        const double taken = d[j] < 1.0 ? 1.0 - d[j] : 0.0;
+        const double most = sqrt(bounds[j]) + spectral * error + rounding;
+        const double along = sqrt(taken) + error;
+        const double left = 1.0 - along * along;
+        const double at_most = left > 0.0 ? most * most / left : HUGE_VAL;
+        bounds[j] = known[j] > 0.0 ? -1.0 : at_most;
+    }
+}
+
+static PyObject *bound_columns(PyObject *Py_UNUSED(self), PyObject *args)
+{
+    PyObject *given[5];
+    double numbers[3];
+    Arrays arrays = {.n = 0};
+    if (!PyArg_ParseTuple(args, "OOOOdddO", &given[0], &given[1], &given[2], &given[3], &numbers[0],
+                          &numbers[1], &numbers[2], &given[4]))
+        return NULL;
+    Py_buffer *C = take_array(&arrays, given[0], "d", 2, 0);
+    Py_buffer *d = take_array(&arrays, given[1], "d", 1, 0);
+    Py_buffer *errors = take_array(&arrays, given[2], "d", 1, 0);
+    Py_buffer *known = take_array(&arrays, given[3], "d", 1, 0);
+    Py_buffer *bounds = take_array(&arrays, given[4], "d", 1, 1);
+    if (PyErr_Occurred())
+        return finish_call(&arrays, NULL);
+    const Py_ssize_t n = C->shape[1];
+    if (d->shape[0] != n || errors->shape[0] != n || known->shape[0] != n || bounds->shape[0] != n)
+        return finish_call(&arrays, NO_FIT);
+    Py_BEGIN_ALLOW_THREADS;
+    bound(C->buf, C->strides[0] / 8, C->shape[0], d->buf, errors->buf, known->buf, n, numbers,
+          bounds->buf);
     Py_END_ALLOW_THREADS;
     return finish_call(&arrays, NULL);
 }
@@ -399,7 +481,11 @@ PyMethodDef byte_methods[] = {
      "of found, (5, n): sums and squares of B, sums of these bytes, squares of what they are off\n"
      "by, and raise the last to the largest |B - centers| * scales; VtB += V'B."},
     {"byte_products", byte_products, METH_VARARGS,
-     "byte_products(copy, directions, out, most): out = (256 upper + lower)'copy, for directions\n"
-     "(2, rows) of bytes; with most 0 in plain C, with 1 by AVX2 at best, with 2 by AVX-512."},
+     "byte_products(copy, directions, out, most): out (b, columns) = (256 upper + lower)'(copy), for\n"
+     "directions (2 b, rows) of an upper and a lower byte in turns; what was added to the bytes of\n"
+     "copy counts, too. With most 0 in plain C, with 1 by AVX2 at best, with 2 by AVX-512."},
+    {"bound_columns", bound_columns, METH_VARARGS,
+     "bound_columns(C, d, errors, known, lost, spectral, rounding, bounds): write what gains are at\n"
+     "most, -1 for those known; see criteria/bounds.py."},
     {NULL, NULL, 0, NULL},
 };

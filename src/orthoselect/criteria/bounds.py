@@ -18,39 +18,62 @@ the state goes on without bounds. Notation as in cancorr.py.
 
 from __future__ import annotations
 
+import math
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from orthoselect.criteria.candidates import Candidates
 from orthoselect.criteria.gains import Gains
-from orthoselect.criteria.steps import remove_row
+from orthoselect.criteria.steps import leading, remove_row
 from orthoselect.criteria.uncertainty import NOTHING, TIE, Uncertainty
 from orthoselect.matrix import ScaledMatrix
 from orthoselect.matrix.base import EPS, Floats, Indices
-from orthoselect.matrix.byte_copy import ByteCopy
+from orthoselect.matrix.byte_copy import MOST_DIRECTIONS
 from orthoselect.matrix.geometry import RowGeometry
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 from orthoselect.matrix.threads import Total, run_tasks, single_threaded_blas
+from orthoselect.native import kernels
 
 _FIRST = 16  # columns opened before all others: those that seem to add most
 _OPEN_SHARE = 0.1  # of the table's bytes that open columns may take
 _FEW_OPEN = 64
 _ROUNDING = 1e-12  # amply what sums of float64 may be off by here
 _SLABS = 8
-_KEPT = 1 << 16  # bytes of a column of directions
+_PLENTY = 1e-3  # columns of which less is left are no likely winners
 
 
-def bounds_of(C: Floats, d: Floats, errors: Floats, spectral: float) -> Floats:
-    """Return what the gains are at most, (n,), given r̃: C (m, n) and d (n,) are made of it.
+def bounds_of(
+    C: Floats, d: Floats, errors: Floats, known: Floats, lost: float, spectral: float
+) -> Floats:
+    """Return what gains are at most, (n,), given r̃: C (m, n) and d (n,) are made of it.
 
-    `errors` are η, `spectral` is ||V'Q||.
+    `errors` are ||e||, `lost` is ||f||, `spectral` is ||V'Q||. -1 where `known` is not zero.
     """
-    most_C = np.sqrt(np.einsum("ij,ij->j", C, C))
-    most_C += spectral * errors + _ROUNDING
-    rows = np.sqrt(np.maximum(1.0 - d, 0.0)) + errors + _ROUNDING
-    left = 1.0 - rows * rows
-    with np.errstate(divide="ignore"):
-        return np.where(left > 0.0, most_C * most_C / np.maximum(left, 0.0), np.inf)
+    native = kernels()
+    if native is not None:
+        bounds = np.empty(len(d))
+        native.bound_columns(C, d, errors, known, lost, spectral, _ROUNDING, bounds)
+        return bounds
+    eta = errors + lost * (1.0 + errors) + _ROUNDING
+    most = np.sqrt(np.einsum("ij,ij->j", C, C)) + spectral * eta + _ROUNDING
+    along = np.sqrt(np.maximum(1.0 - d, 0.0)) + eta
+    left = 1.0 - along * along
+    bounds = np.divide(most * most, left, out=np.full(len(d), np.inf), where=left > 0.0)
+    return np.where(known > 0.0, -1.0, bounds)
+
+
+class Ahead(NamedTuple):
+    """A direction made before it was known that its column would be taken; see `Direction`."""
+
+    column: int
+    q: Floats  # (N,)
+    along: Floats  # (m,)
+    reach: float
+    row: Floats  # r̃, (n,); exact for the columns that were open
+    lost: float  # what cutting q into bytes has left out
+    n_open: int  # columns that were open
 
 
 class BoundedGains(Gains):
@@ -75,9 +98,12 @@ class BoundedGains(Gains):
         self._VtX = VtX.copy()
         self._size, self._lost2 = size, 0.0
         self._along = np.zeros((0, len(VtX)))
-        self._bounded = True
+        self._bounded, self._spectral = True, 0.0
+        self._ahead: list[Ahead] = []
+        self._hits = MOST_DIRECTIONS  # guesses that held when they were made last
         n = X.shape[1]
         self._at = np.full(n, -1, dtype=np.intp)
+        self._known = np.zeros(n)  # whether a column is open
         self._open: list[int] = []
         most = int(_OPEN_SHARE * X.matrix.nbytes / (8 * X.shape[0]))
         self._most_open = max(_FEW_OPEN, most)
@@ -115,60 +141,101 @@ class BoundedGains(Gains):
         if not self._bounded:
             super().take_by_columns(J)
             return
-        j = int(J[0])
-        self._gather(J)
-        x = self._store[self._at[j]]
-        with single_threaded_blas():
-            taken = self._rows.direct(self.selected, j, x)
-        if taken is None:
+        j, k = int(J[0]), len(self.selected)
+        if not self._ahead or self._ahead[0].column != j:
+            self._look_ahead(j)
+            if not self._ahead:
+                return
+        new = self._ahead.pop(0)
+        self._hits += 1
+        self._rows.keep(k + 1)
+        later = np.array(self._open[new.n_open :], dtype=np.intp)
+        if later.size:
+            new.row[later] = self._products_of_open(new.q, new.n_open)
+        self._lost2 += new.lost**2
+        self._along = np.vstack([self._along, new.along])
+        self._spectral = float(np.linalg.norm(self._along, 2))
+        self._uncertainty.grow(self._row_error + self._noise, float(new.along @ new.along))
+        self._remove(new.row, new.along, j, new.reach)
+
+    def _look_ahead(self, j: int) -> None:
+        """Make the directions of column j and of likely next winners, and all their products.
+
+        These are guessed by taking the best of the open columns again and again. As long as the
+        guesses hold, one read of the copy serves several steps.
+        """
+        k = len(self.selected)
+        most = max(1, min(MOST_DIRECTIONS, 2 * self._hits, self._size - 1 - k))
+        self._ahead, self._hits = [], 0
+        if not k:  # exact yet, and likely to be looked at later
+            leaders = leading(self._scores, _FIRST, j)
+            self._gather(leaders)
+        self._gather(np.array([j]))
+        if not self._bounded:
             return
-        q, along, reach = taken
-        r, lost = self._copy.products(q)
-        r[self._open] = self._products_of_open(q)
-        self._lost2 += lost * lost
-        self._along = np.vstack([self._along, along])
-        self._uncertainty.grow(self._row_error + self._noise, float(along @ along))
-        self._remove(r, along, j, reach)
+        self._remove_due()
+        I = np.array(self._open)  # noqa: E741  (the notation's letter)
+        C, d = self._C[:, I], self._d[I]
+        free = ~self._spent[self._place[I]]
+        S, made = list(self.selected), []
+        while len(made) < most:
+            with single_threaded_blas():
+                taken = self._rows.direct(S, j, self._store[self._at[j]])
+            if taken is None:
+                break
+            q, along, reach = taken
+            r = self._products_of_open(q, 0)
+            made.append((j, q, along, reach, r))
+            C -= np.outer(along, r)
+            d -= r * r
+            S.append(j)
+            free[I == j] = False
+            scores = np.where(
+                free & (d > _PLENTY), np.einsum("ij,ij->j", C, C) / np.maximum(d, _PLENTY), -1.0
+            )
+            at = int(scores.argmax())
+            if scores[at] <= 0.0:
+                break
+            j = int(I[at])
+        self._rows.keep(k)
+        if not made:
+            return
+        rows, lost = self._copy.products(np.column_stack([q for _, q, *_ in made]))
+        for (j, q, along, reach, r), row, less in zip(made, rows, lost.tolist()):
+            row[I] = r
+            self._ahead.append(Ahead(j, q, along, reach, row, less, len(I)))
 
     def _open_what_may_win(
         self, ids: Indices, candidates: NDArray[np.bool_]
     ) -> NDArray[np.bool_] | None:
         """Open all that may be best; return which candidates are open. None if they are too many."""
-        may = np.flatnonzero(candidates[ids] & ~self._spent)
-        J = self._single[may]
-        closed = J[self._at[J] < 0]
-        if closed.size:
-            bounds = self._bounds(closed)
-            seem = self._scores[closed]
-            # Those that seem to add most come first: then the others have a hurdle to take.
-            sure = self._hurdle(may)
-            likely = closed[np.argpartition(-seem, min(_FIRST, len(seem)) - 1)[:_FIRST]]
-            reach = likely[self._scores[likely] >= sure]
-            if not self._gather(reach):
-                return None
-            left = (bounds >= self._hurdle(may)) & (self._at[closed] < 0)
-            if not self._gather(closed[left]):
+        self._remove_due()
+        lost = math.sqrt(self._lost2)
+        given = (self._C, self._d, self._copy.errors, self._known)
+        bounds = bounds_of(*given, lost, self._spectral)
+        for last in (False, True):
+            J = np.flatnonzero(bounds >= self._hurdle(ids, candidates))
+            features = self._place[J]
+            J = J[(features >= 0) & candidates[ids[features]] & ~self._spent[features]]
+            J = J[self._known[J] == 0.0]
+            if not last and len(J) > _FIRST:  # those that seem to add most raise the hurdle
+                J = J[np.argpartition(-self._scores[J], _FIRST)[:_FIRST]]
+            if not self._gather(J):
                 return None
         allowed = np.zeros_like(candidates)
-        allowed[ids[may[self._at[self._single[may]] >= 0]]] = True
-        return allowed
+        allowed[ids[self._place[self._open]]] = True
+        return allowed & candidates
 
-    def _hurdle(self, may: Indices) -> float:
+    def _hurdle(self, ids: Indices, candidates: NDArray[np.bool_]) -> float:
         """Return the gain below which no column has to be looked at."""
-        known = may[(self._at[self._single[may]] >= 0) & ~self._spent[may]]
+        known = self._place[self._open]
+        known = known[candidates[ids[known]] & ~self._spent[known]]
         if not known.size:
             return 0.0
         top = known[self._gains[known].argmax()]
         self._look_at(np.array([top]))
         gain = float(self._gains[top])
         return (1.0 - 2 * TIE) * gain - float(self._slack[top]) if gain > NOTHING else 0.0
-
-    def _bounds(self, J: Indices) -> Floats:
-        self._remove_due()
-        errors = self._copy.errors[J]
-        errors = errors + np.sqrt(self._lost2) * (1.0 + errors)
-        spectral = float(np.linalg.norm(self._along, 2)) if len(self._along) else 0.0
-        return bounds_of(self._C[:, J], self._d[J], errors, spectral)
 
     def _gather(self, J: Indices) -> bool:
         """Open columns J; False, and no bounds from then on, if they are too many."""
@@ -183,7 +250,7 @@ class BoundedGains(Gains):
             self._store = np.concatenate([self._store, np.empty_like(self._store)])
         A = self._X.columns(J)
         self._store[k : k + len(J)] = A.T
-        self._at[J] = np.arange(k, k + len(J))
+        self._at[J], self._known[J] = np.arange(k, k + len(J)), 1.0
         self._open += J.tolist()
         if self.selected:
             self._measure_open(J, A)
@@ -206,10 +273,10 @@ class BoundedGains(Gains):
         self._fresh[features] = True
         self.n_measured += len(J)
 
-    def _products_of_open(self, q: Floats) -> Floats:
-        """Return q'X of the open columns, in the order in which they were opened."""
-        store, found = self._store[: len(self._open)], np.empty(len(self._open))
-        step = max(1, -(-len(store) // _SLABS))
+    def _products_of_open(self, q: Floats, first: int) -> Floats:
+        """Return q'X of the open columns from the first on, in the order in which they were opened."""
+        store = self._store[first : len(self._open)]
+        found, step = np.empty(len(store)), max(1, -(-len(store) // _SLABS))
         tasks = [slice(a, min(a + step, len(store))) for a in range(0, len(store), step)]
 
         def work(task: slice, _: Total) -> None:
@@ -223,7 +290,7 @@ class BoundedGains(Gains):
         if not self._bounded:
             return
         self._bounded, self._keeps_rows = False, True
-        self._due, self._store = None, self._store[:0]
+        self._due, self._ahead = None, []
         self._copy = None
         X, k = self._X, len(self.selected)
         self._refinable = X.arithmetic != EPS
@@ -238,4 +305,5 @@ class BoundedGains(Gains):
             r[self.selected[:s]] = 0.0
             self._uncertainty.grow(self._row_error + self._noise, float(along @ along))
             remove_row(r, along, self._C, self._d)
+        self._store = self._store[:0]
         self.score([])

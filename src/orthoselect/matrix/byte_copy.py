@@ -24,7 +24,7 @@ from orthoselect.native import aligned, kernels
 
 PANEL, QUAD_ROWS = 64, 4  # columns of a panel, rows of a quad
 _MOST = 127
-_HALF, _WHOLE = 128, 256  # what is added to a byte; what the upper byte of a direction counts
+_BITS, _HALF, _WHOLE = 8, 128, 256  # what is added to a byte; what the upper byte of a direction counts
 _LARGEST = _MOST * _WHOLE
 MOST_ROWS = 1 << 13  # that the kernel takes at a time
 _SPREADS, _REACHES = 4.5, 1.25  # of a sample, within which nearly all numbers are
@@ -34,6 +34,8 @@ _COARSE = 0.02  # columns that leave out more, and need not, are cut again
 _FINER = 1.5
 _FEW = 1 / 16  # so many columns may be cut again one by one
 _TASKS = 8
+_COLUMNS = 1 << 10
+MOST_DIRECTIONS = 6  # that the kernel takes at a time
 _ABOVE = 1.0 + 1e-6  # largest numbers are known in float32
 SUMS, SQUARES, BYTES, ERRORS, PEAKS = range(5)
 KINDS = 5
@@ -187,31 +189,36 @@ class ByteCopy:
         few = (self.sums[J], self.units[J], self.errors[J])
         return replace(self, sums=few[0], units=few[1], errors=few[2], kept=kept)
 
-    def products(self, q: Floats) -> tuple[Floats, float]:
-        """Return q̃'ũ of all columns, (n,), and the norm of what q̃ leaves out of q (N,)."""
-        whole, unit, lost = cut_direction(q)
-        found = self._whole_products(whole)
-        found = found[: len(self.sums)] if self.kept is None else found[self.kept]
-        found -= self.sums * (float(whole.sum()) / self.N)
-        found *= self.units
-        found *= unit
+    def products(self, Q: Floats) -> tuple[Floats, Floats]:
+        """Return Q̃'ũ of all columns, (b, n), and the norms of what Q̃ leaves out of Q (N, b)."""
+        b = Q.shape[1]
+        words = np.zeros((2 * b, QUAD_ROWS * self.copy.shape[1]), dtype=np.int8)
+        sums, units, lost = np.empty((b, 1)), np.empty((b, 1)), np.empty(b)
+        for s, q in enumerate(Q.T):
+            whole, units[s], lost[s] = cut_direction(q)
+            upper = (whole + _HALF) >> _BITS
+            words[2 * s, : self.N], words[2 * s + 1, : self.N] = upper, whole - (upper << _BITS)
+            sums[s] = whole.sum()
+        found = self._whole_products(words)
+        found = found[:, : len(self.sums)] if self.kept is None else found[:, self.kept]
+        n, step = len(self.sums), _COLUMNS
+        for columns in (slice(a, a + step) for a in range(0, n, step)):  # in the nearest cache
+            part = found[:, columns]
+            part -= sums * (_HALF + self.sums[columns] / self.N)
+            part *= units * self.units[columns]
         return found, lost
 
-    def _whole_products(self, whole: NDArray[np.int64]) -> Floats:
-        """Return the products of whole numbers (N,) with all columns of the copy, exact."""
-        panels, quads = self.copy.shape[:2]
-        out = np.empty(panels * PANEL)
+    def _whole_products(self, words: NDArray[np.int8]) -> Floats:
+        """Return the products of directions, (2 b, rows), with all columns of the copy, exact."""
+        panels, b = len(self.copy), len(words) // 2
+        out = np.empty((b, panels * PANEL))
         step = -(-panels // _TASKS)
         tasks = [slice(p, min(p + step, panels)) for p in range(0, panels, step)]
-        bytes_ = np.zeros((2, QUAD_ROWS * quads), dtype=np.int8)
-        bytes_[0, : self.N] = upper = (whole + _HALF) // _WHOLE
-        bytes_[1, : self.N] = whole - _WHOLE * upper
 
         def work(task: slice, _: Total) -> None:
-            place = slice(PANEL * task.start, PANEL * task.stop)
-            multiply(self.copy[task], bytes_, out[place])
+            multiply(self.copy[task], words, out[:, PANEL * task.start : PANEL * task.stop])
 
-        run_tasks(tasks, work, cost=self.copy.size / 4, shared=True)
+        run_tasks(tasks, work, cost=b * self.copy.size / 4, shared=True)
         return out
 
 
@@ -228,14 +235,16 @@ def cut_direction(q: Floats) -> tuple[NDArray[np.int64], float, float]:
 def multiply(
     copy: NDArray[np.uint8], directions: NDArray[np.int8], out: Floats, most: int = 2
 ) -> None:
-    """Write the products of a direction, its upper and lower bytes (2, rows), with a copy to out.
+    """Write the products of b directions with a copy to out, (b, columns).
 
-    Kernels have several ways; `most` forbids the quicker ones.
+    Directions (2 b, rows) have an upper and a lower byte each; what is added to the bytes of the copy
+    counts. Kernels have several ways; `most` forbids the quicker ones.
     """
     native = kernels()
     if native is not None:
         native.byte_products(copy, directions, out, most)
         return
-    whole = (float(_WHOLE) * directions[0] + directions[1]).reshape(-1, QUAD_ROWS)
+    whole = float(_WHOLE) * directions[::2] + directions[1::2]
     for p, panel in enumerate(_by_columns(copy)):
-        out[PANEL * p : PANEL * (p + 1)] = np.einsum("qcr,qr->c", panel - float(_HALF), whole)
+        numbers = panel.transpose(0, 2, 1).reshape(-1, PANEL).astype(np.float64)
+        out[:, PANEL * p : PANEL * (p + 1)] = whole @ numbers

@@ -214,6 +214,10 @@ class RowGeometry(Geometry):
         self._extend(S)
         return self._basis.Q
 
+    def keep(self, k: int) -> None:
+        """Count so many directions as taken, of those that `direct` has made, and no others yet."""
+        self._basis.truncate(k)
+
     def lie_in(
         self, S: list[int], combinations: Floats, Z: Any, solve: Callable[[Floats], Floats]
     ) -> bool:
