@@ -15,7 +15,7 @@
 enum {
     PANEL = 64,
     QUAD = 4 * PANEL, /* bytes */
-    STRIP = 128,      /* columns of which so many rows are worked on at a time */
+    STRIP = 512,      /* columns of which so many rows are worked on at a time */
     MOST_ROWS = 1 << 13,
     THICK = 6,        /* directions at a time */
     RUN = 1 << 14,    /* quads whose products with bytes surely fit 32 bits */

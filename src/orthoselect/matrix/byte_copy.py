@@ -26,7 +26,7 @@ PANEL, QUAD_ROWS = 64, 4  # columns of a panel, rows of a quad
 _MOST = 127
 _BITS, _HALF, _WHOLE = 8, 128, 256  # what is added to a byte; what the upper byte of a direction counts
 _LARGEST = _MOST * _WHOLE
-MOST_ROWS = 1 << 13  # that the kernel takes at a time
+MOST_ROWS = 128  # at a time, which stay in a near cache
 _SPREADS, _REACHES = 4.5, 1.25  # of a sample, within which nearly all numbers are
 # Errors are added up in float32, 2048 of them, and so is what a number is off by before it is cut.
 _SHORT_SUMS, _SHORT_NUMBERS, _ROUNDING = 1.0 + 2e-4, 1e-7, 1e-12
