@@ -1,19 +1,22 @@
 """Which features may win, by a copy of the columns in bytes; the others need not be looked at.
 
-Of a column u = ũ + e (see matrix/byte_copy.py) the state knows r̃ = Q̃'ũ. With ||Q'u - r̃|| <= η, where
+Of a column u = ũ + e (see matrix/byte_copy.py) the state knows r̃ = Q̃'ũ. It is off by no more than
 
     η = ||e|| + ||f|| (1 + ||e||),    ||f||^2 the sum of what cutting the directions has left out,
 
-its gain given those taken, whose true C and d are V'u - V'Q Q'u and 1 - ||Q'u||^2, is at most
+that is ||Q'u - r̃|| <= η. So the gain, whose true C and d are V'u - V'Q Q'u and 1 - ||Q'u||^2, is
+at most
 
     (||V'u - V'Q r̃|| + ||V'Q|| η)^2 / (1 - (||r̃|| + η)^2),
 
 and anything if that denominator is not positive. Columns whose bound reaches the best gain that is
-certain are **open**: their real columns are gathered, once, and C and d of these are exact from then
+certain are **open**: their real columns are gathered, once, and their C and d are exact from then
 on, made from the real directions as by any other strategy. So is the choice among them: dependence,
-ties and doubts are judged in gains.py. Where too many columns would be open, as where nothing stands
-out from noise or when all rank is used up, one read gives the rows q'X of all directions taken, and
-the state goes on without bounds. Notation as in cancorr.py.
+ties and doubts are judged in gains.py.
+
+Where too many columns would be open, as where nothing stands out from noise or when all rank is
+used up, one read gives the rows q'X of all directions taken, and the state goes on without bounds.
+So it does when somebody asks for all gains. Notation as in cancorr.py.
 """
 
 from __future__ import annotations
@@ -26,11 +29,12 @@ from numpy.typing import NDArray
 
 from orthoselect.criteria.candidates import Candidates
 from orthoselect.criteria.gains import Gains
+from orthoselect.criteria.plan import COPY_MEMORY
 from orthoselect.criteria.steps import leading, remove_row
 from orthoselect.criteria.uncertainty import NOTHING, TIE, Uncertainty
 from orthoselect.matrix import ScaledMatrix
 from orthoselect.matrix.base import EPS, Floats, Indices
-from orthoselect.matrix.byte_copy import MOST_DIRECTIONS
+from orthoselect.matrix.byte_copy import MOST_DIRECTIONS, ByteCopy
 from orthoselect.matrix.geometry import RowGeometry
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 from orthoselect.matrix.threads import Total, run_tasks, single_threaded_blas
@@ -79,10 +83,12 @@ class Ahead(NamedTuple):
 class BoundedGains(Gains):
     """Gains that are exact where they matter, and bounded everywhere else.
 
-    Invariants, until `_give_up`: C and d of the columns in `_at` (n,), which says where in `_store`
-    (room, N) a column stands, or -1, are exact; those of all others follow from r̃. `_lost2` is
-    ||f||^2; `_along` (k, m) has Q'V. Before anything is taken all are exact. After it this is `Gains`,
-    with rows kept.
+    Invariants, until `_give_up`: C and d of the columns in `_open` are exact, those of all others
+    follow from r̃; before anything is taken all are exact. `_at` (n,) says where in `_store`
+    (room, N) a column stands, or -1; `_known` (n,) is 1 for open columns. `_lost2` is ||f||^2;
+    `_along` (k, m) has Q'V, `_spectral` is its norm. `_ahead` are directions that the geometry has
+    made, but not counted yet, each orthogonal to the columns taken and to those before it. After
+    `_give_up` there is no `_copy`, and all is as in `Gains`, with rows kept.
     """
 
     def __init__(
@@ -93,21 +99,23 @@ class BoundedGains(Gains):
         geometry: RowGeometry,
         size: int,
     ) -> None:
-        assert X.copy is not None
-        self._X, self._copy, self._rows = X, X.copy, geometry
+        self._X, self._rows = X, geometry
+        self._copy: ByteCopy | None = X.copy
         self._VtX = VtX.copy()
         self._size, self._lost2 = size, 0.0
         self._along = np.zeros((0, len(VtX)))
-        self._bounded, self._spectral = True, 0.0
+        self._spectral = 0.0
         self._ahead: list[Ahead] = []
         self._hits = MOST_DIRECTIONS  # guesses that held when they were made last
         n = X.shape[1]
         self._at = np.full(n, -1, dtype=np.intp)
         self._known = np.zeros(n)  # whether a column is open
         self._open: list[int] = []
-        most = int(_OPEN_SHARE * X.matrix.nbytes / (8 * X.shape[0]))
+        assert self._copy is not None
+        room = COPY_MEMORY * X.matrix.nbytes - self._copy.nbytes
+        most = int(min(room, _OPEN_SHARE * X.matrix.nbytes) / (8 * X.shape[0]))
         self._most_open = max(_FEW_OPEN, most)
-        self._store = np.empty((min(_FEW_OPEN, n), X.shape[0]))
+        self._store = np.empty((min(_FEW_OPEN, self._most_open), X.shape[0]))
         super().__init__(candidates, X, VtX, geometry, 0, refinable=False)
         self._row_error = PRODUCT_ROUNDINGS * EPS  # of open columns, whatever the table is
         self._place = np.full(n, -1, dtype=np.intp)  # which feature has a column
@@ -115,21 +123,21 @@ class BoundedGains(Gains):
 
     @property
     def by_columns(self) -> bool:
-        return self._bounded
+        return self._copy is not None
 
     @property
     def refinable(self) -> bool:
         return self._refinable
 
     def best(self, ids: Indices, candidates: NDArray[np.bool_], chance: float = 0.0) -> int | None:
-        if self._bounded and self.selected:
+        if self._copy is not None and self.selected:
             allowed = self._open_what_may_win(ids, candidates)
             if allowed is not None:
                 return super().best(ids, allowed, chance)
         return super().best(ids, candidates, chance)
 
     def of(self, f: int) -> float | None:
-        if self._bounded and self.selected and not self._spent[f]:
+        if self._copy is not None and self.selected and not self._spent[f]:
             self._gather(self._single[f : f + 1])
         return super().of(f)
 
@@ -138,7 +146,7 @@ class BoundedGains(Gains):
         return super().shown()
 
     def take_by_columns(self, J: Indices) -> None:
-        if not self._bounded:
+        if self._copy is None:
             super().take_by_columns(J)
             return
         j, k = int(J[0]), len(self.selected)
@@ -161,54 +169,56 @@ class BoundedGains(Gains):
     def _look_ahead(self, j: int) -> None:
         """Make the directions of column j and of likely next winners, and all their products.
 
-        These are guessed by taking the best of the open columns again and again. As long as the
-        guesses hold, one read of the copy serves several steps.
+        As long as the guesses hold, one read of the copy serves several steps.
         """
         k = len(self.selected)
         most = max(1, min(MOST_DIRECTIONS, 2 * self._hits, self._size - 1 - k))
         self._ahead, self._hits = [], 0
         if not k:  # exact yet, and likely to be looked at later
-            leaders = leading(self._scores, _FIRST, j)
-            self._gather(leaders)
+            self._gather(leading(self._scores, _FIRST, j))
         self._gather(np.array([j]))
-        if not self._bounded:
+        if self._copy is None:
             return
         self._remove_due()
         I = np.array(self._open)  # noqa: E741  (the notation's letter)
+        guesses = self._guess(j, I, most)
+        self._rows.keep(k)
+        if guesses:
+            rows, lost = self._copy.products(np.column_stack([guess.q for guess in guesses]))
+            for guess, row, less in zip(guesses, rows, lost.tolist()):
+                row[I] = guess.row
+                self._ahead.append(guess._replace(row=row, lost=less))
+
+    def _guess(self, j: int, I: Indices, most: int) -> list[Ahead]:  # noqa: E741
+        """Take column j, then the best of the open columns I again and again; rows are of these."""
         C, d = self._C[:, I], self._d[I]
         free = ~self._spent[self._place[I]]
-        S, made = list(self.selected), []
-        while len(made) < most:
+        S, guesses = list(self.selected), list[Ahead]()
+        while len(guesses) < most:
             with single_threaded_blas():
                 taken = self._rows.direct(S, j, self._store[self._at[j]])
             if taken is None:
                 break
             q, along, reach = taken
             r = self._products_of_open(q, 0)
-            made.append((j, q, along, reach, r))
+            guesses.append(Ahead(j, q, along, reach, r, 0.0, len(I)))
+            S.append(j)
             C -= np.outer(along, r)
             d -= r * r
-            S.append(j)
-            free[I == j] = False
-            scores = np.where(
-                free & (d > _PLENTY), np.einsum("ij,ij->j", C, C) / np.maximum(d, _PLENTY), -1.0
-            )
+            free &= j != I
+            scores = np.einsum("ij,ij->j", C, C) / np.maximum(d, _PLENTY)
+            scores[~free | (d < _PLENTY)] = 0.0
             at = int(scores.argmax())
             if scores[at] <= 0.0:
                 break
             j = int(I[at])
-        self._rows.keep(k)
-        if not made:
-            return
-        rows, lost = self._copy.products(np.column_stack([q for _, q, *_ in made]))
-        for (j, q, along, reach, r), row, less in zip(made, rows, lost.tolist()):
-            row[I] = r
-            self._ahead.append(Ahead(j, q, along, reach, row, less, len(I)))
+        return guesses
 
     def _open_what_may_win(
         self, ids: Indices, candidates: NDArray[np.bool_]
     ) -> NDArray[np.bool_] | None:
-        """Open all that may be best; return which candidates are open. None if they are too many."""
+        """Open all that may be best; return which candidates are open, None if too many."""
+        assert self._copy is not None
         self._remove_due()
         lost = math.sqrt(self._lost2)
         given = (self._C, self._d, self._copy.errors, self._known)
@@ -246,8 +256,9 @@ class BoundedGains(Gains):
         if k + len(J) > self._most_open:
             self._give_up()
             return False
-        while k + len(J) > len(self._store):
-            self._store = np.concatenate([self._store, np.empty_like(self._store)])
+        if k + len(J) > len(self._store):
+            more = min(max(len(self._store), len(J)), self._most_open - len(self._store))
+            self._store = np.concatenate([self._store, np.empty((more, self._store.shape[1]))])
         A = self._X.columns(J)
         self._store[k : k + len(J)] = A.T
         self._at[J], self._known[J] = np.arange(k, k + len(J)), 1.0
@@ -274,7 +285,7 @@ class BoundedGains(Gains):
         self.n_measured += len(J)
 
     def _products_of_open(self, q: Floats, first: int) -> Floats:
-        """Return q'X of the open columns from the first on, in the order in which they were opened."""
+        """Return q'X of the open columns, in their order, without some of the first."""
         store = self._store[first : len(self._open)]
         found, step = np.empty(len(store)), max(1, -(-len(store) // _SLABS))
         tasks = [slice(a, min(a + step, len(store))) for a in range(0, len(store), step)]
@@ -287,9 +298,9 @@ class BoundedGains(Gains):
 
     def _give_up(self) -> None:
         """Go on without bounds: one read gives the rows of all directions taken."""
-        if not self._bounded:
+        if self._copy is None:
             return
-        self._bounded, self._keeps_rows = False, True
+        self._keeps_rows = True
         self._due, self._ahead = None, []
         self._copy = None
         X, k = self._X, len(self.selected)

@@ -137,9 +137,9 @@ class SquaredCanonicalCorrelations(Criterion):
         tested = test is not None or self._by_p
         alone = not kept.candidates.wide and not restarts and not tested and not whole
         copy = alone and plan.bytes_pay(matrix, size, response.V.shape[1])
-        looks = {"ignored": kept.unowned, "gram": whole, "copy": copy}
+        given = (matrix, response.V, weights, kept.unowned)
         try:
-            X, VtX = center(matrix, response.V, weights, **looks)
+            X, VtX = center(*given, gram=whole, copy=copy)
         except NonFiniteColumns as found:
             raise kept.in_design(found) from None
         # Whole weights are copies of rows; others have mean one.

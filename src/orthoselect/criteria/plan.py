@@ -46,8 +46,9 @@ _GATHERED = 64  # products that gathering a number is worth: rows of a sample st
 _SAMPLES_IN_A_PASS = 6
 _MANY_STEPS = 64  # with more, what samples save in the first few reads is lost among many
 # Copies in bytes: the least columns, columns for each row, steps, rows and numbers.
-_WIDE, _WIDE_SHARE, _ENOUGH_STEPS, _ENOUGH_ROWS, _BYTES_PAY = 1024, 0.1, 4, 64, 500_000
+_WIDE, _WIDE_SHARE, _ENOUGH_STEPS, _ENOUGH_ROWS, _BYTES_PAY = 1024, 0.5, 4, 192, 2_000_000
 _MOST_RESPONSES = 16
+COPY_MEMORY = 0.28  # of the table: what a copy in bytes, and columns taken from it, may take
 _FETCHED_TELL = 3 / 8  # as many Gram columns for each leader tell as much as a sample
 
 
@@ -87,14 +88,17 @@ def rows_pay(matrix: Matrix, size: int) -> bool:
 def bytes_pay(matrix: Matrix, size: int, m: int) -> bool:
     """Whether to copy the columns into bytes, which tell what cannot win in each step.
 
-    The copy is an eighth of a table of float64. It costs half a read to make, and a step reads it
-    once, where Gram columns of several steps come with a read of the table. So it pays where a
-    read of the table lasts for few steps: where there are many columns beside the rows.
+    The copy is an eighth of a table of float64, and costs about a read to make. A step costs far
+    less of a read than by Gram columns, of which with many columns most are guessed in vain; but
+    the columns that may win are gathered, and their directions made. So it pays where columns are
+    many beside the rows. `m` is the rank of the response.
     """
     N, n = matrix.shape
     if matrix.memory is not None or not available() or m > _MOST_RESPONSES:
         return False
     many = n >= _WIDE_SHARE * N and n >= _WIDE
+    if matrix.n_stored > COPY_MEMORY * matrix.nbytes:
+        return False
     return many and size >= _ENOUGH_STEPS and N >= _ENOUGH_ROWS and matrix.n_stored > _BYTES_PAY
 
 

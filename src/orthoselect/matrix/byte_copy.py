@@ -2,12 +2,12 @@
 
 A column u, centered and at norm one, is u = ũ + e, where ũ is what the bytes say and e what they
 leave out; of e only the norm is known, and that is measured, not estimated. So for orthonormal Q,
-however many directions it has, ||Q'u - Q'ũ|| <= ||e|| (Bessel). A step multiplies a direction q with
-ũ in whole numbers, an eighth of the bytes of float64.
+however many directions it has, ||Q'u - Q'ũ|| <= ||e|| (Bessel). A step multiplies a direction q
+with ũ in whole numbers, an eighth of the bytes of float64.
 
 Notation: N rows, n columns. A byte k (N, n) stands for center + k / scale in units of the matrix;
-`copy` (panels, quads, 4 * 64) holds k + 128, as in src/native/bytes.c. A direction is cut into whole
-numbers of two bytes, q = q̃ + f: what that leaves out, ||f||, is part of the bound, too.
+`copy` (panels, quads, 4 * 64) holds k + 128, as in src/native/bytes.c. A direction is cut into
+whole numbers of two bytes, q = q̃ + f: what that leaves out, ||f||, is part of the bound, too.
 """
 
 from __future__ import annotations
@@ -24,7 +24,11 @@ from orthoselect.native import aligned, kernels
 
 PANEL, QUAD_ROWS = 64, 4  # columns of a panel, rows of a quad
 _MOST = 127
-_BITS, _HALF, _WHOLE = 8, 128, 256  # what is added to a byte; what the upper byte of a direction counts
+_BITS, _HALF, _WHOLE = (
+    8,
+    128,
+    256,
+)  # what is added to a byte; what the upper byte of a direction counts
 _LARGEST = _MOST * _WHOLE
 MOST_ROWS = 128  # at a time, which stay in a near cache
 _SPREADS, _REACHES = 4.5, 1.25  # of a sample, within which nearly all numbers are
@@ -34,7 +38,6 @@ _COARSE = 0.02  # columns that leave out more, and need not, are cut again
 _FINER = 1.5
 _FEW = 1 / 16  # so many columns may be cut again one by one
 _TASKS = 8
-_COLUMNS = 1 << 10
 MOST_DIRECTIONS = 6  # that the kernel takes at a time
 _ABOVE = 1.0 + 1e-6  # largest numbers are known in float32
 SUMS, SQUARES, BYTES, ERRORS, PEAKS = range(5)
@@ -106,7 +109,7 @@ def write_bytes(k: Floats, copy: NDArray[np.uint8], quad: int) -> None:
 
 
 def cut_again(cut: Cut, norms: Floats, alive: NDArray[np.bool_], N: int) -> Indices:
-    """Return the columns that would lose much less if they were cut by their own largest numbers."""
+    """Return the columns that would lose much less if cut by their own largest numbers."""
     with np.errstate(all="ignore"):
         lost = np.sqrt(cut.found[ERRORS]) / (cut.scales * norms)
         least = cut.found[PEAKS] / (cut.scales * norms) / _MOST * np.sqrt(N / 12.0)
@@ -151,8 +154,8 @@ class ByteCopy:
     """Columns at norm one in bytes: products with directions, and what these may be off by.
 
     Invariants: column j is `units[j]` times its bytes, their mean removed, and something of norm at
-    most `errors[j]`. Of columns that are not alive units and errors are zero. `kept` are the columns
-    of the copy that there are, None for all.
+    most `errors[j]`. Of columns that are not alive units and errors are zero. `kept` are the
+    columns of the copy that there are, None for all.
     """
 
     copy: NDArray[np.uint8]
@@ -199,27 +202,36 @@ class ByteCopy:
             upper = (whole + _HALF) >> _BITS
             words[2 * s, : self.N], words[2 * s + 1, : self.N] = upper, whole - (upper << _BITS)
             sums[s] = whole.sum()
-        found = self._whole_products(words)
-        found = found[:, : len(self.sums)] if self.kept is None else found[:, self.kept]
-        n, step = len(self.sums), _COLUMNS
-        for columns in (slice(a, a + step) for a in range(0, n, step)):  # in the nearest cache
-            part = found[:, columns]
-            part -= sums * (_HALF + self.sums[columns] / self.N)
-            part *= units * self.units[columns]
-        return found, lost
+        found = self._products(words, sums, units)
+        return found[:, : len(self.sums)], lost
 
-    def _whole_products(self, words: NDArray[np.int8]) -> Floats:
-        """Return the products of directions, (2 b, rows), with all columns of the copy, exact."""
+    def _products(self, words: NDArray[np.int8], sums: Floats, units: Floats) -> Floats:
+        """Return the products of directions in bytes, (2 b, rows), with all columns of the copy.
+
+        `sums` (b, 1) are those of the whole numbers, `units` (b, 1) what one of them counts.
+        """
         panels, b = len(self.copy), len(words) // 2
         out = np.empty((b, panels * PANEL))
         step = -(-panels // _TASKS)
         tasks = [slice(p, min(p + step, panels)) for p in range(0, panels, step)]
 
         def work(task: slice, _: Total) -> None:
-            multiply(self.copy[task], words, out[:, PANEL * task.start : PANEL * task.stop])
+            part = out[:, PANEL * task.start : PANEL * task.stop]
+            multiply(self.copy[task], words, part)  # exact, and what was added to the bytes counts
+            if self.kept is None:
+                columns = slice(PANEL * task.start, PANEL * task.stop)
+                self._scale(part[:, : len(self.sums) - columns.start], columns, sums, units)
 
         run_tasks(tasks, work, cost=b * self.copy.size / 4, shared=True)
+        if self.kept is not None:
+            out = out[:, self.kept]
+            self._scale(out, slice(None), sums, units)
         return out
+
+    def _scale(self, part: Floats, columns: slice, sums: Floats, units: Floats) -> None:
+        """Center products of whole numbers with some columns, and scale them, in place."""
+        part -= sums * (_HALF + self.sums[columns] / self.N)
+        part *= units * self.units[columns]
 
 
 def cut_direction(q: Floats) -> tuple[NDArray[np.int64], float, float]:
@@ -237,8 +249,8 @@ def multiply(
 ) -> None:
     """Write the products of b directions with a copy to out, (b, columns).
 
-    Directions (2 b, rows) have an upper and a lower byte each; what is added to the bytes of the copy
-    counts. Kernels have several ways; `most` forbids the quicker ones.
+    Directions (2 b, rows) have an upper and a lower byte each; what is added to the bytes of the
+    copy counts. Kernels have several ways; `most` forbids the quicker ones.
     """
     native = kernels()
     if native is not None:

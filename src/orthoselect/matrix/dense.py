@@ -221,12 +221,14 @@ class DenseMatrix(Matrix):
         if among is None:
             step = max(1, N // _SAMPLED)
             among = scales_of(self.pilot(np.arange(0, N, step)[:_SAMPLED]))
-        cut = Cut(room_for_copy(N, n), *among, np.zeros((KINDS, n)))
+        centers, scales = among
+        cut = Cut(room_for_copy(N, n), centers, scales, np.zeros((KINDS, n)))
 
         def work(tile: Tile, total: Total) -> None:
             for rows, columns, B in self._tiles(tile, exact=True):
                 panels = slice(columns.start // PANEL, -(-columns.stop // PANEL))
-                part = Cut(cut.copy[panels], *(each[columns] for each in among), total[0][:, columns])
+                given = (centers[columns], scales[columns], total[0][:, columns])
+                part = Cut(cut.copy[panels], *given)
                 cut_block(B, V[rows], part, rows.start // QUAD_ROWS, total[1][:, columns])
 
         found, VtX = self._run(work, (KINDS, n), (m, n), merge=_add_up_but_peaks, by=PANEL)

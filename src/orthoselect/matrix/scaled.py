@@ -294,8 +294,8 @@ def center(
 
     V (N, m) is orthonormal, and orthogonal to sqrt(w); w (N,) are row weights, not all zero.
     `ignored` are columns that nobody will ask for; they may hold anything. With `gram`, all inner
-    products are taken in the same read, if the kind can; with `copy`, columns are cut into bytes, if
-    the kind can, and nothing has weights.
+    products are taken in the same read, if the kind can; with `copy`, columns are cut into bytes,
+    if the kind can, and nothing has weights.
     """
     root, total = roots_of(w), total_weight(w, matrix.shape[0])
     wanted = np.ones(matrix.shape[1], dtype=bool)
