@@ -49,15 +49,22 @@ _PLENTY = 1e-3  # columns of which less is left are no likely winners
 
 
 def bounds_of(
-    C: Floats, d: Floats, errors: Floats, known: Floats, lost: float, spectral: float
+    C: Floats,
+    d: Floats,
+    errors: Floats,
+    known: Floats,
+    lost: float,
+    spectral: float,
+    room: Floats | None = None,
 ) -> Floats:
     """Return what gains are at most, (n,), given r̃: C (m, n) and d (n,) are made of it.
 
     `errors` are ||e||, `lost` is ||f||, `spectral` is ||V'Q||. -1 where `known` is not zero.
+    They are written to `room` (n,), if that is given.
     """
     native = kernels()
     if native is not None:
-        bounds = np.empty(len(d))
+        bounds = np.empty(len(d)) if room is None else room
         native.bound_columns(C, d, errors, known, lost, spectral, _ROUNDING, bounds)
         return bounds
     eta = errors + lost * (1.0 + errors) + _ROUNDING
@@ -101,6 +108,7 @@ class BoundedGains(Gains):
     ) -> None:
         self._X, self._rows = X, geometry
         self._copy: ByteCopy | None = X.copy
+        assert self._copy is not None
         self._VtX = VtX.copy()
         self._size, self._lost2 = size, 0.0
         self._along = np.zeros((0, len(VtX)))
@@ -110,8 +118,9 @@ class BoundedGains(Gains):
         n = X.shape[1]
         self._at = np.full(n, -1, dtype=np.intp)
         self._known = np.zeros(n)  # whether a column is open
+        # Written over in each step, when no row is due any more that stands there.
+        self._room, self._room_for_rows = np.empty(n), self._copy.room()
         self._open: list[int] = []
-        assert self._copy is not None
         room = COPY_MEMORY * X.matrix.nbytes - self._copy.nbytes
         most = int(min(room, _OPEN_SHARE * X.matrix.nbytes) / (8 * X.shape[0]))
         self._most_open = max(_FEW_OPEN, most)
@@ -184,7 +193,9 @@ class BoundedGains(Gains):
         guesses = self._guess(j, I, most)
         self._rows.keep(k)
         if guesses:
-            rows, lost = self._copy.products(np.column_stack([guess.q for guess in guesses]))
+            rows, lost = self._copy.products(
+                np.column_stack([guess.q for guess in guesses]), self._room_for_rows
+            )
             for guess, row, less in zip(guesses, rows, lost.tolist()):
                 row[I] = guess.row
                 self._ahead.append(guess._replace(row=row, lost=less))
@@ -222,7 +233,7 @@ class BoundedGains(Gains):
         self._remove_due()
         lost = math.sqrt(self._lost2)
         given = (self._C, self._d, self._copy.errors, self._known)
-        bounds = bounds_of(*given, lost, self._spectral)
+        bounds = bounds_of(*given, lost, self._spectral, self._room)
         for last in (False, True):
             J = np.flatnonzero(bounds >= self._hurdle(ids, candidates))
             features = self._place[J]
@@ -316,5 +327,5 @@ class BoundedGains(Gains):
             r[self.selected[:s]] = 0.0
             self._uncertainty.grow(self._row_error + self._noise, float(along @ along))
             remove_row(r, along, self._C, self._d)
-        self._store = self._store[:0]
+        self._store, self._room_for_rows = self._store[:0], self._store[:0]
         self.score([])

@@ -192,8 +192,16 @@ class ByteCopy:
         few = (self.sums[J], self.units[J], self.errors[J])
         return replace(self, sums=few[0], units=few[1], errors=few[2], kept=kept)
 
-    def products(self, Q: Floats) -> tuple[Floats, Floats]:
-        """Return Q̃'ũ of all columns, (b, n), and the norms of what Q̃ leaves out of Q (N, b)."""
+    def room(self) -> Floats:
+        """Return where `products` may write those of as many directions as it takes at a time."""
+        return np.empty((MOST_DIRECTIONS, len(self.copy) * PANEL))
+
+    def products(self, Q: Floats, room: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return Q̃'ũ of all columns, (b, n), and the norms of what Q̃ leaves out of Q (N, b).
+
+        Given room, the products are good until it is written to again: new memory takes longer to
+        get than to fill.
+        """
         b = Q.shape[1]
         words = np.zeros((2 * b, QUAD_ROWS * self.copy.shape[1]), dtype=np.int8)
         sums, units, lost = np.empty((b, 1)), np.empty((b, 1)), np.empty(b)
@@ -202,16 +210,18 @@ class ByteCopy:
             upper = (whole + _HALF) >> _BITS
             words[2 * s, : self.N], words[2 * s + 1, : self.N] = upper, whole - (upper << _BITS)
             sums[s] = whole.sum()
-        found = self._products(words, sums, units)
+        out = self.room() if room is None else room
+        found = self._products(words, sums, units, out[:b])
         return found[:, : len(self.sums)], lost
 
-    def _products(self, words: NDArray[np.int8], sums: Floats, units: Floats) -> Floats:
+    def _products(
+        self, words: NDArray[np.int8], sums: Floats, units: Floats, out: Floats
+    ) -> Floats:
         """Return the products of directions in bytes, (2 b, rows), with all columns of the copy.
 
         `sums` (b, 1) are those of the whole numbers, `units` (b, 1) what one of them counts.
         """
-        panels, b = len(self.copy), len(words) // 2
-        out = np.empty((b, panels * PANEL))
+        panels, b = len(self.copy), len(out)
         step = -(-panels // _TASKS)
         tasks = [slice(p, min(p + step, panels)) for p in range(0, panels, step)]
 

@@ -219,8 +219,7 @@ class DenseMatrix(Matrix):
     def scan_and_copy(self, V: Rows, among: tuple[Floats, Floats] | None = None) -> Scan:
         (N, n), m = self.shape, V.shape[1]
         if among is None:
-            step = max(1, N // _SAMPLED)
-            among = scales_of(self.pilot(np.arange(0, N, step)[:_SAMPLED]))
+            among = self._guess_scales()
         centers, scales = among
         cut = Cut(room_for_copy(N, n), centers, scales, np.zeros((KINDS, n)))
 
@@ -233,6 +232,17 @@ class DenseMatrix(Matrix):
 
         found, VtX = self._run(work, (KINDS, n), (m, n), merge=_add_up_but_peaks, by=PANEL)
         return Scan(found[SUMS], found[SQUARES], VtX, cut=cut._replace(found=found))
+
+    def _guess_scales(self) -> tuple[Floats, Floats]:
+        """Return centers and scales of bytes, as some rows suggest; in little memory."""
+        N, n = self.shape
+        rows = self._X[:: max(1, N // _SAMPLED)][:_SAMPLED]
+        parts = []
+        for start in range(0, n, _MIN_WIDTH):
+            J = slice(start, start + _MIN_WIDTH)
+            parts.append(scales_of(self._present(rows[:, J], J)))
+        centers, scales = (np.concatenate(each) for each in zip(*parts))
+        return centers, scales
 
     def _scan_gram(self, V: Floats, root: Floats | None) -> Scan:
         """Multiply [root * X, root, V] with itself: everything is in that product.
