@@ -81,6 +81,18 @@ def test_few_columns_are_read(by_bytes, rng):
     assert path.stats["columns_read"] < 300
 
 
+@pytest.mark.parametrize("classes", [2, 4])
+def test_a_table_of_which_a_sample_tells_nothing_is_read_once_more(classes, by_bytes, rng):
+    X = rng.normal(size=(700, 60))
+    X[::21] = 0.0  # the rows of the sample
+    y = np.argsort(X[:, 3] + X[:, 5] + rng.normal(size=700)) % classes
+    path = select(X, y, 4, task="classification")
+    assert path.stats["passes"] >= 2
+    selected, gains = naive.forward(list(X.T[:, :, None]), naive.one_hot(y), 4)
+    assert path.features == selected
+    assert path.gains == pytest.approx(gains, abs=1e-8)
+
+
 @pytest.mark.parametrize("include", [(), (5, 3)])
 def test_without_bounds_it_goes_on_exactly(by_bytes, monkeypatch, include, rng):
     X = rng.normal(size=(60, 200))

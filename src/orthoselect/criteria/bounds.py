@@ -43,8 +43,10 @@ from orthoselect.native import kernels
 _FIRST = 16  # columns opened before all others: those that seem to add most
 _OPEN_SHARE = 0.1  # of the table's bytes that open columns may take
 _FEW_OPEN = 64
+_FEW_AHEAD = 3
 _ROUNDING = 1e-12  # amply what sums of float64 may be off by here
 _SLABS = 8
+_FEW_NUMBERS = 1 << 16  # that are not worth a second thread
 _PLENTY = 1e-3  # columns of which less is left are no likely winners
 
 
@@ -115,6 +117,8 @@ class BoundedGains(Gains):
         self._spectral = 0.0
         self._ahead: list[Ahead] = []
         self._hits = MOST_DIRECTIONS  # guesses that held when they were made last
+        # With fewer rows than columns guesses do not last.
+        self._most_ahead = MOST_DIRECTIONS if X.shape[0] >= X.shape[1] // 4 else _FEW_AHEAD
         n = X.shape[1]
         self._at = np.full(n, -1, dtype=np.intp)
         self._known = np.zeros(n)  # whether a column is open
@@ -171,7 +175,8 @@ class BoundedGains(Gains):
             new.row[later] = self._products_of_open(new.q, new.n_open)
         self._lost2 += new.lost**2
         self._along = np.vstack([self._along, new.along])
-        self._spectral = float(np.linalg.norm(self._along, 2))
+        short = self._along if self._along.shape[1] > 1 else self._along.ravel()
+        self._spectral = float(np.linalg.norm(short, 2))  # of a vector its length
         self._uncertainty.grow(self._row_error + self._noise, float(new.along @ new.along))
         self._remove(new.row, new.along, j, new.reach)
 
@@ -181,7 +186,7 @@ class BoundedGains(Gains):
         As long as the guesses hold, one read of the copy serves several steps.
         """
         k = len(self.selected)
-        most = max(1, min(MOST_DIRECTIONS, 2 * self._hits, self._size - 1 - k))
+        most = max(1, min(self._most_ahead, 2 * self._hits, self._size - 1 - k))
         self._ahead, self._hits = [], 0
         if not k:  # exact yet, and likely to be looked at later
             self._gather(leading(self._scores, _FIRST, j))
@@ -298,6 +303,9 @@ class BoundedGains(Gains):
     def _products_of_open(self, q: Floats, first: int) -> Floats:
         """Return q'X of the open columns, in their order, without some of the first."""
         store = self._store[first : len(self._open)]
+        if store.size <= _FEW_NUMBERS:
+            with single_threaded_blas():
+                return store @ q
         found, step = np.empty(len(store)), max(1, -(-len(store) // _SLABS))
         tasks = [slice(a, min(a + step, len(store))) for a in range(0, len(store), step)]
 

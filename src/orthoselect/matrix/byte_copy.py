@@ -34,7 +34,7 @@ MOST_ROWS = 128  # at a time, which stay in a near cache
 _SPREADS, _REACHES = 4.5, 1.25  # of a sample, within which nearly all numbers are
 # Errors are added up in float32, 2048 of them, and so is what a number is off by before it is cut.
 _SHORT_SUMS, _SHORT_NUMBERS, _ROUNDING = 1.0 + 2e-4, 1e-7, 1e-12
-_COARSE = 0.02  # columns that leave out more, and need not, are cut again
+_COARSE = 0.03  # columns that leave out more, and need not, are cut again
 _FINER = 1.5
 _FEW = 1 / 16  # so many columns may be cut again one by one
 _TASKS = 8

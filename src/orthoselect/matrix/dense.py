@@ -238,8 +238,8 @@ class DenseMatrix(Matrix):
         N, n = self.shape
         rows = self._X[:: max(1, N // _SAMPLED)][:_SAMPLED]
         parts = []
-        for start in range(0, n, _MIN_WIDTH):
-            J = slice(start, start + _MIN_WIDTH)
+        for start in range(0, n, _TILE_BYTES // (8 * _SAMPLED)):
+            J = slice(start, start + _TILE_BYTES // (8 * _SAMPLED))
             parts.append(scales_of(self._present(rows[:, J], J)))
         centers, scales = (np.concatenate(each) for each in zip(*parts))
         return centers, scales

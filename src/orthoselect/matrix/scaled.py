@@ -330,11 +330,11 @@ def center(
             whole[~alive] = 0.0
             X = replace(X, whole=whole)
         if scan.cut is not None:
-            X = replace(X, copy=_copy_of(X, scan.cut, V))
+            X = replace(X, copy=_copy_of(X, scan.cut))
     return X, VtX
 
 
-def _copy_of(X: ScaledMatrix, cut: Cut, V: Rows) -> ByteCopy:
+def _copy_of(X: ScaledMatrix, cut: Cut) -> ByteCopy:
     """Return the copy in bytes; columns whose scales were guessed badly are cut again."""
     N, n = X.shape
     again = cut_again(cut, X.norms, X.alive, N)
@@ -343,7 +343,7 @@ def _copy_of(X: ScaledMatrix, cut: Cut, V: Rows) -> ByteCopy:
             recut(cut, J, X.matrix.columns(J))
     else:
         X.work.passes += 1
-        cut = X.matrix.scan_and_copy(V[:, :0], largest(cut, X.means)).cut
+        cut = X.matrix.scan_and_copy(np.empty((N, 0)), largest(cut, X.means)).cut
     return ByteCopy.of(cut, N, X.means, X.norms, X.alive)
 
 
