@@ -345,7 +345,8 @@ BAD_FITS = {
     "there should be lags of outputs or of inputs": ({"y_lags": 0}, {"u": None}),
     "2 with a delay of 3 leaves none": ({"u_lags": 2, "delay": 3}, {}),
     "`search` should be one of": ({"search": "sideways"}, {}),
-    "y should hold numbers; it holds labels. Of classes, set `task='classification'`": ({}, {"y": np.array(["a", "b"] * 300)}),
+    "y should hold numbers; it holds labels. Of classes, set `task='classification'`": (
+        {}, {"y": np.array(["a", "b"] * 300)}),
     "`y` stands twice. Rename one; or, if it is the target, leave it out of the inputs": (
         {}, {"u": pd.DataFrame({"y": np.arange(600.0)}), "y": pd.Series(np.ones(600), name="y")}),
     "`u` has 1 infinite value(s), the first in row 2. Mend it, or put NaN there": (
