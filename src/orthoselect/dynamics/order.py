@@ -85,6 +85,14 @@ class OrderTable:
             return best
         return next(k for k in sorted(known) if self._is_as_good(k, best))
 
+    def smallest(self, order: str) -> float:
+        """Return the smallest value of a criterion; infinite if it has none.
+
+        Free runs of models with other lags or another degree, fitted to the same records, may be
+        compared by it; other criteria are those of rows that differ with the lags.
+        """
+        return min((v for v in self.values[order] if not np.isnan(v)), default=float("inf"))
+
     def _is_as_good(self, k: int, best: int) -> bool:
         """Whether free runs of k terms are worse than the best by no more than a standard error."""
         if k == best:
