@@ -449,8 +449,10 @@ class NARX(RegressorMixin, BaseEstimator):
         longest = self.longest_lag_
         runs = [np.arange(a + longest, b) for a, b in records.sessions if b - a > longest]
         if not runs:
+            rows = max((b - a for a, b in records.sessions), default=0)
             raise InputError(
-                f"there should be sessions longer than the longest lag, {longest}; there are none."
+                f"there should be a session longer than the longest lag, {longest}; the longest "
+                f"has {rows} row(s). Give longer records."
             )
         return np.concatenate(runs)
 
