@@ -25,7 +25,7 @@ def choose_structure(u: Any, y: Any, *, quick: bool = False) -> dict[str, Any]:
     some = (2,) if quick else (2, 3)
     for lags, degree, delay in product(some, some, (0, 1)):
         for held_out in range(_PARTS):
-            how = {"y_lags": lags, "u_lags": lags, "degree": degree, "delay": delay}
+            how: dict[str, Any] = {"y_lags": lags, "u_lags": lags, "degree": degree, "delay": delay}
             how["max_terms"] = 6 if quick else 20
             for k, error in _errors_by_size(u, y, held_out, how).items():
                 squares.setdefault((lags, degree, delay, k), []).append(error**2)
@@ -35,7 +35,7 @@ def choose_structure(u: Any, y: Any, *, quick: bool = False) -> dict[str, Any]:
     return {"n_terms": k, "y_lags": lags, "u_lags": lags, "degree": degree, "delay": delay}
 
 
-def _errors_by_size(u: Any, y: Any, held_out: int, how: dict[str, int]) -> dict[int, float]:
+def _errors_by_size(u: Any, y: Any, held_out: int, how: dict[str, Any]) -> dict[int, float]:
     """Return the errors of free runs over a quarter, by number of terms."""
     quarter = len(y) // _PARTS
     parts = [slice(i * quarter, (i + 1) * quarter) for i in range(_PARTS)]
