@@ -32,7 +32,7 @@ def _check_no_names(y: Any) -> None:
     if named and all(isinstance(name, str) for name in named):
         raise InputError(
             f"criterion 'unsupervised' has no target; got the name {listing(list(named))}. Omit y, "
-            f"and name the column in `exclude` if it is to stay out."
+            f"and name the column in `exclude` to leave it out."
         )
 
 

@@ -375,14 +375,14 @@ def check_without_target(method: Method, target: Any, wanted: Any, p_values: Any
     if p_values or (isinstance(wanted, str) and wanted in ("auto", "cv")):
         what = "`p_values=True`" if p_values else f"`n_features_to_select={wanted!r}`"
         raise InputError(
-            f"{what} asks whether features tell about a target; method {method.name!r} has none. "
+            f"{what} tests features against a target; method {method.name!r} has none. "
             f"Pass a number, and compare the total with what principal components could explain."
         )
     if target is not None:
         named = repr(target) if isinstance(target, (str, int)) else f"a {type(target).__name__}"
         raise InputError(
             f"method {method.name!r} explains all columns, and has no target: `target` should be "
-            f"None; got {named}. A column that is to stay out goes into `exclude`."
+            f"None; got {named}. To leave a column out, name it in `exclude`."
         )
 
 

@@ -255,8 +255,8 @@ class OrthogonalSelector(PathSelector):
     def _get_support_mask(self) -> np.ndarray:
         if hasattr(self, "statistics_") and not hasattr(self, "support_"):
             raise NotFittedError(
-                f"This OrthogonalSelector instance is not fitted yet: too little has come by "
-                f"`partial_fit` to select by, {self.statistics_!r}. Call it with more rows."
+                f"This OrthogonalSelector instance is not fitted yet: `partial_fit` has too few "
+                f"rows so far to select from, {self.statistics_!r}. Call it with more rows."
             )
         return super()._get_support_mask()
 

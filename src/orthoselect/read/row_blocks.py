@@ -119,7 +119,7 @@ class RowBlocks:
         if isinstance(blocks, Iterator) and blocks is self._last():
             raise InputError(
                 f"the function should return a new iterator at every call; it returned the "
-                f"{type(blocks).__name__} of the last pass. Make it inside of the function."
+                f"{type(blocks).__name__} of the last pass. Make it inside the function."
             )
         with suppress(TypeError):  # not all iterators can be referred to weakly
             self._last = weakref.ref(blocks)
