@@ -258,7 +258,7 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
         X : array-like or dataframe of shape (N, inputs)
         y : array-like of shape (N,) or (N, outputs)
         sample_weight : array-like of shape (N,), optional
-            Row weights: a whole number counts as so many copies of the row.
+            Row weights: a whole number counts as that many copies of the row.
 
         Returns
         -------
@@ -351,7 +351,7 @@ class RBFClassifier(ClassifierMixin, _RadialNetwork):
         y : array-like of shape (N,)
             Classes, two or more.
         sample_weight : array-like of shape (N,), optional
-            Row weights: a whole number counts as so many copies of the row.
+            Row weights: a whole number counts as that many copies of the row.
 
         Returns
         -------
