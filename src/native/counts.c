@@ -16,6 +16,7 @@
 enum {
     BLOCK = 512,  /* rows whose places in a table are worked out at a time */
     COPIES = 4,   /* of a small table, so that an increment need not wait for the one before */
+    VOTES = 256,  /* of rows, for the level that most of them have */
     SMALL = 1 << 16, /* cells of a small table, whose places have 16 bits */
     ROOM = 1 << 18, /* cells of a table of a sparse feature; larger ones are sorted instead */
 };
@@ -151,6 +152,41 @@ INLINE int64_t fallen(int64_t known, Taken taken, int64_t s, int64_t X, int64_t 
     const int64_t interaction = (int64_t)(given - (uint64_t)XY + (uint64_t)X + (uint64_t)taken.TY -
                                           (uint64_t)taken.TN);
     return interaction < 0 ? (int64_t)((uint64_t)known + (uint64_t)interaction) : known;
+}
+
+/* Rows in groups, one after the other: which one each is in, and where they end. */
+typedef struct {
+    int64_t n;
+    const int64_t *ends;
+    const int32_t *of;
+} Groups;
+
+/* Sums of T over the counts of the rows of each group that `before` does not count. */
+INLINE uint64_t usual_sums(Groups groups, const int32_t *before, Logs T)
+{
+    uint64_t sum = 0;
+    for (int64_t g = 0; g < groups.n; g++) {
+        const int64_t from = groups.ends[g], to = groups.ends[g + 1];
+        sum += (uint64_t)T.of[to - from - (before[to] - before[from])];
+    }
+    return sum;
+}
+
+/* Count one more row of a group, and return what it adds to the sum of T. A count, below, has the
+ * stamp of its group above it; one of another group is none. */
+INLINE uint64_t one_more(uint64_t *count, uint32_t stamp, Logs T)
+{
+    const uint64_t so_far = *count >> 32 == stamp ? *count & UINT32_MAX : 0;
+    *count = (uint64_t)stamp << 32 | (so_far + 1);
+    return (uint64_t)T.of[so_far + 1] - (uint64_t)T.of[so_far];
+}
+
+/* The group of each row. */
+static void name_groups(const int64_t *ends, int64_t n, int32_t *of)
+{
+    for (int64_t g = 0; g < n; g++)
+        for (int64_t i = ends[g]; i < ends[g + 1]; i++)
+            of[i] = (int32_t)g;
 }
 
 #define CODE uint8_t
@@ -441,20 +477,31 @@ static PyObject *count_grouped(PyObject *Py_UNUSED(self), PyObject *args)
     const int64_t most = largest(levels);
     if (most < 0)
         return finish_call(&arrays, "levels should not be below 0");
-    void *sorted = malloc(N * values->itemsize + 1);
-    int32_t *counts = calloc(most, sizeof *counts);
+    if (ends_b->shape[0] > INT32_MAX || ends_z->shape[0] > INT32_MAX)
+        return finish_call(&arrays, NO_FIT);
+    void *codes = malloc((N + 1) * values->itemsize);
+    int32_t *room = malloc((5 * N + 3) * sizeof *room);
+    uint64_t *counts = calloc(2 * most, sizeof *counts);
     int bad = 0;
-    if (sorted == NULL || counts == NULL) {
+    if (codes == NULL || room == NULL || counts == NULL) {
         PyErr_NoMemory();
     } else {
+        int32_t *short_order = room, *of_b = room + N, *of_z = of_b + N, *places = of_z + N;
+        const Groups by_b = {ends_b->shape[0] - 1, ends_b->buf, of_b};
+        const Groups by_z = {ends_z->shape[0] - 1, ends_z->buf, of_z};
         Py_BEGIN_ALLOW_THREADS;
+        for (int64_t i = 0; i < N; i++)
+            short_order[i] = (int32_t)at[i];
+        name_groups(ends_b->buf, by_b.n, of_b);
+        name_groups(ends_z->buf, by_z.n, of_z);
         bad = FOR_CODES(values->itemsize, grouped, values->buf,
-                        values->strides[0] / values->itemsize, m, N, levels->buf, at, ends_b->buf,
-                        ends_b->shape[0] - 1, ends_z->buf, ends_z->shape[0] - 1, logs_of(table),
-                        sorted, counts, XJ->buf, XJY->buf);
+                        values->strides[0] / values->itemsize, m, N, levels->buf, most,
+                        short_order, by_b, by_z, logs_of(table), codes, places, places + N + 1,
+                        counts, XJ->buf, XJY->buf);
         Py_END_ALLOW_THREADS;
     }
-    free(sorted);
+    free(codes);
+    free(room);
     free(counts);
     return finish_call(&arrays, bad ? "codes should be below the number of levels" : NULL);
 }
