@@ -347,9 +347,9 @@ BAD_FITS = {
     "`search` should be one of": ({"search": "sideways"}, {}),
     "y should hold numbers; it holds labels. Of classes, set `task='classification'`": (
         {}, {"y": np.array(["a", "b"] * 300)}),
-    "`y` stands twice. Rename one; or, if it is the target, leave it out of the inputs": (
+    "`y` occurs twice. Rename one; or, if it is the target, leave it out of the inputs": (
         {}, {"u": pd.DataFrame({"y": np.arange(600.0)}), "y": pd.Series(np.ones(600), name="y")}),
-    "`u` has 1 infinite value(s), the first in row 2. Mend it, or put NaN there": (
+    "`u` has 1 infinite value(s), the first in row 2. Replace it, or put NaN there": (
         {}, {"u": np.append([0, 1, np.inf], np.ones(597))}),
     "`t` holds dates or times. Leave it out": (
         {}, {"u": pd.DataFrame({"t": pd.date_range("2026", periods=600)})}),
