@@ -31,7 +31,7 @@ _RULE = (
     "error of the difference, over ten blocks of the last quarter; on made systems "
     "the best number does as well (python -m benchmarks.free_run_rules). Errors on test rows were "
     "not unseen while this was written: on Silverbox those of several numbers of terms, on the "
-    "tanks those of five ways to choose the structure."
+    "tanks those of six ways to choose the structure."
 )
 # Champneys et al. 2024, arXiv 2405.10779; sysidentpy 0.9 and its tutorials; SUBNET: Beintema et al.
 PUBLISHED = {
