@@ -114,6 +114,8 @@ def _from_series(series: nw.Series, name: str) -> TargetColumn:
     if series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean):
         values = series_objects(series)
         return TargetColumn(name, values, categorical=True, order=series_order(series))
+    if len(series) and series.null_count() == len(series):  # of the type of nulls, for one
+        return _with_gaps(np.zeros(0), np.ones(len(series), dtype=bool), name)
     if not (series.dtype.is_numeric() or series.dtype == nw.Object):
         raise InputError(
             f"{name} should hold classes or numbers; it is {series.dtype}. Convert it."
