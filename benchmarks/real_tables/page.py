@@ -51,9 +51,7 @@ def run(chosen: list[RealTable], threads: int, limit: float) -> Iterator[dict[st
         yield {"name": entry.name, **asdict(entry), **found}
 
 
-def time_again(
-    lines: list[dict[str, Any]], threads: int, limit: float
-) -> Iterator[dict[str, Any]]:
+def time_again(lines: list[dict[str, Any]], threads: int, limit: float) -> Iterator[dict[str, Any]]:
     """Yield the lines of an earlier run with times of this one, taken without any scoring."""
     for line in lines:
         print(f"{line['package']}: {line['name']}", file=sys.stderr)
