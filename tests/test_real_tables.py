@@ -33,7 +33,7 @@ from sklearn.model_selection import KFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from orthoselect import errors, statistics
+from orthoselect import errors, select, statistics
 from orthoselect.result import fold_scores
 
 # Default answers that a statistician would give too: a table goes here once that holds for it.
@@ -259,6 +259,32 @@ def test_ranks_are_features_and_shuffled_case_numbers_are_not():
     assert path.n_candidates == 21, "Wealth, Lottery and three more are ranks from 1 to 86"
     with pytest.warns(errors.LeftOutWarning, match=r"`ID` \(identifier by its name"):
         assert rankings.by_default(asked("Arthritis")) == ["Treatment", "Sex"]
+
+
+@pytest.mark.filterwarnings("ignore::orthoselect.errors.SelectionWarning")
+def test_names_of_rows_are_no_answer_and_foretell_nothing():
+    """A school's district, 409 levels in 420 rows, by the plain gain and beyond chance."""
+    asks = asked("Caschool")
+    parts = {"exclude": ["readscr", "mathscr"], "categorical_features": ["district"]}
+
+    def score(adjust, k):
+        def choose(part):
+            return select(part.frame, "testscr", k, adjust=adjust, **parts).names
+
+        return losses(asks, choose).score
+
+    assert select(asks.frame, "testscr", 1, adjust=None, **parts).names == ["district"]
+    chosen = select(asks.frame, "testscr", 4, **parts).names
+    assert chosen == ["mealpct", "county", "avginc", "elpct"]
+    assert score(None, 1) < 0.1
+    assert score("chance", 1) > 0.7
+    assert score("chance", 4) > 0.75
+    cars = named("cars:Miles_per_Gallon").load().dropna(subset="Miles_per_Gallon")
+    named_too = {"missing": "indicator", "categorical_features": ["Name"]}
+    plain = select(cars, "Miles_per_Gallon", 1, adjust=None, **named_too)
+    assert plain.names == ["Name"]
+    assert plain[0].total == pytest.approx(0.967, abs=0.005)
+    assert select(cars, "Miles_per_Gallon", 1, **named_too).names == ["Weight_in_lbs"]
 
 
 def test_a_count_with_few_values_is_told_to_be_classes():
