@@ -238,8 +238,8 @@ def test_gaps_become_indicators_where_select_offers_it(made, monkeypatch):
     def without(data, target, k):
         calls.append(None)
 
-    for select in (offering, without):
-        monkeypatch.setattr(rankings, "select", select)
+    for each in (offering, without):
+        monkeypatch.setattr(rankings, "select", each)
         rankings.default_answer(made)
     assert calls == ["indicator", None]
 
