@@ -247,8 +247,8 @@ class SelectionWarning(_Worded, UserWarning):
 class SearchStoppedWarning(SelectionWarning):
     """Fewer features were selected than asked for."""
 
-    def __init__(self, found: int, wanted: int, reason: str) -> None:
-        super().__init__(f"selected {found} of the {wanted} features asked for: {reason}")
+    def __init__(self, found: int, wanted: int, reason: str, what: str = "features") -> None:
+        super().__init__(f"selected {found} of the {wanted} {what} asked for: {reason}")
 
 
 class NoMoreThanChanceWarning(SelectionWarning):
