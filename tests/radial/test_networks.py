@@ -236,6 +236,8 @@ def test_bad_rows_are_told_in_one_line(rng):
     frame = pd.DataFrame(X, columns=list("abcdefg"))
     with pytest.raises(InputError, match=r"got the name 'a'\. Pass the column"):
         RBFRegressor().fit(frame, "a")
+    with pytest.raises(InputError, match=r"`y` should hold numbers; .* text, 'b' .*RBFClassifier"):
+        RBFRegressor().fit(X, pd.Series(["b", "c"] * 10))
     with pytest.raises(InputError, match=r"`b` holds text\. Omit"):
         RBFRegressor().fit(frame.assign(b="some"), y)
     with pytest.raises(InputError, match=r"`x3`, `x4` and 2 more hold NaN\. Fill"):

@@ -288,6 +288,7 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
         self._check()
         how = {"dtype": np.float64, "multi_output": True, "y_numeric": True}
         _check_rows(X, y)
+        _check_numbers(y)
         X, y = validate_data(self, X, y, ensure_min_samples=2, **how)
         weights = self._weights(sample_weight, len(X))
         Y = np.asarray(y, dtype=np.float64)
@@ -467,6 +468,18 @@ def _check_rows(X: Any, y: Any) -> None:
             raise InputError(
                 f"`X` should have no gaps; {_some(gaps)} NaN. Fill them first, with "
                 f"`sklearn.impute.SimpleImputer` say."
+            )
+
+
+def _check_numbers(y: Any) -> None:
+    """Raise for classes where numbers are to be explained."""
+    values = np.asarray(y) if y is not None and not hasattr(y, "tocsr") else np.zeros(0)
+    if values.dtype.kind in "OUS":
+        text = next((value for value in values.ravel() if isinstance(value, (str, bytes))), None)
+        if text is not None:
+            raise InputError(
+                f"`y` should hold numbers; it holds text, {text!r} for one. For classes use "
+                f"`RBFClassifier`."
             )
 
 
