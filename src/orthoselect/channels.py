@@ -63,7 +63,7 @@ def select_channels(
     if asked.pop("groups", None) is not None:
         raise InputError("`groups` are the channels of a panel. Omit it.")
     if not isinstance(asked.pop("categorical_features", "from_dtype"), str):
-        raise InputError("a panel has no categorical features. Omit `categorical_features`.")
+        raise InputError("`categorical_features` does not apply to a panel. Omit it.")
     if target is None and find_method(method).needs_target:
         raise no_target()
     for argument, values in (("target", target), ("sample_weight", asked.get("sample_weight"))):

@@ -157,10 +157,10 @@ def test_options_that_mean_nothing_here_are_refused():
             "represent": "summaries",
             "channel_names": "abcdef",
         },
-        "has no categorical features": {"represent": "summaries", "categorical_features": [1]},
+        "does not apply to a panel": {"represent": "summaries", "categorical_features": [1]},
         "series have no columns to name": {"represent": "summaries", "sample_weight": "w"},
         "`groups` are the channels": {"represent": "summaries", "groups": {"a": [0]}},
-        "6 unlike names": {"represent": "summaries", "channel_names": ["a", "b"]},
+        "6 different names": {"represent": "summaries", "channel_names": ["a", "b"]},
         "pass `represent='summaries'`": {},
     }.items():
         with pytest.raises(InputError) as error:
@@ -206,7 +206,7 @@ OWN = {
     "`n_channels='auto'` tests one feature after the other": {"search": "swap"},
     "come with `n_channels='auto'`: only": {"n_channels": 2, "alpha": 0.01},
     "got criterion 'jmi'": {"criterion": "jmi"},
-    "`n_channels='auto'` asks whether": {"criterion": "unsupervised"},
+    "`n_channels='auto'` tests features against a target; criterion 'unsupervised'": {"criterion": "unsupervised"},
     "requires y to be passed": {"y": None},
     "`y` should hold a value for each case; got the name 'a'": {"y": "a"},
     "(the target, 20 missing of 60). Fill them, or drop those cases.": {
