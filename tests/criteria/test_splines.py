@@ -187,7 +187,7 @@ def test_an_outlier_does_not_hide_what_bends(far, rng):
 
 def bent(rng, N=300):
     X = rng.normal(size=(N, 8))
-    return X, np.abs(X[:, 1]) + X[:, 4] ** 2 + 0.3 * X[:, 6] + 0.3 * rng.normal(size=N)
+    return X, np.abs(X[:, 1]) + X[:, 4] ** 2 + 0.8 * X[:, 6] + 0.3 * rng.normal(size=N)
 
 
 def test_features_that_bend_are_scored_by_a_model_that_does(rng):
