@@ -484,9 +484,7 @@ def column_blocks(X: Any, at: Indices | None = None) -> ColumnBlocks:
         yield part, _dense_block(X, at[part])
 
 
-def for_each_block(
-    X: Any, at: Indices, work: Callable[[slice, NumericColumns], None]
-) -> None:
+def for_each_block(X: Any, at: Indices, work: Callable[[slice, NumericColumns], None]) -> None:
     """Do work on the blocks of `column_blocks`, dense ones in a few threads.
 
     What the first block raises is raised, whichever thread comes first.
