@@ -6,8 +6,8 @@ out. Cuts that nothing reaches make one level.
 
 Columns come by blocks, dense or sparse, so that no float copy of a whole table is ever made. What
 is done to each number has a kernel (src/native/coding.c) and a way in NumPy, with the same levels.
-In a sparse block the level that zero falls into is called 0 and is not written down; those below it are
-called one higher than in a dense block, those above it are called the same.
+In a sparse block the level that zero falls into is called 0 and is not written down; those below it
+are called one higher than in a dense block, those above it are called the same.
 
 Notation: b columns of N rows; L levels; `cuts` (b, L - 1), rising from left to right.
 """
