@@ -380,7 +380,7 @@ def _sparse_count(rng: Rng) -> Arguments:
 def _count_twin(columns: Any, starts: Any, counts: Any, last: Any) -> Answer:
     n, N = len(counts), len(starts) - 1
     grows = N >= 0 and starts[0] >= 0 and starts[-1] <= len(columns)
-    if not grows or (np.diff(starts) < 0).any():
+    if not grows or (np.diff(starts.astype(int)) < 0).any():
         return {"returned": False}
     found, rows = np.zeros(n, np.int32), last.copy()
     for i in range(N):
