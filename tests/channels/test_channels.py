@@ -206,7 +206,9 @@ OWN = {
     "`n_channels='auto'` tests one feature after the other": {"search": "swap"},
     "come with `n_channels='auto'`: only": {"n_channels": 2, "alpha": 0.01},
     "got criterion 'jmi'": {"criterion": "jmi"},
-    "`n_channels='auto'` tests features against a target; criterion 'unsupervised'": {"criterion": "unsupervised"},
+    "`n_channels='auto'` tests features against a target; criterion 'unsupervised'": {
+        "criterion": "unsupervised"
+    },
     "requires y to be passed": {"y": None},
     "`y` should hold a value for each case; got the name 'a'": {"y": "a"},
     "(the target, 20 missing of 60). Fill them, or drop those cases.": {
