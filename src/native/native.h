@@ -50,5 +50,6 @@ extern PyMethodDef count_methods[];
 extern PyMethodDef leaps_methods[];
 extern PyMethodDef simulation_methods[];
 extern PyMethodDef chance_methods[];
+extern PyMethodDef digest_methods[];
 
 #endif
