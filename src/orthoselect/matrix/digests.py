@@ -1,9 +1,10 @@
 """What stands for the content of arrays, all of it, at about the speed of reading them.
 
-Blocks of 2048 words are mixed down to eight words each, by the halves of each word and a key multiplied
-(as in NH, the universal hash of UMAC, RFC 4418, and in XXH3), and these go through BLAKE2. Any
-change of a single word shows for sure; others are missed with a chance of 2^-32 for each block that
-changed, at most. It is no protection against arrays that were made to deceive.
+Blocks of 2048 words are mixed down to eight words each: the halves of each word, after a key has
+changed it, are multiplied (as in NH, the universal hash of UMAC, RFC 4418, and in XXH3), and these
+go through BLAKE2. Any change of a single word shows for sure; others are missed with a chance of
+about 2^-32 for each block that changed, at most. It is no protection against arrays that somebody
+made to deceive.
 """
 
 from __future__ import annotations
