@@ -50,6 +50,9 @@ def digest(parts: Iterable[Any]) -> bytes:
 def _mixed(words: Words) -> Words:
     """Return eight words for each block of words, (blocks, 8)."""
     out = np.zeros((-(-len(words) // _BLOCK), _LANES), dtype=np.uint64)
+    if len(out) <= _TASK:
+        mix_blocks(words, _key(), out)
+        return out
 
     def mix(first: int, total: Any) -> None:
         some = words[first * _BLOCK : (first + _TASK) * _BLOCK]
