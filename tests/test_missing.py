@@ -572,7 +572,7 @@ def test_statistics_made_otherwise_are_not_added():
     a, b = (GramStatistics.of(frame, "y", missing=m) for m in ("mean", "indicator"))
     with pytest.raises(InputError, match="`missing` is 'mean' on the left"):
         a + b
-    with pytest.raises(InputError, match="`missing` is settled when statistics are made"):
+    with pytest.raises(InputError, match="`missing` is decided when statistics are made"):
         select(a, None, 2, missing="indicator")
     assert "mass=(missing)" in quietly(GramStatistics.of, penguins(), "y", missing="mean").terms
 

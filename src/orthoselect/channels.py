@@ -38,7 +38,7 @@ def select_channels(
     if asked.pop("groups", None) is not None:
         raise InputError("`groups` are the channels of a panel. Omit it.")
     if not isinstance(asked.pop("categorical_features", "from_dtype"), str):
-        raise InputError("`categorical_features` are none of a panel. Omit it.")
+        raise InputError("`categorical_features` does not apply to a panel. Omit it.")
     owned = list(groups.values())
     for argument in ("include", "exclude"):
         places = find_columns(asked.get(argument), panel.names, argument)

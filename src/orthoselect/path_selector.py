@@ -32,7 +32,7 @@ def _check_no_names(y: Any) -> None:
     if named and all(isinstance(name, str) for name in named):
         raise InputError(
             f"criterion 'unsupervised' has no target; got the name {listing(list(named))}. Omit y, "
-            f"and name the column in `exclude` if it is to stay out."
+            f"and name the column in `exclude` to leave it out."
         )
 
 
@@ -72,7 +72,7 @@ class PathSelector(SelectorMixin, BaseEstimator):
             names. Where X is statistics: names of their responses, or None for all. Ignored by
             criterion "unsupervised", as scikit-learn has it.
         sample_weight : array-like of shape (N,), default=None
-            Row weights: a whole number counts as so many copies of the row. Where X is a file or
+            Row weights: a whole number counts as that many copies of the row. Where X is a file or
             comes in blocks: or the name of a column.
 
         Returns

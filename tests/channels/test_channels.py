@@ -139,7 +139,7 @@ def test_options_that_mean_nothing_here_are_refused():
         "`represent` should be one of 'summaries', 'segments'": {"represent": "spectra"},
         "it made float64 of shape": {"represent": lambda x: x[:3]},
         "`groups` are the channels": {"represent": "summaries", "groups": {"a": [0]}},
-        "6 unlike names": {"represent": "summaries", "channel_names": ["a", "b"]},
+        "6 different names": {"represent": "summaries", "channel_names": ["a", "b"]},
         "pass `represent='summaries'`": {},
     }.items():
         with pytest.raises(InputError) as error:

@@ -346,7 +346,7 @@ BAD_FITS = {
     "2 with a delay of 3 leaves none": ({"u_lags": 2, "delay": 3}, {}),
     "`search` should be one of": ({"search": "sideways"}, {}),
     "y should hold numbers; it holds labels": ({}, {"y": np.array(["a", "b"] * 300)}),
-    "`u` has 1 infinite value(s), the first in row 2. Mend it, or put NaN there": (
+    "`u` has 1 infinite value(s), the first in row 2. Replace it, or put NaN there": (
         {}, {"u": np.append([0, 1, np.inf], np.ones(597))}),
     "`t` holds dates or times. Leave it out": (
         {}, {"u": pd.DataFrame({"t": pd.date_range("2026", periods=600)})}),

@@ -451,7 +451,7 @@ def test_a_half_whose_target_is_constant_is_named_with_what_to_do():
     X, y = np.random.default_rng(0).normal(size=(40, 4)), np.zeros(40)
     y[7] = 1.5
     words = (
-        r"y should have at least two classes or unlike numbers in half \d of pair 1; every row "
+        r"y should have at least two classes or different numbers in half \d of pair 1; every row "
         r"there has 0\. Too few rows differ from the others: pass `task='classification'`"
     )
     with pytest.raises(InputError, match=words):

@@ -197,7 +197,10 @@ def test_a_pickle_predicts_the_same():
 
 BAD = {
     "`n_centers` should be a whole number of at least 1, or 'auto'; got 0": {"n_centers": 0},
-    "at most the number of unlike rows to choose from, 4; got 5": {"n_centers": 5, "candidates": 4},
+    "at most the number of different rows to choose from, 4; got 5": {
+        "n_centers": 5,
+        "candidates": 4,
+    },
     "`kernel` should be one of 'gaussian'": {"kernel": "cubic"},
     "`width` should be a positive number, a list of them, or 'auto'; got -1": {"width": -1},
     "a list of them, or 'auto'; got []": {"width": []},

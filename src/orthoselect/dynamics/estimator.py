@@ -43,9 +43,9 @@ class NARX(RegressorMixin, BaseEstimator):
     """A polynomial model of a signal by its own past and by inputs, whose terms are selected.
 
     y(k) is a sum of terms, products of y(k-1), y(k-2), ..., u(k), u(k-1), ... (NARX), and of the
-    residuals e(k-1), ... (NARMAX). Terms are selected by the error reduction ratio; how many is
-    decided along the one path; coefficients are those of least squares, or those whose free run
-    comes nearest to what was measured.
+    residuals e(k-1), ... (NARMAX). Terms are selected by the error reduction ratio, and one path
+    decides how many there are. The coefficients are those of least squares, or those whose free run
+    comes nearest to the measured signal.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ class NARX(RegressorMixin, BaseEstimator):
         term of a model of numbers, and counts as one, unless it is excluded.
     search : str, default="swap"
         How sets of terms are searched; as of `orthoselect.select`. "swap" exchanges terms of the
-        forward path while that is better, for every number of terms: what was taken early, and
-        others together make needless, goes. "forward" takes terms one by one, is several times
-        faster, and is what ERR means in papers.
+        forward path as long as that is better, for every number of terms. So a term that was taken
+        early is dropped if later ones make it needless. "forward" takes terms one by one and is
+        several times faster; it is what papers mean by ERR.
     order : {"aic", "aicc", "bic", "fpe", "apress", "press", "free-run"}, default="bic"
         What decides how many terms there are if `n_terms` is "auto". "free-run": the error of the
         free run over the last quarter of the sessions, or of the only one, which terms and
@@ -77,8 +77,8 @@ class NARX(RegressorMixin, BaseEstimator):
         right classes in blocks of time, whatever the order, which has to be left at "bic".
     rule : {"one_se", "best"}, default=None
         Of the order "free-run": "best" takes the number of terms whose error is smallest, "one_se"
-        the smallest number whose mean squared error is larger by at most one standard error of
-        the difference, over ten blocks of the rows held out. None: "one_se". On made systems
+        the smallest number whose mean squared error is larger by at most one standard error of the
+        difference, over ten blocks of the rows held out. None: "one_se". On simulated systems
         neither predicts better than the other.
     fit : {"one-step", "free-run"}, default="one-step"
         What coefficients are fitted to.

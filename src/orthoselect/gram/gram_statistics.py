@@ -29,7 +29,7 @@ from orthoselect.selection import Progress, select
 
 
 class GramStatistics:
-    """What is kept of a table to select from it without its rows: means and inner products.
+    """What selecting needs of a table when its rows are gone: means and inner products.
 
     Statistics of blocks of rows, or of tables in several places, add up (`+`) to those of all rows.
     They answer any later question of `select` as the rows would: how many features, what to
@@ -46,8 +46,8 @@ class GramStatistics:
     exclude : names, indices or a mask, optional
         Columns of which nothing is kept; they may hold anything.
     classes : sequence of labels, optional
-        All classes of a response; others are then an error. By default classes are found as they
-        come.
+        All classes of a response; others are then an error. By default new classes are added as
+        they appear.
     missing : {"error", "indicator", "mean", "drop_rows"}, default="error"
         What to do about missing values, as in `select`; the mean is that of all rows in the end.
 
@@ -57,16 +57,16 @@ class GramStatistics:
 
     Notes
     -----
-    Not the Gram matrix itself is stored but a triangular factor of it, made by orthogonal
-    transformations of the rows: it has twice the digits. It takes 8 p² bytes, where p counts the
-    numeric features, the levels of categorical ones and the classes.
+    It stores a triangular factor of the Gram matrix, made by orthogonal transformations of the
+    rows, and not the Gram matrix itself: the factor has twice the digits. It takes 8 p² bytes,
+    where p counts the numeric features, the levels of categorical ones and the classes.
 
     The statistics disclose the mean of each feature, its covariance with each other one and with
     the response, and how often each level and class occurs, alone and with each other one. They
-    hold no rows. But a level or class that few rows have tells about these rows: with one row,
+    hold no rows. But a level or class with few rows discloses much about these rows: with one row,
     everything.
 
-    Methods of information theory and others that need the rows themselves cannot be asked for.
+    Methods of information theory and others that need the rows themselves do not work.
 
     Examples
     --------
@@ -133,7 +133,7 @@ class GramStatistics:
             The response: the name of a column, several such names, or the values. None for a file
             that knows it.
         sample_weight : array-like of shape (N,) or str, optional
-            Row weights: a whole number counts as so many copies of the row. A string names the
+            Row weights: a whole number counts as that many copies of the row. A string names the
             column that holds them, which is then no feature. Rows without weight have to hold
             values all the same, as in `select`.
         task, categorical_features, exclude, classes, missing
@@ -172,7 +172,7 @@ class GramStatistics:
         Returns
         -------
         self : GramStatistics
-            If anything is wrong with the block nothing of it is taken in.
+            If anything is wrong with the block, nothing of it is added.
 
         Examples
         --------
@@ -195,12 +195,12 @@ class GramStatistics:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What they were made with: the arguments of the class."""
+        """The arguments of the class that they were made with."""
         return dict(self._kept.settings)
 
     @property
     def n_rows(self) -> int:
-        """How many rows have come that have weight."""
+        """How many rows with a weight above zero there are so far."""
         return self._kept.n_rows
 
     @property
@@ -383,7 +383,7 @@ class GramStatistics:
         Parameters
         ----------
         path : str or Path
-            A file that is there is replaced, once all is written.
+            An existing file is replaced once all is written.
         """
         files.save(path, self._kept)
 

@@ -120,7 +120,7 @@ class ReducedRows:
         if self.layout is not None and self._whole is None:
             self._whole = self._triangles.whole(len(self.layout.terms))
         if self.layout is None or self._whole is None:
-            raise InputError("there should be rows to know anything of; `update` takes them in.")
+            raise InputError("there should be rows; there are none yet. Add some with `update`.")
         return self.layout, self._whole
 
     def with_rows(

@@ -153,8 +153,8 @@ def pose(
     for name in given:
         if given[name]:
             raise InputError(
-                f"`{name}` is settled when statistics are made; it cannot be given when they are "
-                f"asked. Give it to `GramStatistics.of`, or to what the statistics are made by."
+                f"`{name}` is decided when statistics are made; it cannot be given "
+                f"later. Give it to `GramStatistics.of`, or to what the statistics are made by."
             )
     asked, grouped = find_asked(names, None, groups, include, exclude, None)
     asked["target"], asked["sample_weight"] = layout.target_columns, layout.weight_columns

@@ -304,7 +304,7 @@ def _as_count(q: Any, p: int) -> int:
     if size >= p:
         raise InputError(
             f"`n_features_to_select` should be below the number of features to choose from, {p}: "
-            f"who takes all shows no preference; got {q!r}."
+            f"a half that takes all shows no preference; got {q!r}."
         )
     return size
 

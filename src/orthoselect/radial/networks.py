@@ -63,7 +63,7 @@ class _RadialNetwork(BaseEstimator):
         size = None if self.n_centers == "auto" else int(self.n_centers)
         if size is not None and size > len(rows):
             raise InputError(
-                f"`n_centers` should be at most the number of unlike rows to choose from, "
+                f"`n_centers` should be at most the number of different rows to choose from, "
                 f"{len(rows)}; got {size}."
             )
         cost, penalty = float(self.center_cost), float(self.regularization)
@@ -258,7 +258,7 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
         X : array-like or dataframe of shape (N, inputs)
         y : array-like of shape (N,) or (N, outputs)
         sample_weight : array-like of shape (N,), optional
-            Row weights: a whole number counts as so many copies of the row.
+            Row weights: a whole number counts as that many copies of the row.
 
         Returns
         -------
@@ -351,7 +351,7 @@ class RBFClassifier(ClassifierMixin, _RadialNetwork):
         y : array-like of shape (N,)
             Classes, two or more.
         sample_weight : array-like of shape (N,), optional
-            Row weights: a whole number counts as so many copies of the row.
+            Row weights: a whole number counts as that many copies of the row.
 
         Returns
         -------
@@ -440,8 +440,8 @@ def _check_rows(X: Any, y: Any) -> None:
         gaps = [name_of(j) for j in at if np.isnan(values[:, j]).any()]
         if gaps:
             raise InputError(
-                f"`X` should have no gaps; {_some(gaps)} NaN. Fill them first, with "
-                f"`sklearn.impute.SimpleImputer` say."
+                f"`X` should have no gaps; {_some(gaps)} NaN. Fill them first, for "
+                f"example with `sklearn.impute.SimpleImputer`."
             )
 
 

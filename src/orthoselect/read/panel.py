@@ -160,8 +160,8 @@ def _check_names(names: Sequence[str] | None, n_channels: int) -> list[str]:
     found = [str(name) for name in names]
     if len(found) != n_channels or len(set(found)) != n_channels:
         raise InputError(
-            f"`channel_names` should be {n_channels} unlike names, one for each channel; got "
-            f"{len(found)}, {len(set(found))} of them unlike."
+            f"`channel_names` should be {n_channels} different names, one for each channel; got "
+            f"{len(found)}, {len(set(found))} of them different."
         )
     return found
 

@@ -302,7 +302,7 @@ class TableCoder:
         if unknown:
             raise InputError(
                 f"a table that is read in blocks should stay the same from pass to pass; column "
-                f"`{self._names[c]}` now has {listing(unknown)}, which it had not."
+                f"`{self._names[c]}` now has {listing(unknown)}, which it did not have before."
             )
         mine = np.array([places[level] for level in labels.levels], dtype=np.intp)
         return Labels(mine.take(labels.codes), known.levels, known.most_frequent)
