@@ -68,7 +68,8 @@ def markdown(result: dict[str, Any], about: list[str]) -> str:
     """Return the lines as a page."""
     head = "| shape | alone, s | one path, s | times less | by cpu | a fit in reads | digests, s |"
     lines = [
-        f"| {line['shape']} | {line['alone']:.2f} | {line['shared']:.2f} | {line['times']:.1f} | {line['cpu_times']:.1f} | "
+        f"| {line['shape']} | {line['alone']:.2f} | {line['shared']:.2f} | {line['times']:.1f} | "
+        f"{line['cpu_times']:.1f} | "
         f"{line['alone'] / line['read']:.1f} | {line['hash']:.2f} |"
         for line in result["lines"]
     ]
