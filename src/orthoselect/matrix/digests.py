@@ -42,7 +42,7 @@ def digest(parts: Iterable[Any]) -> bytes:
         whole = len(view) // _WORD * _WORD
         words = native.aligned(np.frombuffer(view[:whole], dtype=np.uint64))
         total.update(len(view).to_bytes(8, "little"))
-        total.update(_mixed(words))
+        total.update(_mixed(words).tobytes())
         total.update(view[whole:])
     return total.digest()
 
