@@ -124,6 +124,23 @@ class InputError(_Worded, ValueError):
         words = f"{self} This is about {place}."
         return _restore(type(self), (words,), self.__dict__)  # type: ignore[return-value]
 
+    def reworded(self, words: Mapping[str, str]) -> InputError:
+        """Return the same error in the words of a caller who calls arguments otherwise.
+
+        Examples
+        --------
+        >>> InputError("`k` should be 2; got 3.").reworded({"`k`": "`n_channels`"})
+        InputError('`n_channels` should be 2; got 3.')
+        """
+        return _restore(type(self), (exchanged(str(self), words),), self.__dict__)  # type: ignore[return-value]
+
+
+def exchanged(text: str, words: Mapping[str, str]) -> str:
+    """Return a text with some words in the place of others, one after the other."""
+    for word, other in words.items():
+        text = text.replace(word, other)
+    return text
+
 
 class ShapeError(InputError):
     """The table or the response has a shape that nothing can be selected from."""
@@ -255,8 +272,8 @@ class SelectionWarning(_Worded, UserWarning):
 class SearchStoppedWarning(SelectionWarning):
     """Fewer features were selected than asked for."""
 
-    def __init__(self, found: int, wanted: int, reason: str) -> None:
-        super().__init__(f"selected {found} of the {wanted} features asked for: {reason}")
+    def __init__(self, found: int, wanted: int, reason: str, what: str = "features") -> None:
+        super().__init__(f"selected {found} of the {wanted} {what} asked for: {reason}")
 
 
 class NoMoreThanChanceWarning(SelectionWarning):

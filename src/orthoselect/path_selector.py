@@ -26,7 +26,7 @@ from orthoselect.shared_paths import select_shared
 _ABOUT_COLUMNS = ("categorical_features", "groups", "include", "exclude")
 
 
-def _check_no_names(y: Any) -> None:
+def check_ignored(y: Any) -> None:
     """Raise for names of columns as a target, where values that a pipeline has are ignored."""
     named = y if isinstance(y, (list, tuple)) else [y]
     if named and all(isinstance(name, str) for name in named):
@@ -88,7 +88,7 @@ class PathSelector(SelectorMixin, BaseEstimator):
         columns = {name: getattr(asked, name) for name in _ABOUT_COLUMNS}
         has_target = asked._needs_target
         if not has_target:
-            _check_no_names(y)
+            check_ignored(y)
             y = None
         if isinstance(X, GramStatistics):
             X, names = features_of(X)

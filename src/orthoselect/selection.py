@@ -300,8 +300,8 @@ def select(
         problem, design, included, size, state = begin(
             chosen, criterion, problem, n_features_to_select, test, searcher.compares_sets
         )
-        # Where all features are of one width chance gives to all of them alike.
-        judged = isinstance(design, Design) and not design.has_one_width
+        # Of single columns chance is no part of the answer; "auto" asks about those.
+        judged = isinstance(design, Design) and bool(design.wide)
         to_chance = judged and n_features_to_select is None
         steps, stopped = _walk(
             searcher, state, size, included, design.features, problem, progress, to_chance

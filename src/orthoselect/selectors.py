@@ -15,7 +15,8 @@ from orthoselect.encode.response import check_choice
 from orthoselect.gram import GramStatistics
 from orthoselect.gram.gram_statistics import check_settled
 from orthoselect.gram.intake import check_block
-from orthoselect.path_selector import PathSelector
+from orthoselect.path_selector import PathSelector, check_ignored
+from orthoselect.read.survey import no_target
 from orthoselect.roles import as_values
 
 _UNSUPERVISED = "unsupervised"
@@ -196,7 +197,7 @@ class OrthogonalSelector(PathSelector):
         self.center = center
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> OrthogonalSelector:
         """Add more rows, and select from all rows so far.
 
@@ -211,6 +212,7 @@ class OrthogonalSelector(PathSelector):
             Classes, numbers, or several of either. With ``task="auto"`` whole numbers may turn out
             to be a quantity when more rows come. Set ``task="regression"`` if numbers with a
             fractional part may follow.
+            Ignored by criterion "unsupervised".
         classes : array-like, default=None
             All classes, in the first call; others are then an error. By default new classes are
             added as they appear.
@@ -234,6 +236,11 @@ class OrthogonalSelector(PathSelector):
         """
         check_block(X, "`partial_fit`")
         options = self._options()
+        if not self._needs_target:
+            check_ignored(y)
+            y = None
+        elif y is None:
+            raise no_target()
         started = hasattr(self, "statistics_")
         validate_data(self, X, skip_check_array=True, reset=not started)
         settings = {k: getattr(self, k) for k in ("task", "categorical_features", "exclude")}

@@ -66,6 +66,7 @@ def all_findings(comparison: Comparison) -> list[str]:
     found = [_baselines(comparison), _optimism(comparison)]
     if comparison.setting.scoring_reason:
         found.append(f"Scored by {comparison.setting.scoring_reason}.")
+    found.append(comparison.setting.estimator_reason)
     found.append(errors_in_words(comparison.setting.folds, comparison.highest["folds"]))
     return [words for words in found if words]
 

@@ -190,6 +190,8 @@ class SizeScores(Tabular):
             )
         if setting.scoring_reason:
             found.append(f"Scored by {setting.scoring_reason}.")
+        if setting.estimator_reason:
+            found.append(setting.estimator_reason)
         found.append(errors_in_words(setting.folds, self.best["folds"], setting.ratio))
         return found
 
@@ -201,6 +203,7 @@ class SizeScores(Tabular):
             "chosen": self.chosen,
             "best": self.best["n_features"],
             "estimator": setting.estimator,
+            "estimator_reason": setting.estimator_reason,
             "scoring": setting.scoring,
             "score_name": self.score_name,
             "scoring_reason": setting.scoring_reason,
