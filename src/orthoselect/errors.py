@@ -9,7 +9,9 @@ import difflib
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +56,31 @@ def shortened(words: str) -> str:
     return words
 
 
+_collecting: ContextVar[list[Warning] | None] = ContextVar("collecting", default=None)
+
+
+@contextmanager
+def collecting_warnings() -> Iterator[list[Warning]]:
+    """Keep back what this package warns of, in this thread; where an error ends it, say it all."""
+    collected: list[Warning] = []
+    token = _collecting.set(collected)
+    failed = True
+    try:
+        yield collected
+        failed = False
+    finally:
+        _collecting.reset(token)
+        if failed:
+            for warning in collected:
+                warn(warning)
+
+
 def warn(warning: Warning, package: str = _PACKAGE) -> None:
     """Issue a warning at the line outside a package, by its folder, that led to it."""
+    collected = _collecting.get()
+    if collected is not None:
+        collected.append(warning)
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back

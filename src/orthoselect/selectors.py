@@ -103,6 +103,12 @@ class OrthogonalSelector(PathSelector):
         Whether to test the features also if the size of the path is given.
     progress : bool or callable, default=None
         True: show a bar while features are selected. Or a function, as `select` explains it.
+    shared_path : int, default=None
+        For a grid over `n_features_to_select`: its largest number. Fits of so many features or
+        fewer on the same data, also copies of it, and with the same other options share one path
+        of this size, so that a grid costs one selection a fold. The path is kept by its content,
+        without the table. For a plain number, ``search="forward"``, tables in memory, and without
+        `include`, `p_values` and `progress`; other fits select by themselves.
 
     Attributes
     ----------
@@ -164,6 +170,7 @@ class OrthogonalSelector(PathSelector):
         random_state: int = 0,
         p_values: bool = False,
         progress: Any = None,
+        shared_path: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.n_permutations = n_permutations
@@ -171,6 +178,7 @@ class OrthogonalSelector(PathSelector):
         self.random_state = random_state
         self.p_values = p_values
         self.progress = progress
+        self.shared_path = shared_path
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
         self.task = task
@@ -357,6 +365,12 @@ class MutualInformationSelector(PathSelector):
         two quotients, and with whole weights only.
     progress : bool or callable, default=None
         True: show a bar while features are selected. Or a function, as `select` explains it.
+    shared_path : int, default=None
+        For a grid over `n_features_to_select`: its largest number. Fits of so many features or
+        fewer on the same data, also copies of it, and with the same other options share one path
+        of this size, so that a grid costs one selection a fold. The path is kept by its content,
+        without the table. For a plain number, ``search="forward"``, tables in memory, and without
+        `include`, `p_values` and `progress`; other fits select by themselves.
 
     Attributes
     ----------
@@ -413,6 +427,7 @@ class MutualInformationSelector(PathSelector):
         capped: bool = True,
         adjust: str | None = None,
         progress: Any = None,
+        shared_path: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
@@ -429,6 +444,7 @@ class MutualInformationSelector(PathSelector):
         self.capped = capped
         self.adjust = adjust
         self.progress = progress
+        self.shared_path = shared_path
 
     def _options(self) -> dict[str, Any]:
         method = check_choice(self.criterion, CRITERIA, "criterion")
