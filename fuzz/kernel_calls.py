@@ -22,6 +22,20 @@ from fuzz.chance_calls import (
     null_best_twin,
     permuted_sums_twin,
 )
+from fuzz.coding_calls import (
+    column_ends_twin,
+    cut_columns_twin,
+    look_up_numbers_twin,
+    make_column_ends,
+    make_cut_columns,
+    make_look_up_numbers,
+    make_mark_levels,
+    make_mark_numbers,
+    make_turn_columns,
+    mark_levels_twin,
+    mark_numbers_twin,
+    turn_columns_twin,
+)
 from orthoselect import native
 from orthoselect.counts import Logarithms
 
@@ -839,6 +853,12 @@ KERNELS: dict[str, Kernel] = {
     "sparse_count": Kernel(_sparse_count, _count_twin, ("counts", "last")),
     "sparse_order": Kernel(_sparse_order, _order_twin, ("columns", "twins", "of")),
     "sparse_turn": Kernel(_sparse_turn, _turn_twin, ("data", "rows", "starts")),
+    "column_ends": Kernel(make_column_ends, column_ends_twin, ("low", "high")),
+    "cut_columns": Kernel(make_cut_columns, cut_columns_twin, ("out",)),
+    "mark_numbers": Kernel(make_mark_numbers, mark_numbers_twin, ("seen",)),
+    "look_up_numbers": Kernel(make_look_up_numbers, look_up_numbers_twin, ("out",)),
+    "turn_columns": Kernel(make_turn_columns, turn_columns_twin, ("A",)),
+    "mark_levels": Kernel(make_mark_levels, mark_levels_twin, ("seen",)),
     "pack_planes": Kernel(_pack_planes, _pack_twin, ("planes",)),
     "count_ones": Kernel(_count_ones, _ones_twin, ("out",)),
     "count_packed": Kernel(_count_packed, _packed_twin, ("XJ", "XJY")),
