@@ -5,9 +5,9 @@ above it, a value below all cuts to level 0 and one above all of them to the las
 out. Cuts that nothing reaches make one level.
 
 Columns come by blocks, dense or sparse, so that no float copy of a whole table is ever made. What
-is done to each number has a kernel (src/native/coding.c) and a way in NumPy, with the same levels. In a
-sparse block the level that zero falls into is called 0 and is not written down; those below it are
-called one higher than in a dense block, those above it are called the same.
+is done to each number has a kernel (src/native/coding.c) and a way in NumPy, with the same levels.
+In a sparse block the level that zero falls into is called 0 and is not written down; those below it
+are called one higher than in a dense block, those above it are called the same.
 
 Notation: b columns of N rows; L levels; `cuts` (b, L - 1), rising from left to right.
 """
@@ -484,9 +484,7 @@ def column_blocks(X: Any, at: Indices | None = None) -> ColumnBlocks:
         yield part, _dense_block(X, at[part])
 
 
-def for_each_block(
-    X: Any, at: Indices, work: Callable[[slice, NumericColumns], None]
-) -> None:
+def for_each_block(X: Any, at: Indices, work: Callable[[slice, NumericColumns], None]) -> None:
     """Do work on the blocks of `column_blocks`, dense ones in a few threads.
 
     What the first block raises is raised, whichever thread comes first.
