@@ -106,7 +106,7 @@ def _optimism(comparison: Comparison) -> str:
         return ""
     return (
         f"The highest of {n_cells} scores is optimistic: chance had a part in which of them came "
-        f"first. So is the best of each size. Rows kept apart from all this would tell."
+        f"first. So is the best of each size. Score it on rows kept apart from all this."
     )
 
 

@@ -185,8 +185,8 @@ class SizeScores(Tabular):
             found.append("The best size is the largest that was tried; more may do better.")
         if len(self.points) > 1:
             found.append(
-                "The size was chosen by these scores, so they say too much of it; a "
-                "cross-validation around the whole choice, or rows kept apart, would tell."
+                "The size was chosen by these scores, so they are optimistic; for an honest score "
+                "cross-validate the whole choice, or keep rows apart."
             )
         if setting.scoring_reason:
             found.append(f"Scored by {setting.scoring_reason}.")
