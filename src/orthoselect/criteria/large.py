@@ -169,7 +169,7 @@ class LargeFeature:
     def _gram_before_any_row(self) -> Floats:
         """Return I - t t', (p, p): inner products of centered levels of norm one."""
         assert self.t is not None
-        D: Floats = -np.outer(self.t, self.t)
+        D: Floats = np.multiply.outer(self.t, -self.t)
         D.flat[:: len(self.t) + 1] = 1.0
         return D
 
