@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import signal
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from benchmarks import (
     channels,
     environment,
     footprint,
+    grid,
     importtime,
     information,
     information_peers,
@@ -187,7 +189,14 @@ def _real_tables(options: argparse.Namespace, settings: table.Settings) -> int:
         _parser().error(str(error))
     result = _start(options)
     result |= {"command": real_tables.command(options.page), "lines": []}
-    for line in real_tables.run(chosen, options.threads[0], settings.limit):
+    if options.scores is None:
+        found = real_tables.run(chosen, options.threads[0], settings.limit)
+    else:
+        earlier = json.loads(options.scores.read_text("utf-8"))["lines"]
+        kept = [line for line in earlier if line["name"] in {entry.name for entry in chosen}]
+        result["scores_from"] = str(options.scores)
+        found = real_tables.time_again(kept, options.threads[0], settings.limit)
+    for line in found:
         result["lines"].append(line)
         real_tables.write(options.output, result)
     print(real_tables.text(result))
@@ -259,10 +268,22 @@ def _channels(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _grid(options: argparse.Namespace, settings: table.Settings) -> int:
+    result = _start(options)
+    result["lines"] = []
+    about = report.environment_lines(result["environment"])
+    for line in grid.run(quick=options.quick):
+        result["lines"].append(line)
+        report.write(options.output, "grid", result, grid.markdown(result, about))
+    print(grid.markdown(result, about))
+    return 0
+
+
 PAGES = {
     "auto": _auto,
     "calibration": _calibration,
     "channels": _channels,
+    "grid": _grid,
     "table": _table,
     "scaling": _scaling,
     "information": _information,
@@ -296,6 +317,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--data", type=Path, metavar="DIR", help="folder of the real sets as .npz archives")
     add("--output", type=Path, metavar="DIR", default=RESULTS,
         help="where results go; for real_tables also a FILE.md")  # fmt: skip
+    add("--scores", type=Path, metavar="FILE.json",
+        help="of real_tables, scores of an earlier run; only times are taken anew")  # fmt: skip
     add("--folder", type=Path, metavar="DIR", default=RESULTS / "tables",
         help="where the large page keeps its tables, 12 GB")  # fmt: skip
     add("--draws", type=int, default=1000, help="tables of each line of the calibration page")

@@ -25,12 +25,14 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "doctest_ends",
     "fitted_names",
+    "notebook_pages",
     "offline",
 ]
 exclude_patterns = ["_build", "gallery/*.md5", "gallery/**/*.ipynb", "gallery/*.py"]
 nitpicky = True
 nitpick_ignore_regex = [("py:obj", ".*")]  # the default role, see below
 templates_path = ["_templates"]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown", ".ipynb": "markdown"}
 
 # Pages are Markdown that reads well elsewhere too; docstrings are numpydoc.
 myst_enable_extensions = ["colon_fence"]

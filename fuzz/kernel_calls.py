@@ -22,6 +22,21 @@ from fuzz.chance_calls import (
     null_best_twin,
     permuted_sums_twin,
 )
+from fuzz.coding_calls import (
+    column_ends_twin,
+    cut_columns_twin,
+    look_up_numbers_twin,
+    make_column_ends,
+    make_cut_columns,
+    make_look_up_numbers,
+    make_mark_levels,
+    make_mark_numbers,
+    make_turn_columns,
+    mark_levels_twin,
+    mark_numbers_twin,
+    turn_columns_twin,
+)
+from fuzz.digest_calls import digest_blocks_twin, make_digest_blocks
 from orthoselect import native
 from orthoselect.counts import Logarithms
 
@@ -366,7 +381,7 @@ def _sparse_count(rng: Rng) -> Arguments:
 def _count_twin(columns: Any, starts: Any, counts: Any, last: Any) -> Answer:
     n, N = len(counts), len(starts) - 1
     grows = N >= 0 and starts[0] >= 0 and starts[-1] <= len(columns)
-    if not grows or (np.diff(starts) < 0).any():
+    if not grows or (np.diff(starts.astype(int)) < 0).any():
         return {"returned": False}
     found, rows = np.zeros(n, np.int32), last.copy()
     for i in range(N):
@@ -819,6 +834,7 @@ def _packed_falling_twin(
 
 KERNELS: dict[str, Kernel] = {
     "class_planes": Kernel(make_class_planes, class_planes_twin, ("codes",)),
+    "digest_blocks": Kernel(make_digest_blocks, digest_blocks_twin, ("out",)),
     "permuted_sums": Kernel(make_permuted_sums, permuted_sums_twin, ("out",)),
     "null_best": Kernel(make_null_best, null_best_twin, ("C", "best")),
     "free_run": Kernel(_free_run, _free_run_twin, ("Y", "D", "diverged")),
@@ -839,6 +855,12 @@ KERNELS: dict[str, Kernel] = {
     "sparse_count": Kernel(_sparse_count, _count_twin, ("counts", "last")),
     "sparse_order": Kernel(_sparse_order, _order_twin, ("columns", "twins", "of")),
     "sparse_turn": Kernel(_sparse_turn, _turn_twin, ("data", "rows", "starts")),
+    "column_ends": Kernel(make_column_ends, column_ends_twin, ("low", "high")),
+    "cut_columns": Kernel(make_cut_columns, cut_columns_twin, ("out",)),
+    "mark_numbers": Kernel(make_mark_numbers, mark_numbers_twin, ("seen",)),
+    "look_up_numbers": Kernel(make_look_up_numbers, look_up_numbers_twin, ("out",)),
+    "turn_columns": Kernel(make_turn_columns, turn_columns_twin, ("A",)),
+    "mark_levels": Kernel(make_mark_levels, mark_levels_twin, ("seen",)),
     "pack_planes": Kernel(_pack_planes, _pack_twin, ("planes",)),
     "count_ones": Kernel(_count_ones, _ones_twin, ("out",)),
     "count_packed": Kernel(_count_packed, _packed_twin, ("XJ", "XJY")),

@@ -54,6 +54,11 @@ def command(name: str) -> Path:
     return Path(sys.executable).with_name(name)
 
 
+def hold_to_schema(schema: str, *files: Path) -> None:
+    """Ask whether files have the fields that their format allows; nothing is fetched for that."""
+    run(command("check-jsonschema"), "--builtin-schema", f"vendor.{schema}", *files)
+
+
 class Built:
     """Sdist and wheels, built when they are first asked for, in a folder deleted at the end.
 
@@ -105,7 +110,7 @@ def check_facts(_: Built) -> None:
 
 def check_citation(_: Built) -> None:
     """Validate CITATION.cff."""
-    run(command("cffconvert"), "--validate", "--infile", ROOT / "CITATION.cff")
+    hold_to_schema("citation-file-format", ROOT / "CITATION.cff")
 
 
 def check_recipe(_: Built) -> None:
@@ -118,8 +123,18 @@ def check_recipe(_: Built) -> None:
 
 
 def check_workflows(_: Built) -> None:
-    """Ask whether workflows pin what they use, and have no more rights than they need."""
-    run(command("zizmor"), "--offline", "--quiet", ROOT / ".github")
+    """Ask whether workflows are well formed, pin what they use, and have only rights they need."""
+    folder = ROOT / ".github"
+    config = folder / "ISSUE_TEMPLATE/config.yml"
+    forms = {
+        "github-workflows": sorted((folder / "workflows").glob("*.yml")),
+        "github-issue-forms": sorted({*(folder / "ISSUE_TEMPLATE").glob("*.yml")} - {config}),
+        "github-issue-config": [config],
+        "dependabot": [folder / "dependabot.yml"],
+    }
+    for schema, files in forms.items():
+        hold_to_schema(schema, *files)
+    run(command("zizmor"), "--offline", "--quiet", folder)
 
 
 def check_metadata(built: Built) -> None:

@@ -171,3 +171,24 @@ def test_a_solver_that_fails_says_what_to_do(rng):
 def test_numbers_at_the_ends_of_the_range_are_coded_in_silence():
     X = np.array([[1, 1e308], [2, -1e308], [1, 2], [1, 9]] * 5)
     assert select(X, [0, 1, 0, 1] * 5, 2, "jmi").features[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"n_features_to_select": -3}, "n_features_to_select"),
+        ({"method": "nope"}, "method"),
+        ({"missing": "zero"}, "missing"),
+        ({"search": "luck"}, "search"),
+        ({"adjust": "luck"}, "adjust"),
+        ({"task": "luck"}, "task"),
+        ({"dates": "luck"}, "dates"),
+        ({"response_encoding": "luck"}, "response_encoding"),
+        ({"k": 3}, "k"),
+    ],
+)
+def test_what_is_wrong_with_arguments_comes_before_what_is_wrong_with_data(options, said):
+    """Else a user mends the data first, and is told of the argument then."""
+    X = np.array([[np.nan, 1.0], [np.inf, 2.0], [3.0, 4.0]])
+    with pytest.raises(InputError, match=f"`{said}`"):
+        select(X, [1, 1, 1], **options)

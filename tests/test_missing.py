@@ -388,6 +388,16 @@ def test_no_row_has_a_target(stored):
         select(table, "y", 1, missing="indicator")
 
 
+def test_a_target_of_nothing_but_nulls_has_no_rows(tmp_path):
+    a = list(map(float, range(12)))
+    (tmp_path / "e.csv").write_text("a,y\n" + "".join(f"{x},\n" for x in a))
+    frame = {"a": a, "y": [None] * 12}
+    tables = [pd.DataFrame(frame), pl.DataFrame(frame), pa.table(frame), tmp_path / "e.csv"]
+    for table in tables:
+        with pytest.raises(InputError, match=r"each of the 12 lacks a value, in the target `y`"):
+            select(table, "y", 1, missing="indicator")
+
+
 def test_no_row_is_whole():
     X = np.array([[NAN, 1.0], [2.0, NAN], [NAN, 3.0]])
     with pytest.raises(ShapeError, match=r"each of the 3 lacks a value, in `x0` \(2\), `x1` \(1\)"):
@@ -572,7 +582,7 @@ def test_statistics_made_otherwise_are_not_added():
     a, b = (GramStatistics.of(frame, "y", missing=m) for m in ("mean", "indicator"))
     with pytest.raises(InputError, match="`missing` is 'mean' on the left"):
         a + b
-    with pytest.raises(InputError, match="`missing` is settled when statistics are made"):
+    with pytest.raises(InputError, match="`missing` is decided when statistics are made"):
         select(a, None, 2, missing="indicator")
     assert "mass=(missing)" in quietly(GramStatistics.of, penguins(), "y", missing="mean").terms
 

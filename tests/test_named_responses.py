@@ -204,11 +204,11 @@ def test_a_target_that_stands_apart_is_not_one_of_several(table, tmp_path):
     assert select(file, ["y"], 2).names == select(file, "y", 2).names
     assert select("iris", ["species"], 1).names == select("iris", None, 1).names
     for source, target in ((file, ["x7", "y"]), ("iris", ["target", "petal length (cm)"])):
-        with pytest.raises(InputError, match="stands apart from its columns"):
+        with pytest.raises(InputError, match="is separate from its columns"):
             select(source, target, 1)
     done = command("iris", "--target", "species,petal length (cm)")
     assert done.returncode == 2
-    assert "stands apart from its columns" in done.stderr
+    assert "is separate from its columns" in done.stderr
 
 
 def test_missing_values_are_told_by_column(table):

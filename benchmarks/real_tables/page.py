@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +49,21 @@ def run(chosen: list[RealTable], threads: int, limit: float) -> Iterator[dict[st
         spec = asdict(entry) | {"limit": limit}
         found = runner.run_module("benchmarks.real_tables.cell", spec, threads, PARTS * limit)
         yield {"name": entry.name, **asdict(entry), **found}
+
+
+def time_again(lines: list[dict[str, Any]], threads: int, limit: float) -> Iterator[dict[str, Any]]:
+    """Yield the lines of an earlier run with times of this one, taken without any scoring."""
+    for line in lines:
+        print(f"{line['package']}: {line['name']}", file=sys.stderr)
+        spec = {field.name: line[field.name] for field in fields(RealTable)}
+        spec |= {"limit": limit, "only_times": True}
+        seconds = runner.run_module("benchmarks.real_tables.cell", spec, threads, PARTS * limit)
+        cells = line.get("rankings", {})
+        timed = {
+            name: {**cell, "seconds": seconds[name]} if name in seconds else cell
+            for name, cell in cells.items()
+        }
+        yield {**line, "rankings": timed} if timed else line
 
 
 def flags(line: dict[str, Any]) -> list[str]:
@@ -115,7 +130,7 @@ def markdown(result: dict[str, Any]) -> str:
         "of the difference over folds in pairs, the one of [`compare`](comparing.md) (Nadeau and "
         f"Bengio's). Of a table with more than {tables.MOST_ROWS:,} rows so many are scored, drawn "
         "at random; rows without a target, and classes of fewer than five rows, are left out. "
-        "Times are those of one choice from all rows, the best of three.",
+        f"Times are those of one choice from all rows, the best of three{_when(result)}.",
         "A flag says WORSE where orthoselect is behind plain correlation by more than "
         f"{ERRORS} standard errors, and whether its own warnings say why. Where columns are left "
         "out, correlation is scored once more among the columns that are left: if it is not ahead "
@@ -133,6 +148,16 @@ def markdown(result: dict[str, Any]) -> str:
         "\n".join(f"- {line}" for line in report.environment_lines(result["environment"])),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _when(result: dict[str, Any]) -> str:
+    """Say that scores are of an earlier run, if they are."""
+    if "scores_from" not in result:
+        return ""
+    return (
+        ", in a run of their own: `python -m benchmarks real_tables --threads 1` had found the "
+        "scores before, beside other work"
+    )
 
 
 def command(page: str) -> str:

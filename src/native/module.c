@@ -69,6 +69,37 @@ int are_columns(const Py_buffer *J, const Py_buffer *B)
     return fits;
 }
 
+/* The first byte of an array, and the one past its last; rows may be stored in any order. */
+static void extent(const Py_buffer *view, const char **low, const char **high)
+{
+    const Py_ssize_t last = view->ndim - 1;
+    Py_ssize_t back = 0, forth = view->shape[last] * view->itemsize;
+    for (Py_ssize_t axis = 0; axis < last; axis++) {
+        const Py_ssize_t step = (view->shape[axis] - 1) * view->strides[axis];
+        back += step < 0 ? step : 0;
+        forth += step > 0 ? step : 0;
+    }
+    const int empty = view->len == 0;
+    *low = (const char *)view->buf + (empty ? 0 : back);
+    *high = (const char *)view->buf + (empty ? 0 : forth);
+}
+
+/* Whether what is written stands apart from all other arrays: indices are checked before the first
+ * number is written, and would not be what they were. */
+int stands_apart(const Arrays *arrays, const Py_buffer *written)
+{
+    const char *low, *high, *from, *to;
+    extent(written, &low, &high);
+    for (int k = 0; k < arrays->n; k++) {
+        if (&arrays->views[k] == written)
+            continue;
+        extent(&arrays->views[k], &from, &to);
+        if (low < to && from < high)
+            return 0;
+    }
+    return 1;
+}
+
 PyObject *finish_call(Arrays *arrays, const char *complaint)
 {
     while (arrays->n > 0)
@@ -114,7 +145,9 @@ PyMODINIT_FUNC PyInit__native(void)
                          PyModule_AddFunctions(made, leaps_methods) < 0 ||
                          PyModule_AddFunctions(made, simulation_methods) < 0 ||
                          PyModule_AddFunctions(made, chance_methods) < 0 ||
-                         PyModule_AddFunctions(made, byte_methods) < 0)) {
+                         PyModule_AddFunctions(made, byte_methods) < 0 ||
+                         PyModule_AddFunctions(made, coding_methods) < 0 ||
+                         PyModule_AddFunctions(made, digest_methods) < 0)) {
         Py_DECREF(made);
         return NULL;
     }

@@ -38,6 +38,10 @@ const char *float_type(PyObject *block);
 /* Whether all of columns J are columns of B. */
 int are_columns(const Py_buffer *J, const Py_buffer *B);
 
+/* Whether what is written stands apart from all other arrays: indices are checked before the first
+ * number is written, and would not be what they were. */
+int stands_apart(const Arrays *arrays, const Py_buffer *written);
+
 #define NO_FIT "shapes do not fit each other"
 
 extern PyMethodDef product_methods[];
@@ -51,5 +55,7 @@ extern PyMethodDef leaps_methods[];
 extern PyMethodDef simulation_methods[];
 extern PyMethodDef chance_methods[];
 extern PyMethodDef byte_methods[];
+extern PyMethodDef digest_methods[];
+extern PyMethodDef coding_methods[];
 
 #endif

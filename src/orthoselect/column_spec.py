@@ -96,7 +96,7 @@ def find_groups(groups: Any, names: Sequence[str]) -> dict[str, list[int]]:
             for name, spec in groups.items()
         }
         if len(found) < len(groups):
-            raise InputError(f"`groups` should have unlike names; got {listing(groups)}.")
+            raise InputError(f"`groups` should have different names; got {listing(groups)}.")
     else:
         found = _groups_from_labels(_items(groups, "groups"), names)
     taken = set(names)

@@ -9,7 +9,9 @@ import difflib
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +56,31 @@ def shortened(words: str) -> str:
     return words
 
 
+_collecting: ContextVar[list[Warning] | None] = ContextVar("collecting", default=None)
+
+
+@contextmanager
+def collecting_warnings() -> Iterator[list[Warning]]:
+    """Keep back what this package warns of, in this thread; where an error ends it, say it all."""
+    collected: list[Warning] = []
+    token = _collecting.set(collected)
+    failed = True
+    try:
+        yield collected
+        failed = False
+    finally:
+        _collecting.reset(token)
+        if failed:
+            for warning in collected:
+                warn(warning)
+
+
 def warn(warning: Warning, package: str = _PACKAGE) -> None:
     """Issue a warning at the line outside a package, by its folder, that led to it."""
+    collected = _collecting.get()
+    if collected is not None:
+        collected.append(warning)
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back
@@ -83,7 +108,7 @@ class _Worded:
 
 
 class InputError(_Worded, ValueError):
-    """Something about the data or an argument that the user can mend."""
+    """Something about the data or an argument that the user can fix."""
 
     def __init__(self, words: str) -> None:
         super().__init__(shortened(words))
@@ -98,6 +123,23 @@ class InputError(_Worded, ValueError):
         """
         words = f"{self} This is about {place}."
         return _restore(type(self), (words,), self.__dict__)  # type: ignore[return-value]
+
+    def reworded(self, words: Mapping[str, str]) -> InputError:
+        """Return the same error in the words of a caller who calls arguments otherwise.
+
+        Examples
+        --------
+        >>> InputError("`k` should be 2; got 3.").reworded({"`k`": "`n_channels`"})
+        InputError('`n_channels` should be 2; got 3.')
+        """
+        return _restore(type(self), (exchanged(str(self), words),), self.__dict__)  # type: ignore[return-value]
+
+
+def exchanged(text: str, words: Mapping[str, str]) -> str:
+    """Return a text with some words in the place of others, one after the other."""
+    for word, other in words.items():
+        text = text.replace(word, other)
+    return text
 
 
 class ShapeError(InputError):
@@ -118,9 +160,9 @@ class ConstantTargetError(InputError):
     """A response that is the same in all rows."""
 
     def __init__(self, name: str, value: object, others: int = 0) -> None:
-        also = f", and {others} more column(s) of it are constant likewise" if others else ""
+        also = f", and {others} more column(s) of it are constant, too" if others else ""
         super().__init__(
-            f"{name} should have at least two classes or unlike numbers; every row has "
+            f"{name} should have at least two classes or different numbers; every row has "
             f"{value!r}{also}. Choose another `target`, or more rows."
         )
         self.name, self.value = name, value
@@ -131,12 +173,12 @@ class ConstantTargetError(InputError):
         Examples
         --------
         >>> str(ConstantTargetError("y", 0).within("fold 2", "Take fewer folds."))
-        'y should have at least two classes or unlike numbers in fold 2; every row there has 0. \
+        'y should have at least two classes or different numbers in fold 2; every row there has 0. \
 Take fewer folds.'
         """
         words = (
-            f"{self.name} should have at least two classes or unlike numbers in {part}; every row "
-            f"there has {self.value!r}. {advice}"
+            f"{self.name} should have at least two classes or different numbers in {part}; every "
+            f"row there has {self.value!r}. {advice}"
         )
         return _restore(type(self), (words,), self.__dict__)  # type: ignore[return-value]
 
@@ -148,7 +190,7 @@ class NonFiniteError(InputError):
         (name, (n_nan, n_inf)) = next(iter(counts.items()))
         kinds = [f"{n_nan} NaN"] * bool(n_nan) + [f"{n_inf} infinity (inf)"] * bool(n_inf)
         others = len(counts) - 1
-        elsewhere = f", and {others} more column(s) likewise" if others else ""
+        elsewhere = f", and {others} more column(s), too" if others else ""
         first = f", the first in {place}" if place else ""
         super().__init__(
             f"X should hold finite numbers; column `{name}` has {' and '.join(kinds)} "
@@ -163,7 +205,7 @@ class InfiniteSignalError(NonFiniteError):
         InputError.__init__(
             self,
             f"signals should hold finite numbers; `{name}` has {count} infinite value(s), the "
-            f"first in row {first}. Mend it, or put NaN there, which ends a session.",
+            f"first in row {first}. Replace it, or put NaN there, which ends a session.",
         )
 
 
@@ -230,8 +272,8 @@ class SelectionWarning(_Worded, UserWarning):
 class SearchStoppedWarning(SelectionWarning):
     """Fewer features were selected than asked for."""
 
-    def __init__(self, found: int, wanted: int, reason: str) -> None:
-        super().__init__(f"selected {found} of the {wanted} features asked for: {reason}")
+    def __init__(self, found: int, wanted: int, reason: str, what: str = "features") -> None:
+        super().__init__(f"selected {found} of the {wanted} {what} asked for: {reason}")
 
 
 class NoMoreThanChanceWarning(SelectionWarning):
@@ -263,8 +305,8 @@ class NoBetterThanNoneWarning(SelectionWarning):
         are, them = ("1 feature is", "it") if chosen == 1 else (f"{chosen} features are", "them")
         super().__init__(
             f"no size is clearly better than no features: the best mean {score} is {best}, that of "
-            f"no features {none}. {are} chosen all the same; use none unless something else "
-            f"speaks for {them}, or look at more rows."
+            f"no features {none}. {are} chosen anyway; use none unless you have another reason "
+            f"to keep {them}, or use more rows."
         )
 
 
@@ -330,7 +372,7 @@ class GapsInPastWarning(SelectionWarning):
         others = f", and {len(rows) - 1} more row(s) have" if len(rows) > 1 else ""
         super().__init__(
             f"row {rows[0]} of `y0` has a missing value{others}: predictions are NaN there, and "
-            f"begin anew {longest} row(s) after."
+            f"start again {longest} row(s) later."
         )
 
 
@@ -340,7 +382,7 @@ class DivergedWarning(SelectionWarning):
     def __init__(self, rows: Sequence[int], n_runs: int, limit: float) -> None:
         more = f" (and {len(rows) - 1} more of {n_runs} runs diverge)" if len(rows) > 1 else ""
         super().__init__(
-            f"the free run diverges at row {rows[0]}{more}: the output leaves {limit:.3g} there, "
+            f"the free run diverges at row {rows[0]}{more}: the output exceeds {limit:.3g} there, "
             f"and is NaN until the end of the run. Choose fewer terms, `order='free-run'` or "
             f"`fit='free-run'`."
         )
@@ -352,8 +394,8 @@ class NotSettledWarning(SelectionWarning):
     def __init__(self, rounds: int, change: float) -> None:
         super().__init__(
             f"residuals should settle as noise terms are selected; after {rounds} rounds they "
-            f"still change by {change:.1%}. The round that left least was kept. Use fewer "
-            f"`noise_lags`."
+            f"still change by {change:.1%}. The round with the smallest residuals was kept. Use "
+            f"fewer `noise_lags`."
         )
 
 
@@ -409,7 +451,7 @@ class UncutNumbersWarning(SelectionWarning):
     """Whole numbers taken as levels, nearly as many as rows."""
 
     def __init__(self, name: str, n_levels: int, n_rows: int, others: int) -> None:
-        elsewhere = f", and {others} more column(s) likewise" if others else ""
+        elsewhere = f", and {others} more column(s), too" if others else ""
         super().__init__(
             f"column `{name}` holds {n_levels} distinct whole numbers in {n_rows} rows, which are "
             f"taken as they are{elsewhere}: so many levels that they fit any response. Cut "

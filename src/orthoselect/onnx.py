@@ -27,7 +27,7 @@ def register_onnx_converters() -> None:
         from skl2onnx import update_registered_converter
     except ImportError:
         raise InputError(
-            "converting to ONNX needs skl2onnx; there is none. Install it with "
+            "converting to ONNX needs skl2onnx, which is not installed. Install it with "
             "`pip install 'orthoselect[onnx]'`."
         ) from None
     from orthoselect.selector_cv import SelectorCV

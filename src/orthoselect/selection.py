@@ -102,12 +102,12 @@ def select(
     Parameters
     ----------
     data : array-like, SciPy sparse, dataframe (pandas, polars, pyarrow), str or Path, RowBlocks
-        The table, N rows by n columns; or what `orthoselect.read.read_table` reads: a file (.csv,
-        .tsv, .parquet, .feather, .arrow, .npy, .npz, .svm, .libsvm), a folder, a pattern
-        (``"logs/*.parquet"``), a list of files, or a built-in data set ("iris"). `RowBlocks`, or
-        what else has `names` and `blocks(columns)`: a table in blocks of rows. Arrays and
-        dataframes of Dask. `GramStatistics`: what was kept of a table; the target is then the name
-        or position of one of its responses, or None for all.
+        The table, N rows by n columns; or a source that `orthoselect.read.read_table` reads: a file
+        (.csv, .tsv, .parquet, .feather, .arrow, .npy, .npz, .svm, .libsvm), a folder, a pattern
+        (``"logs/*.parquet"``), a list of files, or a built-in data set ("iris"). A table in blocks
+        of rows: `RowBlocks`, or any object with `names` and `blocks(columns)`. Arrays and
+        dataframes of Dask. `GramStatistics` of a table; the target is then the name or position of
+        one of its responses, or None for all.
     target : str, list of str or array-like
         The response: the name of a column of `data`, a list of such names, or the values themselves
         (classes, numbers, or several of either side by side). None for a file or data set that
@@ -116,24 +116,24 @@ def select(
         A count, or a fraction in (0, 1) of the features. A group counts as one feature. "auto": as
         many as are significant, each given those before it (`alpha`); the path shows three more,
         and its `chosen` is the number that counts. "cv": as many as a cross-validation chooses, for
-        a table in memory; `chosen` says how many, and `size_scores` why. None: ten at most, and
-        fewer where features own several columns and no other one gains more than it would by
-        chance. For a number the search goes on, with a warning.
+        a table in memory; `chosen` says how many, and `size_scores` why. None: at most ten. It
+        stops earlier if features own several columns and no other feature gains more than it would
+        by chance. With a number the search goes on there, with a warning.
     method : str, default="socc"
         What features are judged by; `orthoselect.methods.METHODS` lists the names.
     task : {"auto", "classification", "regression"}, default="auto"
-        Whether the response holds classes or numbers. "auto" takes strings, booleans, categories
-        and few whole numbers for classes, and other numbers for a quantity. Whole numbers are few
-        up to ten distinct ones (unless six or more hardly repeat), and more are classes where they
-        are codes: all numbers from 0 or 1 to at most a thousand, none much rarer than others.
-        Where whole numbers are read as a quantity a warning says so. Whole floats are as integers.
+        Whether the response holds classes or numbers. "auto" reads strings, booleans, categories
+        and few whole numbers as classes, and other numbers as a quantity. Up to ten distinct whole
+        numbers are few, unless six or more hardly repeat. More of them are classes if they are
+        codes: all numbers from 0 or 1 to at most a thousand, none much rarer than others. A warning
+        says when whole numbers are read as a quantity. Whole floats count as integers.
     response_encoding : {"dummy", "onehot", "effects", "contrast", "ordinal"}, default="dummy"
         How classes become numbers; see `orthoselect.encode.encode_response`.
     categorical_features : "from_dtype", "all", None, or names, indices or a mask
-        Columns coded as blocks of indicators and selected whole. "from_dtype": those of string
-        or category dtype. Columns named here are categorical besides those. None: no column.
+        Columns coded as blocks of indicators and selected whole. "from_dtype": those of string or
+        category dtype. Columns named here are categorical in addition to those. None: no column.
     groups : mapping of name to columns, or one label per column, optional
-        Columns that are selected together. A column in no group stands for itself.
+        Columns that are selected together. A column in no group is a feature of its own.
     include : names or indices, optional
         Features taken first, in this order.
     exclude : names, indices or a mask, optional
@@ -141,36 +141,36 @@ def select(
     search : {"forward", "backward", "floating", "swap", "beam", "exact"}, default="forward"
         How sets of features are searched. "forward" takes the best feature again and again; it is
         the quickest. The others compare whole sets by inner products, begin with the set of
-        "forward" and are never worse: "swap" exchanges one feature for another while that is better
-        (`n_starts`, 1 by default, sets to begin with), "beam" grows several sets at a time
-        (`width`, 5), "floating" drops features again that others have made useless, "backward"
-        drops from all of them, and "exact" proves the best set of a few dozen features. Steps are
-        in the order in which "forward" among the set takes them; `path.certificate` says what is
-        proved, `path.by_size` has the best set of each size. For "socc", "socc_discretized",
-        "socc_splines", "unsupervised", "err", "mser" and "obcc" (which then counts the constant as
-        taken, so that a set has one value, whatever the order).
+        "forward" and are never worse: "swap" exchanges one feature for another as long as that is
+        better, beginning with `n_starts` sets (default 1). "beam" grows several sets at a time
+        (`width`, default 5). "floating" drops features that later ones have made useless.
+        "backward" begins with all features and drops. "exact" proves the best set of a few dozen
+        features. Steps are in the order in which "forward" takes the features of the set;
+        `path.certificate` says what is proved, `path.by_size` has the best set of each size. For
+        "socc", "socc_discretized", "socc_splines", "unsupervised", "err", "mser" and "obcc" (which
+        then counts the constant as taken, so that a set has one value, whatever the order).
     time_limit : float, default=60.0
         Seconds after which searches that compare sets return the best set so far.
     sample_weight : array-like of shape (N,) or str, optional
-        Row weights: a whole number counts as so many copies of the row. A string names the column
-        that holds them, which is no feature then.
+        Row weights: a whole number counts as that many copies of the row. A string names the column
+        that holds them, which is then no feature.
     missing : {"error", "indicator", "mean", "drop_rows"}, default="error"
-        What to do about missing values (NaN or null). "error": name the columns that have some.
-        "indicator": a column of numbers is filled by its mean, and an indicator of its gaps is part
-        of the feature. "mean": it is filled by its mean only. With both, a gap in a categorical
-        column is a level of its own. "drop_rows": rows with a gap in any candidate are dropped,
-        with a warning. With all but "error", rows without a target or a weight are dropped, too.
-        Infinity is always an error.
+        What to do about missing values (NaN or null). "error": raise an error that names the
+        columns. "indicator": a column of numbers is filled by its mean, and an indicator of its
+        gaps is part of the feature. "mean": it is filled by its mean only. With both, a gap in a
+        categorical column is a level of its own. "drop_rows": rows with a gap in any candidate are
+        dropped, with a warning. With all but "error", rows without a target or a weight are
+        dropped, too. Infinity is always an error.
     dates : {"drop", "parts"}, default="drop"
-        What to do about columns of dates, also as text: leave them out with a warning; or make
-        year, month, weekday and hour of each, those that vary, and the number of days, which are
-        selected together under the column's name.
+        What to do about columns of dates, also as text: leave them out with a warning; or make a
+        feature of each, which holds year, month, weekday and hour (if they vary) and the number of
+        days, selected together under the column's name.
     memory : int or str, optional
         Bytes, or text like "2GB", that reading a file and selecting from it may take; half of what
         is free by default. A table that does not fit comfortably is read in blocks of rows, once
-        for each pass; the answer is the same. Of `RowBlocks` and the like: what may be taken
-        beside the blocks, in place of their own `memory`. For a table that is in memory already it
-        is an error.
+        for each pass; the answer is the same. For `RowBlocks` and the like: the limit beside the
+        blocks, in place of their own `memory`. For a table that is already in memory it is an
+        error.
     progress : bool or callable, optional
         True: show a bar, on a terminal or in a notebook (which needs tqdm), or else a line now and
         then on standard error. A function is called after each step with the step, its number from
@@ -180,28 +180,28 @@ def select(
         has a method `reading`, for a table in blocks, with the number of the pass and the bytes
         read.
     alpha : float, default=0.05
-        With "auto", the most that the p-value of a feature may be: the chance that the best of all
-        candidates gains as much where the response has nothing to do with any of them.
+        With "auto", the largest p-value that counts as significant. The p-value is the chance that
+        the best of all candidates gains as much if the response has nothing to do with any of them.
     n_permutations : int, default=199
-        Permutations of the response that candidates are compared with. Of the usual 199 fewer are
-        made, 99 at least, where the response has many columns or classes.
+        Permutations of the response that candidates are compared with. The default makes fewer than
+        199, at least 99, if the response has many columns or classes.
     permute_within : str or array-like of shape (N,), optional
-        Rows are exchanged with those of the same label only, where they come in clusters or blocks:
-        the name of a column, which is no feature then, or labels. Tests assume that rows may be
-        exchanged at will otherwise; those of time series may not.
+        For rows in clusters or blocks: the name of a column, which is then no feature, or labels.
+        Rows are exchanged only with rows of the same label. Without it, tests assume that any rows
+        may be exchanged; rows of time series may not.
     random_state : int, default=0
         Seed of the permutations.
     p_values : bool, default=False
-        Whether to test the features of a path of given size, too.
+        Whether to test the features also if the size of the path is given.
     represent : {"summaries", "segments"} or callable, optional
         For data of shape (cases, channels, times): how channels become numbers, and are then
         selected as groups of columns. The steps are channels; `ChannelSelector` has more.
     channel_names : list of str, optional
-        What these channels are called.
+        The names of these channels.
     **options
-        Options of the method's own, which ``METHODS[method]`` shows, or of the search's. Not every
+        The method's own options, which ``METHODS[method]`` shows, or those of the search. Not every
         method takes `task`, `response_encoding`, `categorical_features`, `groups` and
-        `sample_weight`; one that does not says so if they are given. With "cv" also those of a
+        `sample_weight`; with one that does not, they are an error. With "cv" also those of a
         cross-validation, each as `SelectorCV` explains it: `cv`, `estimator`, `scoring`, `rule`,
         `random_state`, `n_jobs`, and `row_groups`, labels of rows that stay together in folds.
         `largest` is the largest size to try, a count or a fraction; by default ten, or as many as
@@ -300,8 +300,8 @@ def select(
         problem, design, included, size, state = begin(
             chosen, criterion, problem, n_features_to_select, test, searcher.compares_sets
         )
-        # Where all features are of one width chance gives to all of them alike.
-        judged = isinstance(design, Design) and not design.has_one_width
+        # Of single columns chance is no part of the answer; "auto" asks about those.
+        judged = isinstance(design, Design) and bool(design.wide)
         to_chance = judged and n_features_to_select is None
         steps, stopped = _walk(
             searcher, state, size, included, design.features, problem, progress, to_chance
@@ -375,14 +375,14 @@ def check_without_target(method: Method, target: Any, wanted: Any, p_values: Any
     if p_values or (isinstance(wanted, str) and wanted in ("auto", "cv")):
         what = "`p_values=True`" if p_values else f"`n_features_to_select={wanted!r}`"
         raise InputError(
-            f"{what} asks whether features tell about a target; method {method.name!r} has none. "
+            f"{what} tests features against a target; method {method.name!r} has none. "
             f"Pass a number, and compare the total with what principal components could explain."
         )
     if target is not None:
         named = repr(target) if isinstance(target, (str, int)) else f"a {type(target).__name__}"
         raise InputError(
             f"method {method.name!r} explains all columns, and has no target: `target` should be "
-            f"None; got {named}. A column that is to stay out goes into `exclude`."
+            f"None; got {named}. To leave a column out, name it in `exclude`."
         )
 
 

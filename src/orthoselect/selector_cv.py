@@ -28,10 +28,10 @@ _RESULTS = {
 class SelectorCV(PathSelector):
     """Select as many features as a cross-validation chooses.
 
-    Features are selected on all rows, up to the largest size. On each fold they are selected anew,
-    on its training rows only; that one selection serves all sizes. For each size a model is trained
-    there, and scored on the rows held back. All that is learned (how columns are cut, coded, filled
-    or scaled) is learned from the training rows. It is what `compare` does with one method, at the
+    Features are selected on all rows, up to the largest size. In each fold they are selected anew,
+    from its training rows only; that one selection serves all sizes. For each size a model is
+    trained there, and scored on the rows held back. Everything is learned from the training rows:
+    how columns are cut, coded, filled and scaled. `compare` does the same with one method, in the
     same folds.
 
     Parameters
@@ -43,9 +43,9 @@ class SelectorCV(PathSelector):
         The model that is scored. None: linear discriminant analysis for classes, least squares for
         numbers; if rows have weights, logistic regression for classes. Or a name, or any other
         estimator, as `compare` explains them: "lda", "svm", "logistic", "least_squares", "ridge",
-        "gradient_boosting". Labels come to it as indicators.
+        "splines", "gradient_boosting". It gets labels as indicators.
     cv : int, splitter or iterable, default=5
-        A number of folds: rows are shuffled, and each fold has like shares of the classes. Or a
+        A number of folds: rows are shuffled, and each fold has the same shares of the classes. Or a
         splitter of scikit-learn, or pairs of arrays: rows to train on, rows to validate on.
     scoring : str or callable, default=None
         A name of scikit-learn's scorers, or a function ``scoring(fitted, X, y)``. None: R squared
@@ -69,7 +69,7 @@ class SelectorCV(PathSelector):
     n_features_ : int
         How many features were chosen. A group counts as one.
     cv_results_ : dict of arrays
-        One entry a size: `n_features`, `mean_test_score`, its standard error `std_error`,
+        One entry for each size: `n_features`, `mean_test_score`, its standard error `std_error`,
         `std_test_score`, `mean_train_score`, ``split0_test_score`` and so on, `difference` (how far
         it lies below the best, by fold) and `difference_std_error`, and `as_good`, whether that is
         at most one standard error. Scores of folds are NaN where fewer features could be selected.
@@ -91,12 +91,12 @@ class SelectorCV(PathSelector):
 
     Notes
     -----
-    The scores choose the size, so that the best of them is optimistic. What the chosen features are
-    worth tells a cross-validation around the whole: ``cross_val_score(make_pipeline(SelectorCV(),
+    The scores choose the size, so the best of them is optimistic. To learn what the chosen features
+    are worth, cross-validate the whole choice: ``cross_val_score(make_pipeline(SelectorCV(),
     model), X, y)``.
 
     Row weights go into the selection, the model and the score; an estimator that takes none is an
-    error. Folds cut rows, not copies of rows.
+    error. Folds split rows, not copies of rows.
 
     Examples
     --------
@@ -142,7 +142,7 @@ class SelectorCV(PathSelector):
             One column of classes, or one or several of numbers. Where X has named columns: or the
             name of a column, which is then no feature, or several such names.
         sample_weight : array-like of shape (N,), default=None
-            Row weights: a whole number counts as so many copies of the row.
+            Row weights: a whole number counts as that many copies of the row.
         groups : array-like of shape (N,), default=None
             Labels of rows that belong together, for the folds: with a number of folds the rows of a
             group stay in one fold; a splitter gets them.

@@ -15,7 +15,8 @@ from orthoselect.encode.response import check_choice
 from orthoselect.gram import GramStatistics
 from orthoselect.gram.gram_statistics import check_settled
 from orthoselect.gram.intake import check_block
-from orthoselect.path_selector import PathSelector
+from orthoselect.path_selector import PathSelector, check_ignored
+from orthoselect.read.survey import no_target
 from orthoselect.roles import as_values
 
 _UNSUPERVISED = "unsupervised"
@@ -26,23 +27,25 @@ class OrthogonalSelector(PathSelector):
     """Select the features that together explain the response best, by orthogonal least squares.
 
     Features are taken one after the other; each is judged by its squared orthogonal correlation
-    with the response (SOCC), that is by what it adds to the sum of squared canonical correlations
-    of those already taken. Relevance, redundancy and interaction are in that one number. Older
-    criteria of the same family are there for comparison.
+    with the response (SOCC). That is what it adds to the sum of squared canonical correlations of
+    those already taken. Relevance, redundancy and interaction are in this one number. Older
+    criteria of the same family are available for comparison.
 
     Parameters
     ----------
     n_features_to_select : int, float, "auto", "cv" or None, default=10
         A count, or a fraction in (0, 1) of the features. A group counts as one feature. "auto": as
         many as are significant, each given those before it; `path_` shows three more. "cv": as many
-        as a cross-validation chooses; `SelectorCV` has its settings. None: ten at most, and fewer
-        where features own several columns and no other one gains more than it would by chance.
+        as a cross-validation chooses; `SelectorCV` has its settings. None: at most ten. It stops
+        earlier if features own several columns and no other feature gains more than it would by
+        chance.
     criterion : {"socc", "obcc", "err", "mser", "unsupervised"}, default="socc"
         "socc": as above. "err": the error reduction ratio, "mser": the reduction of the mean
-        squared error, "obcc": the squared correlation with what is left of a candidate. These
-        three center nothing before they orthogonalize, read classes as the numbers 0, 1, 2 and so
-        on in sorted order, and take no `response_encoding`, `categorical_features` or `groups`.
-        "unsupervised": the share of all columns that the selected ones explain; y is ignored.
+        squared error, "obcc": the squared correlation with what is left of a candidate. These three
+        do not center columns before they orthogonalize them, read classes as the numbers 0, 1, 2
+        and so on in sorted order, and take no `response_encoding`, `categorical_features` or
+        `groups`. "unsupervised": the share of all columns that the selected ones explain; y is
+        ignored.
     task : {"auto", "classification", "regression"}, default="auto"
         Whether y holds classes or numbers. "auto": strings, booleans, categories and few whole
         numbers are classes, other numbers are quantities; where whole numbers are read as a
@@ -50,8 +53,8 @@ class OrthogonalSelector(PathSelector):
     response_encoding : {"dummy", "onehot", "effects", "contrast", "ordinal"}, default="dummy"
         How classes become numbers. All but "ordinal" select the same features.
     categorical_features : "from_dtype", "all", None, or names, indices or a mask
-        Columns coded as blocks of indicators and selected whole. "from_dtype" (the default):
-        those of string or category dtype; columns named here are categorical besides those.
+        Columns coded as blocks of indicators and selected whole. "from_dtype" (the default): those
+        of string or category dtype; columns named here are categorical in addition to those.
     groups : mapping of name to columns, or one label per column, default=None
         Columns that are selected together.
     include : names or indices, default=None
@@ -69,46 +72,52 @@ class OrthogonalSelector(PathSelector):
     width : int, default=5
         Sets of each size that "beam" keeps; only for that search.
     missing : {"error", "indicator", "mean", "drop_rows"}, default="error"
-        What to do about missing values (NaN or null) in `fit`. "error": name the columns that have
-        some. "indicator": a column of numbers is filled by its mean, and an indicator of its
-        gaps is part of the feature. "mean": a column of numbers is filled by its
-        mean only. With both, a gap in a categorical column is a level of its own. "drop_rows": rows
-        with a gap in any candidate are dropped. With all but "error", rows without a target or a
-        weight are dropped, too; warnings say how many. `transform` leaves gaps as they are.
+        What to do about missing values (NaN or null) in `fit`. "error": raise an error that names
+        the columns. "indicator": a column of numbers is filled by its mean, and an indicator of its
+        gaps is part of the feature. "mean": a column of numbers is filled by its mean only. With
+        both, a gap in a categorical column is a level of its own. "drop_rows": rows with a gap in
+        any candidate are dropped. With all but "error", rows without a target or a weight are
+        dropped, too; warnings say how many. `transform` leaves gaps as they are.
     dates : {"drop", "parts"}, default="drop"
         Whether columns of dates are left out, or each is year, month, weekday, hour and the number
         of days, selected together.
     adjust : {"chance", "p_value", None}, default="chance"
-        What features of several columns are ranked by. A feature of rank z gains
-        z (m - total)/(N - 1 - s) by chance alone, where m - total is left to explain and s is the
-        rank of those selected. "chance": what it gains beyond that. "p_value": how rare its gain
-        would be by chance. None: the plain gain, as in the paper. It is the same where all features
-        are single columns, and the response too.
+        What features of several columns are ranked by. A feature of rank z gains z (m - total)/(N -
+        1 - s) by chance alone, where m - total is left to explain and s is the rank of those
+        selected. "chance": what it gains beyond that. "p_value": how rare its gain would be by
+        chance. None: the plain gain, as in the paper. If all features and the response are single
+        columns, all three give the same ranking.
     center : bool, default=True
         Whether "unsupervised" removes the mean of each column first; only for that criterion.
     alpha : float, default=0.05
-        With "auto", the most that the p-value of a feature may be.
+        With "auto", the largest p-value that counts as significant.
     n_permutations : int, default=199
-        Permutations of the response that candidates are compared with; of the usual 199 fewer are
-        made, 99 at least, where the response has many columns or classes.
+        Permutations of the response that candidates are compared with. The default makes fewer than
+        199, at least 99, if the response has many columns or classes.
     permute_within : str or array-like of shape (N,), default=None
-        The name of a column, which is no feature then, or labels: rows are exchanged with those of
-        the same label only.
+        The name of a column, which is then no feature, or labels: rows are exchanged only with rows
+        of the same label.
     random_state : int, default=0
         Seed of the permutations.
     p_values : bool, default=False
-        Whether to test the features of a path of given size, too.
+        Whether to test the features also if the size of the path is given.
     progress : bool or callable, default=None
         True: show a bar while features are selected. Or a function, as `select` explains it.
+    shared_path : int, default=None
+        For a grid over `n_features_to_select`: its largest number. Fits of so many features or
+        fewer on the same data, also copies of it, and with the same other options share one path
+        of this size, so that a grid costs one selection a fold. The path is kept by its content,
+        without the table. For a plain number, ``search="forward"``, tables in memory, and without
+        `include`, `p_values` and `progress`; other fits select by themselves.
 
     Attributes
     ----------
     selected_ : integer array
-        Column indices in order of selection; those of a group stand together.
+        Column indices in order of selection; the columns of a group are together.
     support_ : boolean array of shape (n_features_in_,)
         Mask of the selected columns.
     path_ : SelectionPath
-        One step a feature: index, name, gain and running total.
+        One step for each feature: index, name, gain and running total.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if X has column names.
@@ -161,6 +170,7 @@ class OrthogonalSelector(PathSelector):
         random_state: int = 0,
         p_values: bool = False,
         progress: Any = None,
+        shared_path: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.n_permutations = n_permutations
@@ -168,6 +178,7 @@ class OrthogonalSelector(PathSelector):
         self.random_state = random_state
         self.p_values = p_values
         self.progress = progress
+        self.shared_path = shared_path
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
         self.task = task
@@ -186,26 +197,27 @@ class OrthogonalSelector(PathSelector):
         self.center = center
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> OrthogonalSelector:
-        """Take in more rows, and select by all that have come so far.
+        """Add more rows, and select from all rows so far.
 
-        Of the rows only their `GramStatistics` are kept, in `statistics_`. `fit` starts anew. As
-        long as there are less than two rows, or the response has one value only, nothing is
-        selected.
+        Of the rows only their `GramStatistics` are kept, in `statistics_`. `fit` starts again from
+        nothing. As long as there are fewer than two rows, or the response has only one value,
+        nothing is selected.
 
         Parameters
         ----------
         X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
         y : array-like, series or dataframe of shape (N,) or (N, responses)
             Classes, numbers, or several of either. With ``task="auto"`` whole numbers may turn out
-            to be a quantity as more come; set ``task="regression"`` where numbers with a fractional
-            part may follow them.
+            to be a quantity when more rows come. Set ``task="regression"`` if numbers with a
+            fractional part may follow.
+            Ignored by criterion "unsupervised".
         classes : array-like, default=None
-            All classes, in the first call; others are then an error. By default classes are found
-            as they come.
+            All classes, in the first call; others are then an error. By default new classes are
+            added as they appear.
         sample_weight : array-like of shape (N,), default=None
-            Row weights: a whole number counts as so many copies of the row.
+            Row weights: a whole number counts as that many copies of the row.
 
         Returns
         -------
@@ -224,6 +236,11 @@ class OrthogonalSelector(PathSelector):
         """
         check_block(X, "`partial_fit`")
         options = self._options()
+        if not self._needs_target:
+            check_ignored(y)
+            y = None
+        elif y is None:
+            raise no_target()
         started = hasattr(self, "statistics_")
         validate_data(self, X, skip_check_array=True, reset=not started)
         settings = {k: getattr(self, k) for k in ("task", "categorical_features", "exclude")}
@@ -255,8 +272,8 @@ class OrthogonalSelector(PathSelector):
     def _get_support_mask(self) -> np.ndarray:
         if hasattr(self, "statistics_") and not hasattr(self, "support_"):
             raise NotFittedError(
-                f"This OrthogonalSelector instance is not fitted yet: too little has come by "
-                f"`partial_fit` to select by, {self.statistics_!r}. Call it with more rows."
+                f"This OrthogonalSelector instance is not fitted yet: `partial_fit` has too few "
+                f"rows so far to select from, {self.statistics_!r}. Call it with more rows."
             )
         return super()._get_support_mask()
 
@@ -317,8 +334,8 @@ class MutualInformationSelector(PathSelector):
         "classification" says that whole numbers are classes, however many there are; "auto" takes
         many for a quantity (see `OrthogonalSelector`), which this selector does not explain.
     categorical_features : "from_dtype", "all", None, or names, indices or a mask
-        Columns whose values are levels as they are. "from_dtype" (the default): those of string
-        or category dtype; columns named here are categorical besides those.
+        Columns whose values are levels as they are. "from_dtype" (the default): those of string or
+        category dtype; columns named here are categorical in addition to those.
     groups : mapping of name to columns, or one label per column, default=None
         Columns that are selected together. A group is one variable; its levels are the
         combinations that occur.
@@ -329,9 +346,9 @@ class MutualInformationSelector(PathSelector):
     search : {"forward"}, default="forward"
         How sets of features are searched.
     missing : {"error", "indicator", "mean", "drop_rows"}, default="error"
-        What to do about missing values (NaN or null) in `fit`. "error": name the columns that have
-        some. "indicator": gaps of a column of numbers are a level of their own. "mean": they are
-        filled by its mean. With both, a gap in a categorical column is a level of its own.
+        What to do about missing values (NaN or null) in `fit`. "error": raise an error that names
+        the columns. "indicator": gaps of a column of numbers are a level of their own. "mean": they
+        are filled by its mean. With both, a gap in a categorical column is a level of its own.
         "drop_rows": rows with a gap in any candidate are dropped. With all but "error", rows
         without a target or a weight are dropped, too; warnings say how many. `transform` leaves
         gaps as they are.
@@ -348,11 +365,17 @@ class MutualInformationSelector(PathSelector):
         two quotients, and with whole weights only.
     progress : bool or callable, default=None
         True: show a bar while features are selected. Or a function, as `select` explains it.
+    shared_path : int, default=None
+        For a grid over `n_features_to_select`: its largest number. Fits of so many features or
+        fewer on the same data, also copies of it, and with the same other options share one path
+        of this size, so that a grid costs one selection a fold. The path is kept by its content,
+        without the table. For a plain number, ``search="forward"``, tables in memory, and without
+        `include`, `p_values` and `progress`; other fits select by themselves.
 
     Attributes
     ----------
     selected_ : integer array
-        Column indices in order of selection; those of a group stand together.
+        Column indices in order of selection; the columns of a group are together.
     support_ : boolean array of shape (n_features_in_,)
         Mask of the selected columns.
     path_ : SelectionPath
@@ -404,6 +427,7 @@ class MutualInformationSelector(PathSelector):
         capped: bool = True,
         adjust: str | None = None,
         progress: Any = None,
+        shared_path: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
@@ -420,6 +444,7 @@ class MutualInformationSelector(PathSelector):
         self.capped = capped
         self.adjust = adjust
         self.progress = progress
+        self.shared_path = shared_path
 
     def _options(self) -> dict[str, Any]:
         method = check_choice(self.criterion, CRITERIA, "criterion")

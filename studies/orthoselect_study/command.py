@@ -47,15 +47,15 @@ Output = Annotated[
     Path,
     _option(
         "How",
-        "Folder for results, tables, figures and the report. A run that was interrupted goes on "
-        "where it stopped.",
+        "Folder for results, tables, figures and the report. An interrupted run continues where it "
+        "stopped.",
         metavar="DIR",
     ),
 ]
 Reported = Annotated[
     Path,
     typer.Option(
-        metavar="DIR", help="Folder of a run; its tables, figures and report are written anew."
+        metavar="DIR", help="Folder of a run; its tables, figures and report are written again."
     ),
 ]
 Data = Annotated[
@@ -82,7 +82,7 @@ Features = Annotated[
 ]
 Repeats = Annotated[int | None, _what("Simulated tables in a batch; the paper's 100 if not given.")]
 Folds = Annotated[int | None, _what("Folds of cross-validation; the paper's 10 if not given.")]
-Seed = Annotated[int, _option("What to run", "Where all chance comes from.")]
+Seed = Annotated[int, _option("What to run", "The seed of all random numbers.")]
 Jobs = Annotated[int, _option("How", "Processes at a time.", "--jobs", "-j")]
 Quick = Annotated[bool, _option("What to run", "Smaller numbers: a minute or two.", "--quick")]
 

@@ -41,7 +41,7 @@ class Settings:
     rows : int or None
         Training rows of large sets, at most.
     seed : int
-        Where all chance comes from.
+        The seed of all random numbers.
     jobs : int
         Processes at a time.
     quick : bool

@@ -112,7 +112,7 @@ def test_objects_are_refused_in_blocks_too(refused, tmp_path):
 def test_what_is_no_file_of_numpy_is_not_called_a_pickle(refused, tmp_path, name):
     (tmp_path / name).write_bytes(b"hello")
     line = refused("select", name, "-t", "y")
-    assert "it begins like none" in line
+    assert "it does not begin like one" in line
     assert "pickle" not in line
 
 

@@ -104,6 +104,18 @@ def test_without_a_number_the_search_stops_where_chance_gives_as_much(noisy):
     assert OrthogonalSelector(None).fit(frame, y).path_ == path
 
 
+def test_noise_of_one_width_is_told_and_not_taken_either():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=500)
+    frame = pd.DataFrame({f"n{j}": levels(rng, 500, 40) for j in range(3)})
+    path = select(frame, y, None)
+    assert not path.names
+    assert path.stopped == "no other feature gains more than it would by chance."
+    for names in ([*frame], ["n0"]):
+        with pytest.warns(NoMoreThanChanceWarning, match="from step 1 on .* Select none"):
+            assert len(select(frame[names], y, len(names))) == len(names)
+
+
 def test_chance_stands_beside_the_gains_everywhere(noisy):
     frame, y = noisy
     path = select(frame, y, 2)

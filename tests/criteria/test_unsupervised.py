@@ -196,9 +196,9 @@ def test_the_search_ends_where_nothing_is_left(rng):
     ("options", "said"),
     [
         ({"target": "a"}, "`target` should be None; got 'a'"),
-        ({"n_features_to_select": "auto"}, "'auto'` asks whether features tell about a target"),
-        ({"n_features_to_select": "cv"}, "'cv'` asks whether features tell about a target"),
-        ({"p_values": True}, "`p_values=True` asks whether features tell about a target"),
+        ({"n_features_to_select": "auto"}, "'auto'` tests features against a target"),
+        ({"n_features_to_select": "cv"}, "'cv'` tests features against a target"),
+        ({"p_values": True}, "`p_values=True` tests features against a target"),
         ({"task": "regression"}, "does not take `task`"),
         ({"adjust": None}, "has no option `adjust`"),
         ({"center": "yes"}, "`center` should be True or False; got 'yes'"),
@@ -223,7 +223,7 @@ def test_what_needs_a_target_says_so(mixed, tmp_path):
     with pytest.raises(InputError, match=said):
         quietly(mixed, None, 2).report(tmp_path / "page.html")
     terms = LaggedTerms(mixed[["a", "b"]], "a", "b", lags=1)
-    with pytest.raises(InputError, match="there to explain their target"):
+    with pytest.raises(InputError, match="lagged terms explain a target"):
         select(terms, None, 1, method="unsupervised")
 
 

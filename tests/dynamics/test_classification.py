@@ -106,7 +106,7 @@ def test_bad_input_is_one_clear_line():
     model = NARX(1, **SMALL).fit(u, y)
     with pytest.raises(InputError, match="at least as many rows"):
         model.predict(u, y[:1])
-    with pytest.raises(InputError, match="none of them"):
+    with pytest.raises(InputError, match="is not one of them"):
         model.predict(u, np.full(200, 7))
     with pytest.raises(InputError, match="classes do not have"):
         model.validate(u, y)

@@ -118,7 +118,7 @@ def test_foreign_files_say_so(tmp_path, file):
     (tmp_path / "text.npz").write_text("no archive")
     rewritten(file, lambda header, _: header.update(format="something else"))
     for foreign in (tmp_path / "other.npz", tmp_path / "text.npz", file):
-        with pytest.raises(InputError, match=r"`GramStatistics.save` has written; it is none"):
+        with pytest.raises(InputError, match=r"`GramStatistics.save` has written; it is not one"):
             GramStatistics.load(foreign)
 
 

@@ -91,7 +91,7 @@ def test_a_selector_of_one_of_several_responses():
 
 
 def test_what_a_selector_cannot_do_with_statistics():
-    with pytest.raises(InputError, match="`sample_weight` is settled"):
+    with pytest.raises(InputError, match="`sample_weight` is decided"):
         OrthogonalSelector(1).fit(statistics(), None, np.ones(80))
     with pytest.raises(InputError, match="'jmi' needs the rows"):
         MutualInformationSelector(1).fit(statistics(), None)

@@ -512,9 +512,9 @@ def test_questions_that_make_no_sense():
         statistics.select(2, include="z")
     with pytest.raises(InputError, match="`y` is"):
         statistics.select(2, include="y")
-    with pytest.raises(InputError, match="`sample_weight` is settled"):
+    with pytest.raises(InputError, match="`sample_weight` is decided"):
         select(statistics, None, 2, sample_weight=np.ones(N))
-    with pytest.raises(InputError, match="`categorical_features` is settled"):
+    with pytest.raises(InputError, match="`categorical_features` is decided"):
         select(statistics, None, 2, categorical_features=["c"])
     with pytest.raises(InputError, match="holds classes that are none"):
         statistics.select(2, task="regression")

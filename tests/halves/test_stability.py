@@ -179,7 +179,7 @@ def test_copies_split_their_frequency_and_the_set_has_it_all():
     assert set(copies.names) == {"x6", "x7", "x8"}
     assert (copies.frequency, copies.chosen) == (1.0, True)
     assert sum(found.frequencies[name] for name in copies.names) == pytest.approx(1.0)
-    assert "stable none of which is so by itself" in found.sentence
+    assert "although none of their features is" in found.sentence
     assert len(found.sets) == 7
     assert found.set_bound == false_features(7, 1, found.threshold, 20)
 
@@ -451,7 +451,7 @@ def test_a_half_whose_target_is_constant_is_named_with_what_to_do():
     X, y = np.random.default_rng(0).normal(size=(40, 4)), np.zeros(40)
     y[7] = 1.5
     words = (
-        r"y should have at least two classes or unlike numbers in half \d of pair 1; every row "
+        r"y should have at least two classes or different numbers in half \d of pair 1; every row "
         r"there has 0\. Too few rows differ from the others: pass `task='classification'`"
     )
     with pytest.raises(InputError, match=words):

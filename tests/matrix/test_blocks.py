@@ -181,7 +181,7 @@ def test_passes_bytes_and_progress_are_told():
 def test_a_table_that_changes_between_passes_is_an_error(rows):
     X = np.ones((rows, 2))
     matrix = BlockMatrix(LocalPasses(lambda J: iter([DenseMatrix(X)]), 10), DenseMatrix(X[:0]))
-    with pytest.raises(InputError, match=f"was to have 10 rows, and has .*{rows}"):
+    with pytest.raises(InputError, match=f"should have 10 rows, and has .*{rows}"):
         matrix.cross(np.ones((10, 1)))
 
 

@@ -143,7 +143,7 @@ BAD = {
     "the longest lag is 50, and the longest session has 40": {"lags": 50},
     "`target` should name columns of the table; there is no `z`": {"target": "z"},
     "`inputs` should name columns": {"inputs": ["w"]},
-    "signals should have unlike names; `y` stands twice": {"inputs": ["y"]},
+    "signals should have different names; `y` occurs twice": {"inputs": ["y"]},
     "`lags` should be the longest lag, a whole number, or a list": {"lags": -1},
     "from 1 on; got [0, 1]": {"lags": {"y": [0, 1], "u": 1}},
     "`lags` should have an entry for each signal": {"lags": {"y": 1}},

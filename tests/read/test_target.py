@@ -440,7 +440,7 @@ def test_a_number_as_target_is_a_name_first_and_a_position_then(rng):
 )
 def test_a_constant_response_is_an_error_that_says_its_value(X, y):
     value = np.ravel(y)[0].item()
-    words = rf"should have at least two classes or unlike numbers; every row has {value!r}[.,]"
+    words = rf"should have at least two classes or different numbers; every row has {value!r}[.,]"
     with pytest.raises(ConstantTargetError, match=words.replace("0.0", "0")):
         select(X, y, 2)
     with pytest.raises(ConstantTargetError):

@@ -135,7 +135,7 @@ def test_the_first_library_that_is_installed_makes_the_frame(installed, monkeypa
     if installed:
         assert type(made().to_frame()).__module__.split(".")[0] in ("polars", "pyarrow")
     else:
-        with pytest.raises(ValueError, match=r"none of pandas, polars and pyarrow.*`to_dict`"):
+        with pytest.raises(ValueError, match=r"needs pandas, polars or pyarrow.*`to_dict`"):
             made().to_frame()
 
 

@@ -27,7 +27,7 @@ WARNINGS = {
     ),
     errors.UncutNumbersWarning("a", 90, 100, 1): (
         "Column “a” holds 90 distinct whole numbers in 100 rows, which are taken as they are, and "
-        "1 more column likewise: so many levels that they fit any response."
+        "1 more column, too: so many levels that they fit any response."
     ),
     errors.LeftOutWarning({"a": "dates", "b": "dates"}, "Name a column, to keep it."): (
         "Left out 2 columns: “a”, “b” (dates)."

@@ -158,6 +158,27 @@ def test_of_a_file_command_and_pipeline_run_alone(choice, frame, tmp_path, monke
     assert [row["name"] for row in csv.DictReader(printed.splitlines())] == path.names
 
 
+def test_text_that_was_read_as_numbers_is_numbers_in_the_pipeline(frame, tmp_path, monkeypatch):
+    """Left as text, it would be as many levels as rows to the model, and would fit anything."""
+    frame["price"] = [f"${1000 * value + 5000:,.2f}" for value in frame["width"]]
+    frame["share"] = [f"{value:.2f} %".replace(".", ",") for value in frame["height"]]
+    frame.loc[3, "price"] = "n/a"
+    frame["cost"] = [f"{value:,.4f} €" for value in frame["size"]]
+    away = ["note", "size", "width", "height"]
+    frame = frame.drop(columns=away)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    mixed = frame.astype({"price": object}).replace("n/a", 12.5)
+    for table in ("t.csv", frame, mixed):
+        for target, other, missing in (("kind", "cost", "indicator"), ("cost", "kind", "mean")):
+            options = {"missing": missing, "exclude": [other], "include": ["price", "share"]}
+            code, path = recipes(table, target, 4, **options)
+            names = ran(code["pipeline"], data=table)
+            assert set(selected(names)) == set(path.names) >= {"price", "share"}
+            assert names["X"][["price", "share"]].dtypes.eq("float64").all()
+            assert names["model"][:-1].transform(names["X"]).shape[1] < 12
+
+
 def run(command):
     words = shlex.split(command)
     assert words[0] == "orthoselect"

@@ -213,13 +213,13 @@ def _check_no_target(
     if wanted in SIZE_WORDS or p_values:
         what = "`--p-values`" if p_values else f"`-k {wanted}`"
         raise InputError(
-            f"{what} asks whether features tell about a target; method {method!r} has none. Give "
+            f"{what} tests features against a target; method {method!r} has none. Give "
             f"a number, and compare the total with what principal components could explain."
         )
     if target:
         raise InputError(
             f"`--target` is for methods that explain one; method {method!r} explains all columns. "
-            f"Omit it, and write `--exclude {target[0]}` if that column is to stay out."
+            f"Omit it, and write `--exclude {target[0]}` to leave that column out."
         )
     if report is not None:
         raise InputError(

@@ -31,7 +31,7 @@ _RULE = (
 )
 _SEARCH = (
     "How sets of terms are searched: forward, swap, floating, beam, backward or exact; swap "
-    "exchanges terms that others make needless."
+    "exchanges terms as long as that is better."
 )
 _NOISE = "The longest lag of residuals in noise terms; 0 for no noise terms."
 _FREE = "Fit coefficients to the free run rather than to one step ahead."

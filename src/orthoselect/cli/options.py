@@ -47,11 +47,13 @@ _TARGET = (
     "The column to explain; repeat it for several. Built-in sets, LIBSVM files and archives with a "
     "y know theirs; method unsupervised has none."
 )
-_CATEGORICAL = "Columns of numbers that are codes of categories; text columns are anyway."
+_CATEGORICAL = (
+    "Columns of numbers that are codes of categories; text columns are always categories."
+)
 _DROP = "Columns that are not even read, as if the table did not have them."
-_WEIGHTS = "A column of row weights; a whole number counts as so many copies of the row."
+_WEIGHTS = "A column of row weights; a whole number counts as that many copies of the row."
 _MEMORY = (
-    "What may be taken of the memory, for example 2GB; a larger table is read in blocks of rows. "
+    "The limit of memory, for example 2GB; a larger table is read in blocks of rows. "
     "Half of what is free if not given."
 )
 _SCHEDULER = (
@@ -63,13 +65,14 @@ _MISSING = (
     "gaps), mean, drop-rows, drop-columns, or error."
 )
 _DATES = "Whether columns of dates are left out, or used by their parts: year, month and so on."
-_DELIMITER = "What stands between the values of a text file; detected if you omit it."
+_DELIMITER = "What separates the values of a text file; detected if you omit it."
 _ENCODING = "The encoding of a text file, for example latin-1. UTF-8 and UTF-16 need no hint."
 _HEADER = (
-    "Whether the first line of a text file names the columns; without they are x0, x1, and so on."
+    "Whether the first line of a text file names the columns; without names they are x0, x1, "
+    "and so on."
 )
 _INPUT_FORMAT = (
-    "csv, tsv, parquet, feather, arrow, npy, npz or libsvm, where the file's name does not tell."
+    "csv, tsv, parquet, feather, arrow, npy, npz or libsvm, if the file's name does not tell."
 )
 Target = Annotated[list[str], _table("--target", "-t", help=_TARGET, **_names)]
 Categorical = Annotated[list[str], _table(help=_CATEGORICAL, **_names)]
@@ -86,28 +89,26 @@ InputFormat = Annotated[str | None, _table(help=_INPUT_FORMAT, metavar="FORMAT")
 
 _COUNT = (
     "How many features: a count, a fraction between 0 and 1, auto for as many as are significant, "
-    "or cv for as many as cross-validation chooses. By default ten at most, and fewer where "
-    "features own several columns and no other one gains more than it would by chance."
+    "or cv for as many as cross-validation chooses. By default at most ten; fewer if features "
+    "own several columns and no other feature gains more than it would by chance."
 )
-_ALPHA = "The most that the p-value of a feature may be; 0.05 if not given."
+_ALPHA = "The largest p-value that counts as significant; 0.05 if not given."
 _PERMUTATIONS = (
-    "Permutations of the target that p-values are counted over; 199 if not given, and fewer, 99 at "
-    "least, where there are many classes."
+    "Permutations of the target that p-values are counted over; if not given 199, or fewer, at "
+    "least 99, with many classes."
 )
-_WITHIN = (
-    "A column of labels: rows are exchanged with those of the same label only. It is no feature."
-)
+_WITHIN = "A column of labels: rows are exchanged only within the same label. It is no feature."
 _METHOD = "What features are judged by; `orthoselect methods` lists the names."
-_METHODS = "A method to compare; repeat it, or put commas between. A handful if not given."
+_METHODS = "A method to compare; repeat it, or put commas between. A few common ones if not given."
 _METHOD_OPTION = (
-    "An option of the method's own, for example bins=5; `orthoselect methods NAME` shows them."
+    "An option of the method, for example bins=5; `orthoselect methods NAME` shows them."
 )
-_OWN_OPTION = f"{_METHOD_OPTION} Or of the search's: n_starts of swap, width of beam."
+_OWN_OPTION = f"{_METHOD_OPTION} Or of the search: n_starts of swap, width of beam."
 _SEARCH = (
     "How sets of features are searched. All but forward compare whole sets; exact proves the best "
     "set of a few dozen features."
 )
-_TIME_LIMIT = "Seconds after which such a search ends with the best set so far."
+_TIME_LIMIT = "Seconds after which a search of sets ends with the best set so far."
 _TASK = (
     "Whether the target holds classes or numbers; auto takes text and few whole numbers for "
     "classes."
@@ -115,20 +116,22 @@ _TASK = (
 _GROUP = "Columns taken together, for example size=width,height."
 _ESTIMATOR = (
     "The model that is scored: auto, lda, svm or logistic for classes, least_squares or ridge for "
-    "numbers, gradient_boosting for either."
+    "numbers, splines or gradient_boosting for either."
 )
 _SCORING = (
-    "What counts: auto, which suits the response, accuracy, balanced_accuracy, auc, r2, or another "
+    "The score: auto, which suits the response, accuracy, balanced_accuracy, auc, r2, or another "
     "name of scikit-learn's scorers."
 )
-_JOBS = "Processes at work, -1 for all processors; as many as pay if not given."
+_JOBS = "Processes at work, -1 for all processors; if not given, as many as save time."
 _method = partial(_choice, "--method", "-m", autocompletion=complete_method)
 Count = Annotated[str | None, _choice("--count", "-k", help=_COUNT, metavar="COUNT")]
 _tests = partial(typer.Option, rich_help_panel="With -k auto or --p-values")
 Alpha = Annotated[float | None, _tests(help=_ALPHA)]
 Permutations = Annotated[int | None, _tests(help=_PERMUTATIONS)]
 PermuteWithin = Annotated[str | None, _tests(help=_WITHIN, metavar="COLUMN")]
-PValues = Annotated[bool, _choice("--p-values", help="P-values for a count of features, too.")]
+PValues = Annotated[
+    bool, _choice("--p-values", help="P-values also for a given count of features.")
+]
 SelectSeed = Annotated[
     int | None,
     _choice("--seed", help="Seed of the permutations, or of the folds; 0 if not given."),
@@ -153,7 +156,7 @@ Exclude = Annotated[
 Estimator = Annotated[str, _choice(help=_ESTIMATOR)]
 Scoring = Annotated[str, _choice(help=_SCORING)]
 Folds = Annotated[int, _choice(help="Folds of the cross-validation.")]
-Repeats = Annotated[int, _choice(help="How often the folds are drawn anew.")]
+Repeats = Annotated[int, _choice(help="How often new folds are drawn.")]
 Seed = Annotated[int, _choice(help="Seed of the folds.")]
 Jobs = Annotated[int | None, _choice("--jobs", "-j", help=_JOBS)]
 
@@ -178,14 +181,14 @@ _PER_HALF = (
     "as --threshold and --pfer allow."
 )
 _THRESHOLD = (
-    "The share of halves, above 0.5, that have to take a feature. By default 0.75, or with -k the "
+    "The share of halves, above 0.5, that must take a feature. By default 0.75, or with -k the "
     "lowest that keeps --pfer."
 )
 _PFER = (
     "Expected number of false features among those chosen, at most. By default 1, unless -k and "
     "--threshold are both given."
 )
-_ASSUMPTION = "What the bound on false features supposes of these; none is the most careful."
+_ASSUMPTION = "What the bound assumes of false features; none is the most cautious."
 PerHalf = Annotated[str | None, _choice("--count", "-k", help=_PER_HALF, metavar="COUNT")]
 Threshold = Annotated[float | None, _choice(help=_THRESHOLD)]
 Pfer = Annotated[float | None, _choice(help=_PFER)]
@@ -198,10 +201,10 @@ _OUTPUT = (
     "Write the table reduced to the selected columns and the target, in its own format unless the "
     "suffix names another."
 )
-_OVERWRITE = "Let what is written take the place of a file of the table, which else is refused."
+_OVERWRITE = "Let the output replace a file of the table; otherwise that is refused."
 _ESCAPE = (
     "In CSV and TSV, put an apostrophe before names and text that a spreadsheet would run as "
-    "formulas (=, +, -, @, tab first); if not given, they are left so and warned of."
+    "formulas (=, +, -, @, tab first); if not given, they stay, with a warning."
 )
 Format = Annotated[
     Literal["table", "json", "csv"], _answer("--format", "-f", help="How to print the answer.")

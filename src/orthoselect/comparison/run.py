@@ -36,6 +36,7 @@ from orthoselect.comparison.folds import (
 from orthoselect.comparison.models import Model, find_model
 from orthoselect.encode.gaps import FILLS, check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, warn, with_text
+from orthoselect.methods import METHODS
 from orthoselect.progress import TasksShown, with_bar
 from orthoselect.result import Comparison, Setting
 from orthoselect.result.text import plain
@@ -81,14 +82,14 @@ def compare(
     """Compare methods by the cross-validated score of a model on what they select.
 
     Everything is learned from the training rows of a fold: which features are selected, how they
-    are cut, coded or scaled, which levels a category has, and the model. All see the same folds.
-    Two baselines stand beside the methods: the model on all features, and no features at all (the
-    most frequent class, or the mean).
+    are cut, coded or scaled, which levels a category has, and the model. All methods see the same
+    folds. There are two baselines: the model on all features, and no features at all (the most
+    frequent class, or the mean).
 
     Spread is given as standard errors, s sqrt(1/J + 1/(K - 1)) of J scores with standard deviation
-    s in K folds; folds share training rows, so that they are approximate. Differences are taken
-    fold by fold, and one of at most its standard error counts as none. The best of many scores is
-    optimistic; what is recommended is the smallest size that is as good.
+    s in K folds; folds share training rows, so these are approximate. Differences are taken fold by
+    fold, and a difference of at most its standard error counts as none. The best of many scores is
+    optimistic; the recommendation is the smallest size that is as good.
 
     Parameters
     ----------
@@ -98,21 +99,23 @@ def compare(
         The response: the names of columns of `data`, or the values: one column of classes, or one
         or several of numbers.
     methods : list of str, or mapping of str to options, optional
-        Names from `orthoselect.methods.METHODS`. A mapping has options of the methods' own,
+        Names from `orthoselect.methods.METHODS`. A mapping gives each method its own options,
         ``{"socc": {}, "jmi": {"bins": 5}}``; for a name of your choice they include the method,
         ``{"jmi in 3": {"method": "jmi", "bins": "mean_std_3"}}``. By default a handful: "socc",
-        "mrmr_difference", "jmi", "cmim", "mim" and "lasso" for classes, "socc",
-        "socc_discretized", "err", "lasso" and "elastic_net" for numbers. Methods that take
-        columns of numbers only are given labels as an indicator for each level; a feature, or a
-        group, is selected with the first of its columns. Methods of information theory are given
-        numbers cut at quantiles into five levels, unless `bins` says otherwise.
+        "mrmr_difference", "jmi", "cmim", "mim" and "lasso" for classes, "socc", "socc_discretized",
+        "err", "lasso" and "elastic_net" for numbers. Methods that take only columns of numbers get
+        labels as an indicator for each level; a feature, or a group, is selected with the first of
+        its columns. Methods of information theory get numbers cut at quantiles into five levels,
+        unless `bins` says otherwise.
     sizes : int or list of int, default=10
         Numbers of features. A number k is 1, ..., k, or as many as there are; above 20 these are
         thinned.
     estimator : str or scikit-learn estimator, default="auto"
         "lda", "svm", "logistic" for classes, "least_squares", "ridge" for numbers, all of them
-        linear; "gradient_boosting" (scikit-learn's histogram gradient boosting) for either. "auto"
-        is "lda" or "least_squares". Columns of linear ones are scaled to standard deviation one.
+        linear; for either "gradient_boosting" (scikit-learn's histogram gradient boosting) and
+        "splines" (logistic or ridge regression on natural splines of the columns). "auto" is
+        "splines" where a method selects features that bend, "socc_splines", else "lda" or
+        "least_squares". Columns of linear ones are scaled to standard deviation one.
         Any other estimator gets the columns as they are; a new copy of it is trained for each
         fold and size.
     scoring : str or callable, default="auto"
@@ -124,11 +127,11 @@ def compare(
         ``scoring(fitted, X, y)`` with the classes of the table, and returns a number, the higher
         the better.
     folds : int, default=5
-        Folds that the rows are cut into, each with like shares of the classes. Every class has to
-        have as many rows.
+        The number of folds, each with the same shares of the classes. Every class must have at
+        least as many rows.
     repeats : int, default=1
-        How often that is done, each time with other folds. It steadies the means; standard errors
-        do not vanish with it, since the rows stay the same.
+        How often this is done, each time with other folds. It makes the means more stable; standard
+        errors do not vanish, since the rows stay the same.
     random_state : int or None, default=0
         Seed of the folds, and of models that draw random numbers. None: a new one, which the
         result holds.
@@ -148,13 +151,13 @@ def compare(
         ``progress(done, total, method, fold)`` whenever a method or a baseline is done with a fold;
         folds are numbered from 1 on, those of all repeats together.
     options : mapping, optional
-        Options of the methods' own, for each method that has them: ``{"bins": 5}``. What
-        `methods` says of a method goes before.
+        Options of the methods' own, for each method that has them: ``{"bins": 5}``. Options in
+        `methods` take precedence.
 
     Returns
     -------
     comparison : Comparison
-        A method that cannot do with these data is in it as failed, with the reason.
+        A method that cannot work with these data is marked as failed, with the reason.
 
     Raises
     ------
@@ -198,7 +201,8 @@ def compare(
         wanted = find_sizes(sizes, sum(opened.kinds.values()))
     warned = _pass_on(caught)
     entries = with_options(asked or usual_entries(opened.task), options or {})
-    model = find_model(estimator, scoring, opened, seed)
+    bent = [entry.name for entry in entries if METHODS[entry.method].bends]
+    model = find_model(estimator, scoring, opened, seed, bent=bent)
     settings = {
         "methods": as_argument(entries),
         "sizes": list(wanted),
@@ -369,6 +373,7 @@ class Collector:
             estimator=self.model.name,
             scoring=self.model.score.name,
             scoring_reason=self.model.score.reason,
+            estimator_reason=self.model.reason,
             folds=self.options["folds"],
             repeats=self.options["repeats"],
             seed=self.options["random_state"],

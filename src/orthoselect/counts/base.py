@@ -122,8 +122,8 @@ class Counts(ABC):
             if corrected:
                 raise InputError(
                     "`adjust='miller_madow'` counts filled cells, so `sample_weight` should be "
-                    "whole numbers (copies of rows) of no great sum; these are not. Omit one of "
-                    "the two."
+                    "whole numbers (copies of rows) whose sum is not too large; these are not. "
+                    "Omit one of the two."
                 )
             return RealLogarithms(float(self.total), _TERMS)
         return Logarithms(int(self.total), terms, corrected=corrected)

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.counts.base import by_slabs
 from orthoselect.errors import InputError
+from orthoselect.native import aligned, kernels
 
 Bools = NDArray[np.bool_]
 Integers = NDArray[np.int64]
 
 _CODE_TYPES = (np.uint8, np.uint16, np.uint32)
 _CELLS_AT_ONCE = 1 << 20
+_SMALL, _AT_ONCE = 256, 1 << 13  # levels that are marked in a table, and features of one
+_NS_A_CODE = 0.5
 
 
 @dataclass(frozen=True)
@@ -58,14 +64,38 @@ class DenseCodes:
 
     def without_gaps(self, features: NDArray[np.intp]) -> DenseCodes:
         """Leave out the levels of these features that no row has; these codes are written over."""
-        levels = self.levels.copy()
-        for k in features.tolist():
-            is_there = np.bincount(self.values[k], minlength=int(levels[k])) > 0
-            levels[k] = is_there.sum()
-            if levels[k] < len(is_there):
-                number = (np.cumsum(is_there) - 1).astype(self.values.dtype)
-                self.values[k] = number.take(self.values[k])
+        levels = np.array(self.levels)
+        for some, seen in self._seen(features):
+            levels[some] = seen.sum(axis=1)
+            for g in np.flatnonzero(levels[some] < self.levels[some]).tolist():
+                number = (np.cumsum(seen[g]) - 1).astype(self.values.dtype)
+                self.values[some[g]] = number.take(self.values[some[g]])
         return DenseCodes(self.values, levels)
+
+    def _seen(self, features: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], Bools]]:
+        """Yield a few features at a time, (m,), and which of their levels have rows, (m, L)."""
+        is_small = self.levels[features] <= _SMALL
+        small, native = features[is_small].astype(np.int64), kernels()
+        for start in range(0, len(small), _AT_ONCE):
+            some = small[start : start + _AT_ONCE]
+            seen = np.zeros((len(some), _SMALL), dtype=bool)
+            if native is None:
+                for row, k in zip(seen, some.tolist()):
+                    row[:] = np.bincount(self.values[k], minlength=_SMALL) > 0
+            else:
+                self._mark(native, some, seen)
+            yield some, seen
+        for k in features[~is_small].tolist():
+            yield np.array([k]), np.bincount(self.values[k], minlength=self.levels[k])[None] > 0
+
+    def _mark(self, native: Any, some: Integers, seen: Bools) -> None:
+        """Do so by the kernel, in a few threads."""
+        values, levels = aligned(self.values), np.asarray(self.levels, dtype=np.int64)
+
+        def work(slab: slice) -> None:
+            native.mark_levels(values, some[slab], levels, seen[slab].view(np.uint8))
+
+        by_slabs(len(some), work, len(some) * self.shape[0] * _NS_A_CODE)
 
     def varying(self) -> Bools:
         """Return which features have more than one code, (n,)."""

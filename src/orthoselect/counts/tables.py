@@ -28,10 +28,10 @@ from orthoselect.native import aligned, kernels
 Bools = NDArray[np.bool_]
 
 # Tables of more cells than these, or than so many times the rows, are not written down.
-_MANY_CELLS, _CELLS_A_ROW = 1 << 12, 8
+_MANY_CELLS, _CELLS_A_ROW = 1 << 12, 2
 _SMALL_TABLE = 1 << 16  # cells whose places have 16 bits
 _ROWS_AT_ONCE = 1 << 13  # so many stay in a core's own cache
-_NS_A_ROW, _NS_A_WEIGHTED_ROW, _NS_A_GROUPED_ROW, _NS_A_CELL = 0.5, 2.0, 5.0, 1.0
+_NS_A_ROW, _NS_A_WEIGHTED_ROW, _NS_A_GROUPED_ROW, _NS_A_CELL = 0.5, 2.0, 3.0, 1.0
 _NS_A_FILLED_CELL, _NS_A_FEATURE = 8.0, 10.0
 
 

@@ -132,7 +132,7 @@ class InformationCriterion(Criterion):
         if adjust and name in ("mrmr_quotient", "disr"):
             raise InputError(
                 f"`adjust` can make informations negative, which {name!r} could not divide by. "
-                f"Choose a criterion without a quotient, 'mrmr_difference' or 'jmi' say."
+                f"Choose a criterion without a quotient, such as 'mrmr_difference' or 'jmi'."
             )
         self.name = name
         self._corrected: bool = adjust is not None

@@ -227,7 +227,7 @@ class LogisticNARX:
         places = {c: k for k, c in enumerate(self.classes.tolist())}
         unknown = [level for level in labels.levels if level not in places]
         if unknown:
-            raise InputError(f"`y0` should hold known classes; {unknown[0]!r} is none of them.")
+            raise InputError(f"`y0` should hold known classes; {unknown[0]!r} is not one of them.")
         if len(labels.codes) < self.longest:
             raise InputError(
                 f"`y0` should have at least as many rows as the longest lag, {self.longest}; it "

@@ -43,9 +43,9 @@ class NARX(RegressorMixin, BaseEstimator):
     """A polynomial model of a signal by its own past and by inputs, whose terms are selected.
 
     y(k) is a sum of terms, products of y(k-1), y(k-2), ..., u(k), u(k-1), ... (NARX), and of the
-    residuals e(k-1), ... (NARMAX). Terms are selected by the error reduction ratio; how many is
-    decided along the one path; coefficients are those of least squares, or those whose free run
-    comes nearest to what was measured.
+    residuals e(k-1), ... (NARMAX). Terms are selected by the error reduction ratio, and one path
+    decides how many there are. The coefficients are those of least squares, or those whose free run
+    comes nearest to the measured signal.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ class NARX(RegressorMixin, BaseEstimator):
         term of a model of numbers, and counts as one, unless it is excluded.
     search : str, default="swap"
         How sets of terms are searched; as of `orthoselect.select`. "swap" exchanges terms of the
-        forward path while that is better, for every number of terms: what was taken early, and
-        others together make needless, goes. "forward" takes terms one by one, is several times
-        faster, and is what ERR means in papers.
+        forward path as long as that is better, for every number of terms. So a term that was taken
+        early is dropped if later ones make it needless. "forward" takes terms one by one and is
+        several times faster; it is what papers mean by ERR.
     order : {"aic", "aicc", "bic", "fpe", "apress", "press", "free-run"}, default="bic"
         What decides how many terms there are if `n_terms` is "auto". "free-run": the error of the
         free run over the last quarter of the sessions, or of the only one, which terms and
@@ -77,8 +77,8 @@ class NARX(RegressorMixin, BaseEstimator):
         right classes in blocks of time, whatever the order, which has to be left at "bic".
     rule : {"one_se", "best"}, default=None
         Of the order "free-run": "best" takes the number of terms whose error is smallest, "one_se"
-        the smallest number whose mean squared error is larger by at most one standard error of
-        the difference, over ten blocks of the rows held out. None: "one_se". On made systems
+        the smallest number whose mean squared error is larger by at most one standard error of the
+        difference, over ten blocks of the rows held out. None: "one_se". On simulated systems
         neither predicts better than the other.
     fit : {"one-step", "free-run"}, default="one-step"
         What coefficients are fitted to.
@@ -449,8 +449,10 @@ class NARX(RegressorMixin, BaseEstimator):
         longest = self.longest_lag_
         runs = [np.arange(a + longest, b) for a, b in records.sessions if b - a > longest]
         if not runs:
+            rows = max((b - a for a, b in records.sessions), default=0)
             raise InputError(
-                f"there should be sessions longer than the longest lag, {longest}; there are none."
+                f"there should be a session longer than the longest lag, {longest}; the longest "
+                f"has {rows} row(s). Give longer records."
             )
         return np.concatenate(runs)
 
@@ -526,11 +528,13 @@ def _as_names(given: Any, argument: str) -> tuple[str, ...]:
 
 def _check_varying(records: Records) -> None:
     """Raise for signals that do not vary."""
-    named = [*zip(records.y_names, records.y), *zip(records.u_names, records.u)]
-    for name, values in named:
-        there = values[~np.isnan(values)]
-        if len(there) and (there == there[0]).all():
-            raise InputError(
-                f"signals should vary; `{name}` is {there[0]:g} throughout. Leave it out: the "
-                f"constant 1 is a term anyway."
-            )
+    for names, signals, words in (
+        (records.y_names, records.y, "There is nothing to model: choose another target"),
+        (records.u_names, records.u, "Leave it out: the constant 1 is a term anyway"),
+    ):
+        for name, values in zip(names, signals):
+            there = values[~np.isnan(values)]
+            if len(there) and (there == there[0]).all():
+                raise InputError(
+                    f"signals should vary; `{name}` is {there[0]:g} throughout. {words}."
+                )

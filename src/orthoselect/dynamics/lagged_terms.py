@@ -199,8 +199,8 @@ class LaggedTerms:
         """Pose a question as the problem that `orthoselect.select` works on."""
         if not has_target:
             raise InputError(
-                "lagged terms are there to explain their target; a method without one has nothing "
-                "to do with them. Choose 'socc' or 'err', or pass the signals as a table."
+                "lagged terms explain a target; this method has "
+                "none. Choose 'socc' or 'err', or pass the signals as a table."
             )
         if target is not None:
             raise InputError(
@@ -208,7 +208,7 @@ class LaggedTerms:
                 f"got {target!r}."
             )
         if not isinstance(categorical_features, str):
-            raise InputError("`categorical_features` are none of lagged terms. Omit it.")
+            raise InputError("`categorical_features` does not apply to lagged terms. Omit it.")
         table = self._signals.table()
         include, exclude = self._own(include), self._own(exclude)
         asked, grouped = find_asked(self.names, None, groups, include, exclude, None)

@@ -4,16 +4,17 @@ The level of a value is how many cuts it reaches. So a value equal to a cut belo
 above it, a value below all cuts to level 0 and one above all of them to the last level, however far
 out. Cuts that nothing reaches make one level.
 
-Columns come by blocks, dense or sparse, so that no float copy of a whole table is ever made. In a
-sparse block the level that zero falls into is called 0 and is not written down; those below it are
-called one higher than in a dense block, those above it are called the same.
+Columns come by blocks, dense or sparse, so that no float copy of a whole table is ever made. What
+is done to each number has a kernel (src/native/coding.c) and a way in NumPy, with the same levels.
+In a sparse block the level that zero falls into is called 0 and is not written down; those below it
+are called one higher than in a dense block, those above it are called the same.
 
 Notation: b columns of N rows; L levels; `cuts` (b, L - 1), rising from left to right.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,15 +24,19 @@ from numpy.typing import NDArray
 
 from orthoselect.lazy import lazy
 from orthoselect.matrix.base import EPS, Floats, Indices
+from orthoselect.matrix.threads import run_tasks
+from orthoselect.native import kernels
 
 MAX_LEVELS = 256  # of a numeric column: its codes fit a byte
 _BLOCK_BYTES = 1 << 20
 _CACHE_LINE = 64
 _TILE_ROWS = 512  # transposed at once: they stay in a core's own cache
 _BLOCK_STORED = 1 << 20  # cells of a sparse block
-_BLOCK_COLUMNS = 1 << 13  # its columns: there is a table of their levels
+_BLOCK_COLUMNS = 1 << 13  # of a block, dense or sparse: there is a table of their levels
 _FEW_CUTS = 16  # up to so many, comparing with each beats a search
 _TOO_MANY = MAX_LEVELS + 1
+_COST_OF_A_CELL = 10  # multiplications
+_KERNEL_TYPES = "dfbBhHiIlLqQ"
 
 
 @dataclass(frozen=True)
@@ -129,7 +134,12 @@ class DenseColumns:
     @lazy
     def _ends(self) -> tuple[NDArray, NDArray]:
         """The extremes in the block's own dtype, (b, 1): floats may round large integers."""
-        return self.A.min(axis=1, keepdims=True), self.A.max(axis=1, keepdims=True)
+        native = _kernels_for(self.A)
+        if native is None:
+            return self.A.min(axis=1, keepdims=True), self.A.max(axis=1, keepdims=True)
+        low, high = np.empty((2, len(self.A), 1), dtype=self.A.dtype)
+        native.column_ends(self.A, low[:, 0], high[:, 0])
+        return low, high
 
     def moments(self, weights: Floats | None = None) -> tuple[Floats, Floats]:
         """Return mean and population standard deviation (the divisor is N) of each column, (b,)."""
@@ -154,36 +164,53 @@ class DenseColumns:
 
     def distinct(self) -> Values:
         """Return the distinct values of each column."""
-        low, high = self._ends
-        found = list(np.hstack([low, high]))
-        for k in np.flatnonzero(low == high).tolist():
-            found[k] = low[k]
-        place, above = self._above
-        for k in np.flatnonzero(~self._only(low, high)).tolist():
-            if place[k] < 0:
-                found[k], self._ranked[k] = _unique(self.A[k])
-            else:
-                occurring = np.flatnonzero(np.bincount(above[place[k]]))
-                found[k] = (occurring + low[k].astype(np.int64)).astype(self.A.dtype)
-        counts = np.array([len(values) for values in found], dtype=np.intp)
-        few = [values for values in found if len(values) <= MAX_LEVELS]
-        none = np.zeros(0, dtype=self.A.dtype)
-        return Values(np.concatenate([none, *few]), np.minimum(counts, _TOO_MANY))
+        low, high = (ends[:, 0] for ends in self._ends)
+        only = self._only(*self._ends)
+        two, marked = np.flatnonzero(only & (low < high)), np.flatnonzero(self._narrow & ~only)
+        row, above = np.nonzero(self._marks(marked))
+        above = above + low[marked[row]].astype(np.int64)
+        found = [(np.flatnonzero(only), low[only]), (two, high[two]), (marked[row], above)]
+        counts = np.zeros(len(self.A), dtype=np.intp)
+        for k in np.flatnonzero(~(self._narrow | only)).tolist():
+            values, self._ranked[k] = _unique(self.A[k])
+            counts[k] = _TOO_MANY
+            if len(values) <= MAX_LEVELS:
+                found.append((np.full(len(values), k), values))
+        owner = np.concatenate([owner for owner, _ in found])
+        numbers = np.concatenate([part.astype(self.A.dtype) for _, part in found])
+        owned = np.bincount(owner, minlength=len(counts))
+        order = np.argsort(owner, kind="stable")
+        return Values(numbers[order], np.where(owned > 0, owned, counts))
 
     @lazy
-    def _above(self) -> tuple[Indices, NDArray[np.uint8]]:
-        """Where each column stands among the narrow ones, or -1; these above their smallest.
-
-        Narrow ones hold whole numbers of a range of 256.
-        """
+    def _narrow(self) -> NDArray[np.bool_]:
+        """Which columns hold whole numbers of a range of 256, (b,)."""
         low, high = self.extremes
         exact = np.maximum(np.abs(low), np.abs(high)) < 1 / EPS  # as floats
         # Halves: the difference of the two ends may be beyond the largest float.
-        narrow = self.whole & exact & (high / 2 - low / 2 < MAX_LEVELS / 2)
-        place = np.where(narrow, np.cumsum(narrow) - 1, -1)
+        return self.whole & exact & (high / 2 - low / 2 < MAX_LEVELS / 2)
+
+    @lazy
+    def _above(self) -> tuple[Indices, NDArray[np.uint8]]:
+        """The place of each column among the narrow ones; how far these are above their lowest."""
         A, least = self.A, self._ends[0]
-        A, least = (A, least) if narrow.all() else (A[narrow], least[narrow])
-        return place, (A - least).astype(np.uint8)  # integers may wrap, and are right modulo 256
+        if not self._narrow.all():
+            A, least = A[self._narrow], least[self._narrow]
+        above = (A - least).astype(np.uint8)  # integers may wrap, and are right modulo 256
+        return np.cumsum(self._narrow) - 1, above
+
+    def _marks(self, at: Indices) -> NDArray[np.bool_]:
+        """Return which numbers from the lowest on narrow columns `at` hold, (m, 256)."""
+        seen = np.zeros((len(at), MAX_LEVELS), dtype=bool)
+        native = _kernels_for(self.A)
+        if native is not None:
+            low, high = (ends[:, 0] for ends in self._ends)
+            native.mark_numbers(self.A, as_places(at), low, high, seen.view(np.uint8))
+        else:
+            for row, k in zip(seen, at.tolist()):
+                place, above = self._above
+                row[:] = np.bincount(above[place[k]], minlength=MAX_LEVELS) > 0
+        return seen
 
     def _only(self, low: NDArray, high: NDArray) -> NDArray[np.bool_]:
         """Return which columns hold these two values only, (b,)."""
@@ -208,6 +235,11 @@ class DenseColumns:
 
     def cut(self, cuts: Floats) -> NDArray[np.uint8]:
         """Return how many cuts every cell reaches."""
+        native = _kernels_for(self.A)
+        if native is not None and cuts.shape[1] < MAX_LEVELS:
+            levels = self.blank()
+            native.cut_columns(self.A, np.ascontiguousarray(cuts, dtype=np.float64), levels)
+            return levels
         levels = np.zeros(self.A.shape, dtype=np.uint8)
         if cuts.shape[1] <= _FEW_CUTS:
             for k in range(cuts.shape[1]):
@@ -225,22 +257,43 @@ class DenseColumns:
         if len(self.A) and (values.counts == 2).all():
             return (values.numbers[1::2, None] <= self.A).view(np.uint8)
         levels = self.blank()
-        place, above = self._above
-        low, high = self.extremes
-        for k, own in enumerate(values.columns()):
-            if place[k] < 0:
+        at = np.flatnonzero(self._narrow)
+        self._look_up(at, self._tables(values, at), levels)
+        if len(at) < len(self.A):
+            for k, own in enumerate(values.columns()):
+                if self._narrow[k]:
+                    continue
                 ranked = self._ranked.get(k)
                 if ranked is not None and np.array_equal(own, ranked[0]):
                     levels[k] = ranked[1]
                 else:
                     levels[k] = _places(own[1:], self.A[k])
-                continue
-            by_value = np.searchsorted(own[1:], np.arange(low[k], high[k] + 1), side="right")
-            if (by_value == np.arange(len(by_value))).all():
-                levels[k] = above[place[k]]
-            else:
-                levels[k] = by_value.astype(np.uint8).take(above[place[k]])
         return levels
+
+    def _tables(self, values: Values, at: Indices) -> NDArray[np.uint8]:
+        """Return the places of all numbers from the lowest on in narrow columns `at`, (m, 256)."""
+        row = np.full(len(self.A), -1)
+        row[at] = np.arange(len(at))
+        owner = row[values.owner]
+        owner, numbers = owner[owner >= 0], values.numbers[owner >= 0].astype(np.float64)
+        # The first whole number that is not below each value; beyond the last there is none.
+        first = np.clip(np.ceil(numbers) - self.extremes[0][at][owner], 0, MAX_LEVELS)
+        cells = owner * (MAX_LEVELS + 1) + first.astype(np.intp)
+        there = np.bincount(cells, minlength=len(at) * (MAX_LEVELS + 1))
+        there = there.reshape(len(at), MAX_LEVELS + 1)
+        reached = np.cumsum(there[:, :-1], axis=1, dtype=np.int16)
+        return np.maximum(reached - 1, 0).astype(np.uint8)
+
+    def _look_up(self, at: Indices, tables: NDArray[np.uint8], levels: NDArray[np.uint8]) -> None:
+        """Write the levels of narrow columns `at`."""
+        native = _kernels_for(self.A)
+        if native is not None:
+            low, high = (ends[:, 0] for ends in self._ends)
+            native.look_up_numbers(self.A, as_places(at), low, high, tables, levels)
+            return
+        for k, table in zip(at.tolist(), tables):
+            place, above = self._above
+            table.take(above[place[k]], out=levels[k])
 
     def put(self, levels: NDArray[np.uint8], f: Indices, room: NDArray) -> None:
         """Put levels of these columns, which are features f, into room for all, (n, N)."""
@@ -427,19 +480,68 @@ def column_blocks(X: Any, at: Indices | None = None) -> ColumnBlocks:
     if sp.issparse(X):
         yield from _sparse_blocks(X if len(at) == X.shape[1] else X[:, at])
         return
+    for part in _parts(X, len(at)):
+        yield part, _dense_block(X, at[part])
+
+
+def for_each_block(X: Any, at: Indices, work: Callable[[slice, NumericColumns], None]) -> None:
+    """Do work on the blocks of `column_blocks`, dense ones in a few threads.
+
+    What the first block raises is raised, whichever thread comes first.
+    """
+    if sp.issparse(X) or kernels() is None:
+        for part, columns in column_blocks(X, at):
+            work(part, columns)
+        return
+    errors: dict[int, Exception] = {}
+
+    def task(part: slice, _: Any) -> None:
+        try:
+            work(part, _dense_block(X, at[part]))
+        except Exception as error:
+            errors[part.start] = error
+
+    run_tasks(_parts(X, len(at)), task, cost=_COST_OF_A_CELL * X.shape[0] * len(at))
+    if errors:
+        raise errors[min(errors)]
+
+
+def _parts(X: NDArray, n: int) -> list[slice]:
+    """Return the blocks of n columns of X, an array, of which each takes little memory."""
     itemsize = X.dtype.itemsize
-    width = max(_CACHE_LINE // itemsize, _BLOCK_BYTES // (itemsize * max(X.shape[0], 1)))
-    for start in range(0, len(at), width):
-        part = slice(start, min(start + width, len(at)))
-        own = as_slice(at[part])
-        if X.flags.f_contiguous and isinstance(own, slice):
-            A = X.T[own]
+    a_line = max(1, _CACHE_LINE // itemsize)
+    width = _BLOCK_BYTES // (itemsize * max(X.shape[0], 1)) // a_line * a_line
+    width = max(a_line, min(width, _BLOCK_COLUMNS))
+    return [slice(start, min(start + width, n)) for start in range(0, n, width)]
+
+
+def _dense_block(X: NDArray, at: Indices) -> DenseColumns:
+    """Return columns `at` of X, an array: a view where they stand one after the other."""
+    X = X.view(np.uint8) if X.dtype == bool else X
+    own, native = as_slice(at), _kernels_for(X)
+    if X.flags.f_contiguous and isinstance(own, slice):
+        A = X.T[own]
+    else:
+        A = np.empty((len(at), X.shape[0]), dtype=X.dtype)
+        if native is not None:
+            native.turn_columns(X, as_places(at), A)
         else:
-            A = np.empty((part.stop - start, X.shape[0]), dtype=X.dtype)
             for row in range(0, X.shape[0], _TILE_ROWS):
                 rows = slice(row, row + _TILE_ROWS)
                 A[:, rows] = X[rows, own].T
-        yield part, DenseColumns(A.astype(np.float64) if itemsize > 8 else A)
+    return DenseColumns(A.astype(np.float64) if X.dtype.itemsize > 8 else A)
+
+
+def _kernels_for(A: NDArray) -> Any:
+    """Return the kernels, or None if they have no way with these numbers."""
+    is_known = A.dtype.char in _KERNEL_TYPES and A.dtype.isnative and A.flags.aligned
+    in_rows = A.shape[1] < 2 or A.strides[1] == A.itemsize
+    return kernels() if is_known and in_rows and A.size else None
+
+
+def as_places(at: Indices) -> NDArray[np.int64]:
+    """Return indices as kernels take them."""
+    return np.ascontiguousarray(at, dtype=np.int64)
 
 
 def as_slice(at: Indices) -> Indices | slice:

@@ -28,6 +28,7 @@ from orthoselect.encode.bins import (
     as_slice,
     canonical,
     column_blocks,
+    for_each_block,
 )
 from orthoselect.encode.labels import Labels
 from orthoselect.encode.rules import (
@@ -136,10 +137,13 @@ class Coder:
         room: Any = [] if is_sparse else np.empty((n, N), dtype=code_type(top))
         f = np.delete(np.arange(n), list(special))
         at = self._place[self._features.heads[f]]
-        for part, columns in column_blocks(self._X, at):
+
+        def code(part: slice, columns: NumericColumns) -> None:
             rules = self._rules(columns, at[part])
             columns.put(rules.levels(columns), f[part], room)
             n_levels[f[part]], gaps[f[part]] = rules.n_levels, ~rules.as_is
+
+        for_each_block(self._X, at, code)
         for one, labels in special.items():
             if is_sparse:
                 room.append(_cells_of_labels(one, labels))

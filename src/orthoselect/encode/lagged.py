@@ -164,7 +164,7 @@ def as_lags(lags: Any, argument: str, first: int) -> tuple[int, ...]:
         right = False
     if not right or any(lag < first for lag in found):
         raise InputError(
-            f"`{argument}` should be the longest lag, a whole number, or a list of unlike lags "
+            f"`{argument}` should be the longest lag, a whole number, or a list of different lags "
             f"from {first} on; got {lags!r}."
         )
     return tuple(sorted(found))
@@ -250,4 +250,7 @@ def check_names(names: Sequence[str]) -> None:
     """Raise for names that stand twice."""
     twice = sorted({name for name in names if list(names).count(name) > 1})
     if twice:
-        raise InputError(f"signals should have unlike names; `{twice[0]}` stands twice.")
+        raise InputError(
+            f"signals should have different names; `{twice[0]}` occurs twice. Rename one; or, if "
+            f"it is the target, leave it out of the inputs."
+        )

@@ -97,7 +97,8 @@ def find_rules(
     summary knows the weights.
     """
     as_is = _may_be_as_is(columns, bins)
-    values = columns.take(as_is).distinct()
+    none = Values(np.zeros(0), np.zeros(0, dtype=np.intp))
+    values = columns.take(as_is).distinct() if as_is.any() else none
     few = values.counts <= MAX_LEVELS
     as_is[as_is] = few
     rest = columns.take(~as_is)

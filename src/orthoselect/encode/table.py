@@ -284,12 +284,6 @@ class Design:
         """Whether each feature is known to be the column of its place, and nothing else."""
         return self.single is self.features.heads and len(self.single) == self.matrix.shape[1]
 
-    @property
-    def has_one_width(self) -> bool:
-        """Whether all features own the same number of columns."""
-        widths = {len(columns) for columns in self.wide.values()}
-        return len(widths | {1} if len(self.wide) < len(self.features) else widths) <= 1
-
     def columns_of(self, f: int) -> Indices:
         """Return the design columns of feature f."""
         return self.wide[f] if f in self.wide else self.single[f : f + 1]

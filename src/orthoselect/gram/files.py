@@ -196,7 +196,7 @@ def _plain(labels: Any, name: str, *, gaps: bool = False) -> list[Any] | None:
 
 def _foreign(path: str | Path) -> InputError:
     return InputError(
-        f"`{path}` should be a file that `GramStatistics.save` has written; it is none."
+        f"`{path}` should be a file that `GramStatistics.save` has written; it is not one."
     )
 
 

@@ -143,7 +143,7 @@ def pose(
         raise ShapeError(f"Found statistics of {n_rows} sample(s); a minimum of 2 is required.")
     default = isinstance(categorical_features, str) and categorical_features == "from_dtype"
     filled = reduced.settings["missing"]
-    if filled == "mean" and layout.fills:
+    if layout.fills:  # by what fits the first rows, so far
         triangle = _filled_by_means(triangle, layout)
     given = {
         "categorical_features": not default,
@@ -153,8 +153,8 @@ def pose(
     for name in given:
         if given[name]:
             raise InputError(
-                f"`{name}` is settled when statistics are made; it cannot be given when they are "
-                f"asked. Give it to `GramStatistics.of`, or to what the statistics are made by."
+                f"`{name}` is decided when statistics are made; it cannot be given "
+                f"later. Give it to `GramStatistics.of`, or to what the statistics are made by."
             )
     asked, grouped = find_asked(names, None, groups, include, exclude, None)
     asked["target"], asked["sample_weight"] = layout.target_columns, layout.weight_columns
@@ -227,6 +227,12 @@ def _table(
 
 def _find_responses(target: Any, layout: StatisticsLayout) -> list[int]:
     names = [response.name for response in layout.responses]
+    if not names:
+        raise InputError(
+            "statistics should have a response to explain; these were made without one. Make them "
+            "anew, `GramStatistics.of(table, target)`, or pass `method='unsupervised'`, which has "
+            "nothing to explain."
+        )
     if target is None:
         return list(range(len(names)))
     try:

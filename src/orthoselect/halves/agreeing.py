@@ -89,10 +89,10 @@ def stability(
 ) -> Stability:
     """Find the features that many halves of the rows agree on, and bound how many are false.
 
-    The rows are cut at random into two halves, with like shares of the classes, and each half
-    selects its features; so again for each of the pairs (Shah and Samworth 2013). Features that
-    enough halves take are chosen. Of the size of each selection, the threshold and the expected
-    number of false features two determine the third.
+    The rows are cut at random into two halves with the same shares of the classes, and each half
+    selects its features. This is repeated for each of the pairs (Shah and Samworth 2013). Features
+    that enough halves take are chosen. Two of these three determine the third: the size of each
+    selection, the threshold, and the expected number of false features.
 
     Parameters
     ----------
@@ -108,15 +108,15 @@ def stability(
     n_pairs : int, default=50
         Pairs of halves.
     threshold : float, optional
-        The share of halves, above 0.5, that have to take a feature. By default, if
-        `n_features_to_select` is given the lowest that keeps `pfer`, else 0.75.
+        The share of halves, above 0.5, that must take a feature. The default is the lowest one that
+        keeps `pfer` if `n_features_to_select` is given, else 0.75.
     pfer : float, optional
         Expected number of false features among the chosen, at most. 1 by default, unless the other
         two are given.
     assumption : {"unimodal", "r_concave", "none"}, default="unimodal"
-        What the bound supposes of features that are false: nothing, or that the shares of pairs
-        both of whose halves take them have one peak, or are r-concave (the strongest, which gives
-        the lowest bound).
+        What the bound assumes of false features: nothing, or that the shares of pairs both of whose
+        halves take them have one peak, or are r-concave (the strongest, which gives the lowest
+        bound).
     random_state : int or None, default=0
         Seed of the halves. None: a new one, which the result holds.
     n_jobs : int, optional
@@ -125,7 +125,7 @@ def stability(
         As in `select`. Gaps are filled by the means of each half; rows are dropped before they are
         cut in two.
     include : names or indices, optional
-        Features that every half is given first. They are not counted, and have no frequency.
+        Features that every half takes first. They are not counted, and have no frequency.
     sample_weight : array-like of shape (N,) or str, optional
         Row weights, as in `select`. Copies of a row stay in one half.
     progress : bool or callable, optional
@@ -143,16 +143,16 @@ def stability(
     Raises
     ------
     InputError
-        If an argument is wrong, or what is asked of size, threshold and `pfer` is impossible.
+        If an argument is wrong, or size, threshold and `pfer` are impossible together.
     StabilityInterrupted
         On Ctrl-C; its attribute `stability` holds what the pairs done so far say.
 
     Notes
     -----
-    Of a table in blocks the rows are dealt at random to 64 blocks in one pass, of which means and
-    inner products are kept, and halves are made of these blocks: 16 times 64 p² bytes, where p
-    counts numeric features, levels and classes. Where the memory does not suffice there are fewer
-    blocks, 16 at least. Only methods that `GramStatistics` knows can be asked for then.
+    For a table in blocks, one pass deals the rows at random to 64 blocks and keeps their means and
+    inner products. Halves are made of these blocks. They take 16 times 64 p² bytes, where p counts
+    numeric features, levels and classes. If memory is short there are fewer blocks, at least 16.
+    Only the methods of `GramStatistics` work then.
 
     References
     ----------

@@ -184,7 +184,7 @@ def naming(place: str | Callable[[], str]) -> Iterator[None]:
 def changed(expected: int, got: str) -> InputError:
     """Return the error of a table that has another number of rows than before."""
     return InputError(
-        f"a table that is read in blocks should stay the same from pass to pass; it was to have "
+        f"a table that is read in blocks should stay the same from pass to pass; it should have "
         f"{expected} rows, and has {got} now. Give every pass the same blocks, and write to no "
         f"file while it is read."
     )

@@ -58,14 +58,14 @@ def _check_sound(X: Any) -> None:
     if X.indptr[0] != 0 or (np.diff(X.indptr) < 0).any() or stored > room:
         raise InputError(
             f"X should be a sound sparse table; `indptr` of this {X.format} table does not grow "
-            f"from 0 to its {room} stored numbers. Build it anew."
+            f"from 0 to its {room} stored numbers. Build it again."
         )
     limit, indices = X.shape[1 if X.format == "csr" else 0], X.indices[:stored]
     if stored and not 0 <= indices.min() <= indices.max() < limit:
         worst = int(indices.min()) if indices.min() < 0 else int(indices.max())
         raise InputError(
             f"X should be a sound sparse table; `indices` of this {X.format} table should be from "
-            f"0 to {limit - 1}, and hold {worst}. Build it anew."
+            f"0 to {limit - 1}, and hold {worst}. Build it again."
         )
 
 

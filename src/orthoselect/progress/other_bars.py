@@ -23,8 +23,8 @@ class NotebookBar(WorkBar):
                 from tqdm.auto import tqdm
             except ImportError:
                 raise InputError(
-                    "`progress=True` needs tqdm in a notebook; there is none. Install it with "
-                    "`pip install tqdm`, or pass a function that shows the progress."
+                    "`progress=True` needs tqdm in a notebook; it is not installed. Install it "
+                    "with `pip install tqdm`, or pass a function that shows the progress."
                 ) from None
             self._make = lambda: tqdm(desc=what, leave=False)
 

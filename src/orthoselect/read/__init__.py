@@ -33,7 +33,7 @@ from orthoselect.read.open import (
     read_source,
     read_table,
 )
-from orthoselect.read.readings import Readings
+from orthoselect.read.readings import Readings, read_number
 from orthoselect.read.row_blocks import (
     RowBlocks,
     check_block_names,
@@ -95,6 +95,7 @@ __all__ = [
     "open_source",
     "output_format",
     "read_given",
+    "read_number",
     "read_source",
     "read_table",
     "read_target",

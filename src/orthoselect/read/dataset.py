@@ -234,7 +234,7 @@ class Dataset:
         if apart and self.target is not None and not isinstance(self.target, str):
             raise InputError(
                 f"several targets should be columns of the table; `{apart[0]}` of `{self.name}` "
-                f"stands apart from its columns. Name it alone, or make one table of both."
+                f"is separate from its columns. Name it alone, or make one table of both."
             )
 
     # Parts of the table

@@ -81,7 +81,9 @@ def _load(content: Content, file: BinaryIO, format: str) -> Any:
             f"`{content.name}` should be a file that NumPy wrote; it is a pickle, which is not "
             f"opened: that could run any code. Store its numbers with `{store}`."
         )
-    raise InputError(f"`{content.name}` should be a whole {format} file; it begins like none.")
+    raise InputError(
+        f"`{content.name}` should be a whole {format} file; it does not begin like one."
+    )
 
 
 def _check_is_matrix(called: str, array: Any) -> None:

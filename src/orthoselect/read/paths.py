@@ -128,8 +128,8 @@ def _found_by(item: str | Path, base: Path | None) -> list[FoundFile]:
         files = [file for file in matches if file.is_file() or _leads_nowhere(file)]
         if not files:
             raise InputError(
-                f"`{item}` should match files; it matches none. Look whether the folder is right, "
-                f"and whether the pattern stands in quotes."
+                f"`{item}` should match files; it matches none. Check the folder, and put the "
+                f"pattern in quotes."
             )
         wild = next(at for at, part in enumerate(path.parts) if _WILD.search(part))
         base = base or Path(*path.parts[:wild])
@@ -314,7 +314,7 @@ def _what_is_missing(path: Path, near: Iterable[str]) -> str:
     while end.is_symlink():
         end = end.parent / end.readlink()
     this = "it" if link == path else f"`{link}`"
-    return f"{this} is a link to nothing: there is no `{end}`. Mend the link, or name another file."
+    return f"{this} is a link to nothing: there is no `{end}`. Fix the link, or name another file."
 
 
 def _leads_nowhere(path: Path) -> bool:

@@ -191,11 +191,27 @@ def _numbers(texts: Sequence[Any], decimal: str) -> NDArray[np.float64]:
     known: dict[Any, float] = {}
     for text in texts:
         if text not in known:
-            known[text] = _number(text, decimal)
+            known[text] = read_number(text, decimal)
     return np.array([known[text] for text in texts], dtype=np.float64)
 
 
-def _number(value: Any, decimal: str) -> float:
+def read_number(value: Any, decimal: str = ".") -> float:
+    """Return the number that text stands for, NaN for a gap; a number is as it is.
+
+    Parameters
+    ----------
+    value : str, number or None
+    decimal : {".", ","}
+        What parts the fraction in text.
+
+    Examples
+    --------
+    >>> from orthoselect.read import read_number
+    >>> [read_number(value) for value in ("$1,200.50", "n/a", None, 3)]
+    [1200.5, nan, nan, 3.0]
+    >>> read_number("1.200,50 €", ",")
+    1200.5
+    """
     if isinstance(value, str):
         return number_of(value, decimal)
     try:

@@ -52,13 +52,13 @@ class RowBlocks:
     ----------
     blocks : iterable of blocks, or callable that returns one
         Blocks are arrays, SciPy sparse matrices or dataframes (pandas, polars, tables and batches
-        of pyarrow), of any number of rows. It is iterated over several times: a generator has to
-        be wrapped in a function that makes a new one.
+        of pyarrow), of any number of rows. It is iterated over several times, so wrap a generator
+        in a function that makes a new one.
     names : sequence of str, optional
         Column names, where blocks have none.
     n_rows : int, optional
-        The number of all rows; where it is known, and there is nothing else to be found out first,
-        one pass less is made.
+        The number of all rows. If it is given, and nothing else has to be found out first, one pass
+        is saved.
     memory : int or str, optional
         Bytes, or text like "2GB", that a selection may take beside the blocks, of which there are
         at most four at a time; half of what is free by default.
@@ -119,7 +119,7 @@ class RowBlocks:
         if isinstance(blocks, Iterator) and blocks is self._last():
             raise InputError(
                 f"the function should return a new iterator at every call; it returned the "
-                f"{type(blocks).__name__} of the last pass. Make it inside of the function."
+                f"{type(blocks).__name__} of the last pass. Make it inside the function."
             )
         with suppress(TypeError):  # not all iterators can be referred to weakly
             self._last = weakref.ref(blocks)

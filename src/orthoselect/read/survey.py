@@ -28,16 +28,21 @@ from orthoselect.read.block import Block, as_array
 from orthoselect.read.frame_block import check_unique, series_objects, series_order
 
 
+def no_target() -> InputError:
+    """Return the error of a response that is None."""
+    return InputError(
+        "This selector requires y to be passed, but the target y is None: "
+        "pass the classes or numbers to explain."
+    )
+
+
 def read_target(y: Any, n_rows: int, name: str = "y") -> list[TargetColumn]:
     """Read the response: an array-like, a series or dataframe, or a sparse indicator matrix.
 
     It is one column, or several side by side, of `n_rows` rows as X has; errors call it `name`.
     """
     if y is None:
-        raise InputError(
-            "This selector requires y to be passed, but the target y is None: "
-            "pass the classes or numbers to explain."
-        )
+        raise no_target()
     columns = _columns_of(y, name)
     if not columns:
         raise ShapeError(f"{name} should have at least one column; it has none.")
@@ -114,6 +119,8 @@ def _from_series(series: nw.Series, name: str) -> TargetColumn:
     if series.dtype in (nw.String, nw.Categorical, nw.Enum, nw.Boolean):
         values = series_objects(series)
         return TargetColumn(name, values, categorical=True, order=series_order(series))
+    if len(series) and series.null_count() == len(series):  # of the type of nulls, for one
+        return _with_gaps(np.zeros(0), np.ones(len(series), dtype=bool), name)
     if not (series.dtype.is_numeric() or series.dtype == nw.Object):
         raise InputError(
             f"{name} should hold classes or numbers; it is {series.dtype}. Convert it."
@@ -302,7 +309,7 @@ class TableCoder:
         if unknown:
             raise InputError(
                 f"a table that is read in blocks should stay the same from pass to pass; column "
-                f"`{self._names[c]}` now has {listing(unknown)}, which it had not."
+                f"`{self._names[c]}` now has {listing(unknown)}, which it did not have before."
             )
         mine = np.array([places[level] for level in labels.levels], dtype=np.intp)
         return Labels(mine.take(labels.codes), known.levels, known.most_frequent)

@@ -252,7 +252,7 @@ class TextFile:
         return InputError(
             f"`{self._name}` should have {expected} fields in every line, as in the first; line "
             f"{odd[0]} has {odd[1]}. The delimiter is taken to be {self.text.delimiter!r}; give "
-            f"`read_table` another `delimiter`, or mend the line."
+            f"`read_table` another `delimiter`, or correct the line."
         )
 
     def _check_closed(self) -> None:

@@ -96,8 +96,8 @@ class Reported(Tabular):
         ----------
         file : str or Path
             Where to write. A name that ends in .html makes a page (which needs matplotlib, the
-            extra `report`), one in .json the same as plain data. A file that is there is replaced,
-            once the new one is complete.
+            extra `report`), one in .json the same as plain data. An existing file is replaced once
+            the new one is complete.
         title : str, optional
             What to call the data.
 

@@ -112,8 +112,8 @@ def as_frame(
         installed = [name for name in _BACKENDS if find_spec(name)]
         if not installed:
             raise InputError(
-                "a dataframe should have a library that makes it; none of pandas, polars and "
-                "pyarrow is installed. Install one of them, or use `to_dict` or `to_csv`."
+                "a dataframe needs pandas, polars or pyarrow; none of them is "
+                "installed. Install one of them, or use `to_dict` or `to_csv`."
             )
         return as_frame(kinds, rows, installed[0])
     if backend not in _BACKENDS:

@@ -208,11 +208,37 @@ def _table_lines(selected: Selected) -> tuple[list[str], set[str]]:
     if selected.target:
         names = list(selected.target)
         y = f"data[{(names[0] if len(names) == 1 else names)!r}]"
-    lines += _frame_lines(selected, y) if selected.as_frame else [f"X, y = data, {y}"]
+    if selected.as_frame:
+        numbers = _number_lines(selected)
+        lines += numbers + _frame_lines(selected, y)
+        imports |= {"from orthoselect.read import read_number"} if numbers else set()
+    else:
+        lines.append(f"X, y = data, {y}")
     if _selector(selected.path.method) is None:
         taken = "X[features]" if selected.as_frame else "X[:, columns]"
         lines += [names_code(selected), f"X = {taken}"]
     return lines, imports
+
+
+def _number_lines(selected: Selected) -> list[str]:
+    """Return the lines that make numbers of text that was read as such.
+
+    To a model it would be as many levels as rows, and fit anything.
+    """
+    readings, skip = selected.problem.readings, selected.problem.skip
+    by_decimal: dict[str, list[str]] = {}
+    for column, decimal in readings.numbers.items():
+        name = str(readings.names[column])
+        if column not in skip or name in selected.target:
+            by_decimal.setdefault(decimal, []).append(name)
+    lines = []
+    for decimal, names in by_decimal.items():
+        more = "" if decimal == "." else f", decimal={decimal!r}"
+        lines += [
+            _listed("texts", names),
+            f"data = data.assign(**data[texts].map(read_number{more}).astype(float))",
+        ]
+    return lines
 
 
 def _frame_lines(selected: Selected, y: str) -> list[str]:

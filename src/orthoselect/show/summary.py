@@ -70,12 +70,12 @@ def report(
     path : SelectionPath, Comparison or Stability
         What `select` returned, or `selector.path_`; or what `compare` or `stability` returned.
     data, target : as in `select`
-        Those that the path was found on. A comparison and a stability know all that their pages
-        show, so that they may be None.
+        Those that the path was found on. Omit them for a comparison or a stability, which hold all
+        that their pages show.
     file : str or Path
         Where to write. A name that ends in .html makes a page (which needs matplotlib, the extra
-        `report`), one in .json the same as plain data. A file that is there is replaced, once the
-        new one is complete.
+        `report`), one in .json the same as plain data. An existing file is replaced once the new
+        one is complete.
     sample_weight : array-like of shape (N,), optional
         The row weights, if the path was found with any. Other results take none here.
     title : str, optional
