@@ -98,7 +98,8 @@ def test_what_the_bytes_leave_out_is_the_norm_that_is_said(rng):
 
 def test_ordinary_columns_leave_out_a_hundredth(rng):
     errors = copied(rng.normal(size=(2000, 300))).copy.errors
-    assert errors.max() < 0.02
+    assert np.median(errors) < 0.0125
+    assert errors.max() < 0.04, "else they are cut again"
 
 
 def test_columns_that_a_sample_says_nothing_of_are_cut_again(rng):
