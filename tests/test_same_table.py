@@ -28,6 +28,10 @@ def table():
     frame = pd.DataFrame(
         {
             "row": np.arange(1, N + 1),
+            "order no": np.arange(1000, 1000 + N),
+            "ticket": np.arange(N + 1000, 1000, -1.0),
+            "docno": np.arange(N) * 3 // 2 + 7,
+            "year": np.arange(N) + 900,
             "rank": np.arange(N) * 7 % N,
             "visit.id": 100 + np.arange(N) // 3,
             "id": [f"id {k}" for k in range(N)],
@@ -92,6 +96,10 @@ def test_answers_and_warnings_are_those_of_the_pandas_frame(kind, dates, tmp_pat
     reading, leaving, *_ = expected[1]
     assert reading.startswith("read the text of `price`, `share` as numbers")
     assert "`row` (row numbers: all whole numbers from 1 to 1300)" in leaving
+    assert "`order no` (row numbers: all whole numbers from 1000 to 2299)" in leaving
+    assert "`ticket` (row numbers: all whole numbers from 1001 to 2300)" in leaving
+    assert "`docno` (identifier by its name: whole numbers from 7 to 1955)" in leaving
+    assert "year" not in leaving
     assert "`visit.id` (identifier by its name: whole numbers from 100 to 533)" in leaving
     assert "rank" not in leaving, "numbers out of order may be ranks"
     assert "`id` (identifier: all values are distinct text)" in leaving
@@ -106,11 +114,11 @@ def test_fit_keeps_the_places_of_what_is_left_out(kind, tmp_path):
     X = STORED[kind](frame.drop(columns="y"), tmp_path)
     with pytest.warns(LeftOutWarning), pytest.warns(ReadAsNumbersWarning):
         selector = OrthogonalSelector(3).fit(X, frame["y"].to_numpy())
-    assert selector.n_features_in_ == 13
+    assert selector.n_features_in_ == 17
     assert np.flatnonzero(selector.support_).tolist() == sorted(selector.selected_)
     with pytest.warns(LeftOutWarning), pytest.warns(ReadAsNumbersWarning):
         by_name = OrthogonalSelector(3).fit(STORED[kind](frame, tmp_path), "y")
-    assert by_name.n_features_in_ == 13
+    assert by_name.n_features_in_ == 17
     assert by_name.selected_.tolist() == selector.selected_.tolist()
     assert "y" not in by_name.feature_names_in_
 
