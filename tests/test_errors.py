@@ -69,6 +69,8 @@ EXAMPLES = [
     NotSettledWarning(40, 0.02),
     ReadAsQuantityWarning("y", "30"),
     errors.ReadAsClassesWarning("y", [0, 1, 7]),
+    errors.ReadAsNamesWarning("y", 253, 340, 166),
+    errors.OneRowClassWarning("y", ["c"]),
     errors.ConstantTargetError("y", 7),
     ManyLevelsWarning("column `id`", 39, 40),
     UncutNumbersWarning("price", 39, 40, 2),

@@ -12,6 +12,8 @@ from orthoselect.errors import (
     LeftOutWarning,
     LooksNumericWarning,
     MissingValueError,
+    OneRowClassWarning,
+    ReadAsNamesWarning,
     ReadAsNumbersWarning,
     ReadAsQuantityWarning,
 )
@@ -106,6 +108,23 @@ def test_answers_and_warnings_are_those_of_the_pandas_frame(kind, dates, tmp_pat
     assert "`nearly` (nearly an identifier: 500 of 1300 values occur once)" in leaving
     assert "`nothing` (no values)" in leaving
     assert ("`when`, `day` (dates or times)" in leaving) == (dates == "drop")
+
+
+@pytest.mark.parametrize("kind", STORED)
+def test_what_is_odd_about_classes_is_told_alike(kind, tmp_path):
+    frame = table()[["x", "z"]]
+    frame["y"] = ["lone", *"ab" * (N // 2 - 1), "a"]
+    words = "class `lone` of .*y`? has 1 row only: a feature that differs in this row alone gains"
+    with pytest.warns(OneRowClassWarning, match=words):
+        select(STORED[kind](frame, tmp_path), "y", 2)
+    frame["y"] = [f"n{max(k, 700)}" if k % 2 else f"m{max(k, 300)}" for k in range(N)]
+    words = "y`? holds 801 different labels in 1300 rows, 799 of them in one row each, and is read"
+    with pytest.warns(ReadAsNamesWarning, match=words):
+        select(STORED[kind](frame, tmp_path), "y", 2)
+    frame["y"] = [f"n{max(k, 50)}" for k in range(N)]
+    words = "y`? should hold classes or numbers; 1249 of its 1300 rows have a label"
+    with pytest.raises(InputError, match=words):
+        select(STORED[kind](frame, tmp_path), "y", 2)
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])

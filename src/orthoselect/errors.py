@@ -394,6 +394,31 @@ class ReadAsClassesWarning(SelectionWarning):
         )
 
 
+class ReadAsNamesWarning(SelectionWarning):
+    """Text that was read as classes, and looks like names."""
+
+    def __init__(self, name: str, n_levels: int, n_rows: int, n_alone: int) -> None:
+        super().__init__(
+            f"{name} holds {n_levels} different labels in {n_rows} rows, {n_alone} of them in one "
+            f"row each, and is read as classes; it looks like names. Choose another `target`, or "
+            f"merge rare labels; pass `task='classification'` if these are classes."
+        )
+
+
+class OneRowClassWarning(SelectionWarning):
+    """Classes of a single row."""
+
+    def __init__(self, name: str, classes: Sequence[object]) -> None:
+        if len(classes) == 1:
+            who, those = f"class {listing(classes)} of {name} has 1 row only", "this row"
+        else:
+            who, those = f"classes {listing(classes)} of {name} have 1 row each", "such a row"
+        super().__init__(
+            f"{who}: a feature that differs in {those} alone gains as much as one that tells a "
+            f"whole class apart. Merge rare classes, or drop such rows."
+        )
+
+
 class ManyLevelsWarning(SelectionWarning):
     """A categorical feature with nearly as many levels as rows."""
 

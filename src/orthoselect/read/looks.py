@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.encode.class_sizes import ALONE, FEW_LEVELS
 from orthoselect.encode.labels import is_gap
 from orthoselect.encode.whole_numbers import EXACT
 from orthoselect.matrix.checksums import number_bits, object_bits
@@ -38,10 +39,6 @@ NEARLY, ROW_NUMBERS = "nearly an identifier", "row numbers"
 BY_NAME = "identifier by its name"
 LOOK = 1000  # rows that are looked at first
 HANDFUL = 10  # so few rows may differ in any text by chance, and number themselves
-FEW_LEVELS = 20  # that may stand in one row each, and whole numbers in text that are labels
-# Of the rows with a value: if so many stand alone in their level, the column names rows. Tables of
-# several packages have been looked at for it; see the guide.
-_ALONE = 1 / 3
 _MOST_COMPARED = 10_000_000  # levels of a column that are held; more are an identifier
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 # "id", "ID", "patient_id", "Ketchup.id", "customerId", and what pandas calls an unnamed index.
@@ -201,7 +198,7 @@ class _Text:
         """Whether these are labels written as whole numbers: few of them, or such as repeat."""
         if self.n_whole + self.n_marks < self.n_values:
             return False
-        repeat = self.n_alone < _ALONE * self.n_values and not self.n_marks
+        repeat = self.n_alone < ALONE * self.n_values and not self.n_marks
         return len(self.counts) <= FEW_LEVELS or repeat
 
     @property
@@ -210,7 +207,7 @@ class _Text:
         n_levels, n_alone = len(self.counts), self.n_alone
         if n_alone == self.n_values > HANDFUL:
             return IDENTIFIER
-        if n_levels > FEW_LEVELS and n_alone >= _ALONE * self.n_values:
+        if n_levels > FEW_LEVELS and n_alone >= ALONE * self.n_values:
             return f"{NEARLY}: {n_alone} of {self.n_values} values occur once"
         return None
 
