@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from orthoselect.argument_names import COUNT_IS, telling_names
 from orthoselect.column_spec import find_columns
 from orthoselect.errors import InputError, ShapeError, TooManyRequestedWarning, warn
 from orthoselect.read.panel import Panel
@@ -117,6 +118,7 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
     (60, 1, 40)
     """
 
+    @telling_names(COUNT_IS, "ChannelSelector")
     def __init__(
         self,
         n_channels: int | float | str = "auto",

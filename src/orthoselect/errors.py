@@ -16,7 +16,8 @@ from typing import Any
 _PACKAGE = str(Path(__file__).parent)
 _LISTED = 5  # how many names a message shows before it says "and so many more"
 _HEAD, _TAIL = 120, 57  # characters shown of a name or value that is longer than both together
-_LONG = re.compile(rf"(?<=`)[^`]{{{_HEAD + _TAIL},}}(?=`)|\S{{{_HEAD + _TAIL},}}")
+# Whatever stands between a pair of backquotes, long or not, so that no pair is taken for another.
+_NAME = re.compile(rf"`([^`]*)`|\S{{{_HEAD + _TAIL},}}")
 _READABLE = 2_000  # characters of a message
 
 
@@ -48,10 +49,18 @@ def did_you_mean(unknown: Iterable[object], known: Sequence[str], most: int = 3)
 
 def shortened(words: str) -> str:
     """Return a message without the middle of names and values that are too long to read."""
-    words = _LONG.sub(lambda found: f"{found[0][:_HEAD]}...{found[0][-_TAIL:]}", words)
+    words = _NAME.sub(_without_middle, words)
     if len(words) > _READABLE:
         words = f"{words[: _READABLE // 2]} ... {words[-_READABLE // 2 :]}"
     return words
+
+
+def _without_middle(found: re.Match[str]) -> str:
+    quoted, mark = found[1], "" if found[1] is None else "`"
+    name = found[0] if quoted is None else quoted
+    if len(name) < _HEAD + _TAIL:
+        return found[0]
+    return f"{mark}{name[:_HEAD]}...{name[-_TAIL:]}{mark}"
 
 
 def warn(warning: Warning, package: str = _PACKAGE) -> None:
