@@ -15,6 +15,7 @@ from benchmarks import (
     channels,
     environment,
     footprint,
+    grid,
     importtime,
     information,
     information_peers,
@@ -267,10 +268,22 @@ def _channels(options: argparse.Namespace, settings: table.Settings) -> int:
     return 0
 
 
+def _grid(options: argparse.Namespace, settings: table.Settings) -> int:
+    result = _start(options)
+    result["lines"] = []
+    about = report.environment_lines(result["environment"])
+    for line in grid.run(quick=options.quick):
+        result["lines"].append(line)
+        report.write(options.output, "grid", result, grid.markdown(result, about))
+    print(grid.markdown(result, about))
+    return 0
+
+
 PAGES = {
     "auto": _auto,
     "calibration": _calibration,
     "channels": _channels,
+    "grid": _grid,
     "table": _table,
     "scaling": _scaling,
     "information": _information,

@@ -1,11 +1,12 @@
-"""How many terms by free runs: the best number, or the fewest within one standard error of it.
+"""How many terms by free runs, and which lags: what comes of rules on systems that are made.
 
     python -m benchmarks.free_run_rules [RUNS]
 
 Made systems, some with terms that are candidates and some without, are recorded with noise. Terms
-are selected on the first rows, their number by free runs over the last quarter of these, by either
-rule; then free runs over 2,000 rows that follow are compared. It prints what docs/dynamics.md says
-of the rules. Nothing here is a public record.
+are selected on the first rows, their number by free runs over the last quarter of these: the best
+number, or the fewest within one standard error of it; with lags up to 3, or with those, of 2, 3 and
+4, whose smallest error there is smallest. Free runs over 2,000 rows that follow are compared. It
+prints what docs/dynamics.md says of the rules. Nothing here is a public record.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import numpy as np
 
 from orthoselect import NARX
 
-RUNS, SIZES, FRESH = 20, (300, 1000, 3000), 2000
+RUNS, SIZES, FRESH = 10, (300, 1000, 3000), 2000
+LAGS, DEFAULT_LAGS = (2, 3, 4), 3
 GIVEN = 50  # rows that a free run begins from
 _MOTOR = (1.7813, -0.7962, 0.0339, 0.0338, -0.1597, -0.1396, 0.1297, 0.1086, 0.0085)
 Record = tuple[Any, Any]
@@ -107,27 +109,38 @@ def _measured(y: Any, share: float, rng: np.random.Generator) -> Any:
     return y + share * y.std() * rng.normal(size=len(y))
 
 
-def compare_rules(u: Any, y: Any, T: int, search: str) -> tuple[list[float], list[int]]:
-    """Return errors on the rows after the first T, and numbers of terms: by "one_se", by "best"."""
-    errors: dict[int, float] = {}
+def compare_rules(u: Any, y: Any, T: int, search: str) -> dict[str, tuple[float, int, int]]:
+    """Return, by rule, the error on the rows after the first T, lags and number of terms."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        table: Any = NARX(order="free-run", search=search).fit(u[:T], y[:T]).order_
-        sizes = [table.best("free-run", rule=rule) for rule in ("one_se", "best")]
-        for k in set(sizes):
-            model = NARX(k, search=search).fit(u[:T], y[:T])
+        tables: dict[int, Any] = {
+            lags: NARX(order="free-run", y_lags=lags, u_lags=lags, search=search)
+            .fit(u[:T], y[:T])
+            .order_
+            for lags in LAGS
+        }
+        by_lags = min(LAGS, key=lambda lags: tables[lags].smallest("free-run"))
+        asked = {
+            "one_se": (DEFAULT_LAGS, "one_se"),
+            "best": (DEFAULT_LAGS, "best"),
+            "lags, one_se": (by_lags, "one_se"),
+        }
+        found: dict[str, tuple[float, int, int]] = {}
+        for name, (lags, rule) in asked.items():
+            k = tables[lags].best("free-run", rule=rule)
+            model = NARX(k, y_lags=lags, u_lags=lags, search=search).fit(u[:T], y[:T])
             left = (model.predict(u[T:], y[T : T + GIVEN]) - y[T:])[GIVEN:]
             # One that diverges is no better than the mean.
-            found, spread = float(np.sqrt(np.mean(left**2))), float(y[T:].std())
-            errors[k] = min(found, spread) if np.isfinite(found) else spread
-    return [errors[k] for k in sizes], sizes
+            error, spread = float(np.sqrt(np.mean(left**2))), float(y[T:].std())
+            found[name] = min(error, spread) if np.isfinite(error) else spread, lags, k
+    return found
 
 
 def main(runs: int) -> None:
     """Print a line for each system and number of rows, and one for all."""
-    print(f"{runs} runs each; log of the ratio: below 0 the best number does better")
+    print(f"{runs} runs each; log of the ratio to 'one_se': below 0 is better than that")
     for search in ("swap", "forward"):
-        means = []
+        means: dict[str, list[float]] = {}
         for make in SYSTEMS:
             for T in SIZES:
                 made = (
@@ -135,18 +148,19 @@ def main(runs: int) -> None:
                     for run in range(runs)
                 )
                 found = [compare_rules(u, y, T, search) for u, y in made]
-                errors, sizes = (np.array(part, dtype=float) for part in zip(*found))
-                log = np.log(errors[:, 1] / errors[:, 0])
-                means.append(log.mean())
-                print(
-                    f"{search}, {make.__name__}, {T} rows: errors {errors[:, 0].mean():.4f} (one "
-                    f"standard error), {errors[:, 1].mean():.4f} (best); terms "
-                    f"{sizes[:, 0].mean():.1f}, {sizes[:, 1].mean():.1f}; log of the ratio "
-                    f"{log.mean():+.3f} +- {log.std(ddof=1) / np.sqrt(runs):.3f}",
-                    flush=True,
-                )
-        spread = np.std(means, ddof=1) / np.sqrt(len(means))
-        print(f"{search}, all: log of the ratio {np.mean(means):+.4f} +- {spread:.4f}", flush=True)
+                words = []
+                for name in found[0]:
+                    errors, lags, terms = np.array([each[name] for each in found]).T
+                    log = np.log(errors / [each["one_se"][0] for each in found])
+                    means.setdefault(name, []).append(log.mean())
+                    words.append(
+                        f"{name}: error {errors.mean():.4f}, {terms.mean():.1f} terms, lags "
+                        f"{lags.mean():.1f}, {log.mean():+.3f} +- {log.std() / np.sqrt(runs):.3f}"
+                    )
+                print(f"{search}, {make.__name__}, {T} rows. {'; '.join(words)}", flush=True)
+        for name, logs in means.items():
+            spread = np.std(logs, ddof=1) / np.sqrt(len(logs))
+            print(f"{search}, all, {name}: {np.mean(logs):+.4f} +- {spread:.4f}", flush=True)
 
 
 if __name__ == "__main__":

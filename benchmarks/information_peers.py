@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import methods
+from benchmarks.lazy_cmim import lazy_cmim
 
 OURS = "orthoselect"
 _SKFEATURE = "skfeature.function.information_theoretical_based"
@@ -113,6 +114,12 @@ def _itmo(problem: Problem, name: str) -> Fit:
     return fit
 
 
+def _lazy_loop(problem: Problem, _: str) -> Fit:
+    X = problem.dense.astype(np.uint8)
+    lazy_cmim(X[:2, :2], problem.y[:2], 1)  # compiled beforehand
+    return lambda: lazy_cmim(X, problem.y, problem.t)
+
+
 UNCAPPED = "cmim, not capped"
 CRITERIA = (
     *(Criterion(name, name) for name in ("mim", "mrmr_difference", "mrmr_quotient", "jmi")),
@@ -132,6 +139,7 @@ _COMMON = {
 }
 PEERS = (
     Peer(OURS, "orthoselect", {name: name for name in BY_CRITERION}, _orthoselect),
+    Peer("lazy_c", "lazy loop in C, one thread", {"cmim": "cmim"}, _lazy_loop),
     Peer("mrmr", "mrmr_selection", {"mrmr_quotient": "mrmr"}, _mrmr, same_criterion=False),
     Peer("skfeature", "scikit-feature", _COMMON | {"disr": "disr"}, _skfeature),
     Peer("itmo_fs", "ITMO_FS", {ours: own.upper() for ours, own in _COMMON.items()}, _itmo),

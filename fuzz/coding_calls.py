@@ -109,7 +109,10 @@ def make_turn_columns(rng: Rng) -> Arguments:
     """Return a table, row by row or cut out of a wider one, and columns in any order."""
     X = np.ascontiguousarray(_columns(rng).T)
     X = np.hstack([X, X])[:, : X.shape[1]] if rng.random() < 0.3 else X
+    X = np.tile(X, int(rng.choice([1, 12])))
     at = rng.integers(0, X.shape[1], int(rng.integers(0, 9)))
+    if rng.random() < 0.5:  # side by side
+        at = np.arange(rng.integers(0, X.shape[1]), X.shape[1])
     return {"X": X, "at": at, "A": np.zeros((len(at), len(X)), X.dtype)}
 
 

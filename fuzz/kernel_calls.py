@@ -36,6 +36,7 @@ from fuzz.coding_calls import (
     mark_numbers_twin,
     turn_columns_twin,
 )
+from fuzz.digest_calls import digest_blocks_twin, make_digest_blocks
 from orthoselect import native
 from orthoselect.counts import Logarithms
 
@@ -833,6 +834,7 @@ def _packed_falling_twin(
 
 KERNELS: dict[str, Kernel] = {
     "class_planes": Kernel(make_class_planes, class_planes_twin, ("codes",)),
+    "digest_blocks": Kernel(make_digest_blocks, digest_blocks_twin, ("out",)),
     "permuted_sums": Kernel(make_permuted_sums, permuted_sums_twin, ("out",)),
     "null_best": Kernel(make_null_best, null_best_twin, ("C", "best")),
     "free_run": Kernel(_free_run, _free_run_twin, ("Y", "D", "diverged")),

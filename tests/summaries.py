@@ -427,6 +427,7 @@ def comparison(
         "target": "diagnosis",
         "task": "classification",
         "estimator": "linear discriminant analysis",
+        "estimator_reason": "",
         "scoring": "accuracy",
         "scoring_reason": "accuracy, since the classes are about equal",
         "folds": folds,

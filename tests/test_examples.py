@@ -61,7 +61,7 @@ def test_readme_says_of_us_what_the_peers_table_does():
     peers = runpy.run_path(str(EXAMPLES[0].parent / "peers.py"))
     for what, trial in peers["TRIALS"].items():
         found = peers["outcome"](trial, peers["Orthogonal"]())
-        if "memory" in what:  # which hangs on the machine, as do seconds
+        if "memory" in what:  # which depends on the machine, as do seconds
             assert what in said
         else:
             assert said[what].partition(",")[0] == found.partition(",")[0], what

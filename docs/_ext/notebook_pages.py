@@ -25,9 +25,11 @@ def to_markdown(notebook: str, name: str) -> str:
     --------
     >>> code = {"cell_type": "code", "source": ["1 + 1"], "outputs": [{"text": ["2"]}]}
     >>> title = {"cell_type": "markdown", "source": ["# Sums"]}
-    >>> to_markdown(json.dumps({"cells": [title, code]}), "sums.ipynb").split("\n\n")
-    ['# Sums', '{download}`Download this notebook <sums.ipynb>`', '```python\n1 + 1\n```', \
-'```text\n2\n```']
+    >>> page = to_markdown(json.dumps({"cells": [title, code]}), "sums.ipynb").split("\n\n")
+    >>> page[:2]
+    ['# Sums', '{download}`Download this notebook <sums.ipynb>`']
+    >>> page[2:]
+    ['```python\n1 + 1\n```', '```text\n2\n```']
     """
     parts = []
     for cell in json.loads(notebook)["cells"]:

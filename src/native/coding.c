@@ -343,10 +343,76 @@ static PyObject *look_up_numbers(PyObject *Py_UNUSED(self), PyObject *args)
             }                                                                                      \
         }                                                                                          \
     }
-TURN(turn_1, uint8_t)
+TURN(turn_single, uint8_t)
 TURN(turn_2, uint16_t)
 TURN(turn_4, uint32_t)
 TURN(turn_8, uint64_t)
+
+/* Exchange rows and columns of eight by eight bytes, of which each word is a row: halves, quarters, and
+ * eighths change places across the diagonal. */
+INLINE void turn_eight(uint64_t *rows)
+{
+    const uint64_t halves = 0x00000000ffffffffu, quarters = 0x0000ffff0000ffffu,
+                   eighths = 0x00ff00ff00ff00ffu;
+    for (int r = 0; r < 4; r++) {
+        const uint64_t moved = (rows[r] >> 32 ^ rows[r + 4]) & halves;
+        rows[r + 4] ^= moved;
+        rows[r] ^= moved << 32;
+    }
+    for (int half = 0; half < 8; half += 4)
+        for (int r = half; r < half + 2; r++) {
+            const uint64_t moved = (rows[r] >> 16 ^ rows[r + 2]) & quarters;
+            rows[r + 2] ^= moved;
+            rows[r] ^= moved << 16;
+        }
+    for (int r = 0; r < 8; r += 2) {
+        const uint64_t moved = (rows[r] >> 8 ^ rows[r + 1]) & eighths;
+        rows[r + 1] ^= moved;
+        rows[r] ^= moved << 8;
+    }
+}
+
+/* Bytes of columns that stand side by side, eight rows and columns at a time. */
+FOR_EACH_PROCESSOR
+static void turn_run(const char *X, int64_t step, int64_t N, int64_t b, char *out, int64_t out_step)
+{
+    for (int64_t i = 0; i + TILE <= N; i += TILE) {
+        for (int64_t r = i + TILE; r < i + 2 * TILE && r < N; r++)
+            for (int64_t k = 0; k < b; k += 64)
+                PREFETCH(X + r * step + k);
+        for (int64_t k = 0; k + 8 <= b; k += 8)
+            for (int64_t part = i; part < i + TILE; part += 8) {
+                uint64_t rows[8];
+                for (int r = 0; r < 8; r++)
+                    memcpy(rows + r, X + (part + r) * step + k, 8);
+                turn_eight(rows);
+                for (int c = 0; c < 8; c++)
+                    memcpy(out + (k + c) * out_step + part, rows + c, 8);
+            }
+    }
+}
+
+/* The order of bytes in a word is that of their columns. */
+static int starts_with_lowest(void)
+{
+    const uint64_t one = 1;
+    uint8_t first;
+    memcpy(&first, &one, 1);
+    return first == 1;
+}
+
+static void turn_1(const char *X, int64_t step, int64_t N, const int64_t *at, int64_t b, char *out,
+                   int64_t out_step)
+{
+    int64_t run = starts_with_lowest() && b > 0; /* columns that stand side by side */
+    while (run > 0 && run < b && at[run] == at[0] + run)
+        run++;
+    const int64_t columns = run / 8 * 8, rows = columns ? N / TILE * TILE : 0;
+    if (rows)
+        turn_run(X + at[0], step, rows, columns, out, out_step);
+    turn_single(X + rows * step, step, N - rows, at, columns, out + rows, out_step);
+    turn_single(X, step, N, at + columns, b - columns, out + columns * out_step, out_step);
+}
 
 static PyObject *turn_columns(PyObject *Py_UNUSED(self), PyObject *args)
 {

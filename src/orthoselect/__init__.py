@@ -1,6 +1,7 @@
 """Feature selection as quick as reading the data."""
 
 import importlib
+import importlib.util
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -8,21 +9,10 @@ from typing import TYPE_CHECKING, Any
 from orthoselect import starting  # noqa: F401
 
 # isort: split
-from orthoselect import encode, methods, statistics
-from orthoselect.read import RowBlocks
-from orthoselect.result import (
-    Certificate,
-    Comparison,
-    SelectionPath,
-    SelectionStep,
-    SizedSet,
-    SizeScores,
-    Stability,
-)
-from orthoselect.selection import select
 from orthoselect.versions import __version__
 
 if TYPE_CHECKING:
+    from orthoselect import encode, methods, statistics
     from orthoselect.channels import ChannelSelector
     from orthoselect.comparison import compare
     from orthoselect.discretizers import MeanStdDiscretizer
@@ -30,6 +20,17 @@ if TYPE_CHECKING:
     from orthoselect.gram import GramStatistics
     from orthoselect.halves import stability
     from orthoselect.radial import RBFClassifier, RBFRegressor
+    from orthoselect.read import RowBlocks
+    from orthoselect.result import (
+        Certificate,
+        Comparison,
+        SelectionPath,
+        SelectionStep,
+        SizedSet,
+        SizeScores,
+        Stability,
+    )
+    from orthoselect.selection import select
     from orthoselect.selector_cv import SelectorCV
     from orthoselect.selectors import MutualInformationSelector, OrthogonalSelector
     from orthoselect.show import report
@@ -67,30 +68,44 @@ __all__ = [
 ]
 
 
-_LAZY = {
+# Where public names are. Each loads when it is first asked for: SciPy takes longer to load than a
+# selection may take, and scikit-learn ten times as long as all the rest.
+_HOMES = {
+    "NARX": "dynamics",
+    "Certificate": "result",
     "ChannelSelector": "channels",
+    "Comparison": "result",
     "GramStatistics": "gram",
     "LaggedTerms": "dynamics",
     "MeanStdDiscretizer": "discretizers",
     "MutualInformationSelector": "selectors",
-    "NARX": "dynamics",
     "OrthogonalSelector": "selectors",
     "RBFClassifier": "radial",
     "RBFRegressor": "radial",
     "RandomBinarizer": "discretizers",  # which says where it went
+    "RowBlocks": "read",
+    "SelectionPath": "result",
+    "SelectionStep": "result",
     "SelectorCV": "selector_cv",
+    "SizeScores": "result",
+    "SizedSet": "result",
+    "Stability": "result",
     "compare": "comparison",
     "report": "show",
+    "select": "selection",
     "stability": "halves",
 }
 
 
 def __getattr__(name: str) -> Any:
-    # scikit-learn, and the dataframe libraries that it looks for, load when an estimator is asked
-    # for: they take ten times as long as all the rest. Reports load what they need likewise.
-    if name in _LAZY:
-        return getattr(importlib.import_module(f"orthoselect.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _HOMES:
+        found = getattr(importlib.import_module(f"orthoselect.{_HOMES[name]}"), name)
+    elif not name.startswith("_") and importlib.util.find_spec(f"orthoselect.{name}") is not None:
+        found = importlib.import_module(f"orthoselect.{name}")
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:

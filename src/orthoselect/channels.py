@@ -2,20 +2,45 @@
 
 from __future__ import annotations
 
+import warnings
 from copy import copy
 from dataclasses import replace
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from orthoselect.argument_names import COUNT_IS, telling_names
-from orthoselect.column_spec import find_columns
-from orthoselect.errors import InputError, ShapeError, TooManyRequestedWarning, warn
-from orthoselect.read.panel import Panel
+from orthoselect.column_spec import find_columns, is_whole
+from orthoselect.encode.response import check_choice
+from orthoselect.errors import (
+    InputError,
+    SelectionWarning,
+    ShapeError,
+    TooManyRequestedWarning,
+    exchanged,
+    warn,
+    with_text,
+)
+from orthoselect.methods import METHODS, find_method
+from orthoselect.path_selector import check_ignored
+from orthoselect.read.panel import Panel, as_series
+from orthoselect.read.survey import no_target
 from orthoselect.result import SelectionPath
 from orthoselect.selection import select
+
+# What `ChannelSelector` calls what `select` calls otherwise.
+_OWN_WORDS = {
+    "`n_features_to_select='auto'` or `p_values=True`": "`n_channels='auto'`",
+    "Pass one of them, or omit it": "Pass that, or omit it",
+    ", or 'cv' where a table in memory is selected from;": " or 'cv';",
+    "`n_features_to_select": "`n_channels",
+    "method '": "criterion '",
+    "another method": "another criterion",
+    "`target`": "`y`",
+    "Pass `missing='indicator'` ('mean' and 'drop_rows' are other ways), fill them, or name "
+    "columns in `exclude`": "Fill them, or drop those cases",
+}
 
 
 def select_channels(
@@ -40,11 +65,19 @@ def select_channels(
         raise InputError("`groups` are the channels of a panel. Omit it.")
     if not isinstance(asked.pop("categorical_features", "from_dtype"), str):
         raise InputError("`categorical_features` does not apply to a panel. Omit it.")
+    if target is None and find_method(method).needs_target:
+        raise no_target()
+    for argument, values in (("target", target), ("sample_weight", asked.get("sample_weight"))):
+        if isinstance(values, str):
+            raise InputError(
+                f"`{argument}` should hold a value for each case; got the name {values!r}, and "
+                f"series have no columns to name."
+            )
     owned = list(groups.values())
     for argument in ("include", "exclude"):
         places = find_columns(asked.get(argument), panel.names, argument)
         asked[argument] = [column for c in places for column in owned[c]] or None
-    if isinstance(n_channels, int) and n_channels > len(owned):
+    if is_whole(n_channels) and n_channels > len(owned):
         warn(TooManyRequestedWarning(n_channels, len(owned), called, "channel"))
         n_channels = len(owned)
     path = select(table, target, n_channels, method, groups=groups, **asked)
@@ -76,9 +109,9 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    n_channels : int, float or "auto", default="auto"
+    n_channels : int, float, "auto", "cv" or None, default="auto"
         How many channels: a count, or a fraction in (0, 1). "auto": as many as are significant,
-        each given those before it, as of `orthoselect.select`.
+        each given those before it; "cv" and None as of `orthoselect.select`.
     represent : {"summaries", "segments"} or callable, default="summaries"
         "summaries": mean, deviation, least and largest value, slope, lag-one correlation, and
         roughness, the root mean square of differences. "segments": means of eight segments. A
@@ -86,7 +119,8 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
     channel_names : list of str, default=None
         What channels are called in the path.
     criterion : str, default="socc"
-        What channels are judged by, a method of `orthoselect.select` that takes groups.
+        What channels are judged by, a method of `orthoselect.select` that takes groups. With
+        "unsupervised" y is ignored.
     task : {"auto", "classification", "regression"}, default="auto"
     search : str, default="forward"
         How sets of channels are searched.
@@ -140,7 +174,7 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
         self.alpha = alpha
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Select channels.
 
         Parameters
@@ -155,12 +189,18 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
         """
         asked = {name: getattr(self, name) for name in ("task", "search", "alpha", "random_state")}
         asked["sample_weight"] = sample_weight
+        grouping = [name for name, method in METHODS.items() if "groups" in method.takes]
+        check_choice(self.criterion, grouping, "criterion")
+        if not METHODS[self.criterion].needs_target:
+            check_ignored(y)
+            y = None
         if self.represent is None:
             raise InputError("`represent` should be 'summaries', 'segments' or a function.")
         how = self.represent, self.channel_names
-        self.path_ = select_channels(
-            X, y, self.n_channels, self.criterion, *how, asked, called="n_channels"
-        )
+        with _InOwnWords():
+            self.path_ = select_channels(
+                X, y, self.n_channels, self.criterion, *how, asked, called="n_channels"
+            )
         self.channels_selected_ = [step.feature for step in self.path_[: self.path_.chosen]]
         self.n_channels_in_ = len(X[0])
         return self
@@ -168,8 +208,8 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
     def transform(self, X: Any) -> Any:
         """Return the selected channels of X, an array of shape (cases, selected, times)."""
         check_is_fitted(self, "channels_selected_")
-        values = np.asarray(X)
-        if values.ndim != 3 or values.shape[1] != self.n_channels_in_:
+        values = as_series(X)
+        if values.shape[1] != self.n_channels_in_:
             raise ShapeError(
                 f"X should have shape (cases, {self.n_channels_in_}, times), as in `fit`; got "
                 f"{values.shape}."
@@ -179,5 +219,30 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
-        tags.target_tags.required = True
+        method = METHODS.get(self.criterion)
+        tags.target_tags.required = method is None or method.needs_target
         return tags
+
+
+class _InOwnWords:
+    """Lets errors and warnings of a block name the parameters of `ChannelSelector`.
+
+    A class, not a generator: warnings are told of the first line outside this package.
+    """
+
+    def __enter__(self) -> None:
+        self._catching = warnings.catch_warnings(record=True)
+        caught = self._catching.__enter__()
+        self._caught: list[warnings.WarningMessage] = [] if caught is None else caught
+        warnings.simplefilter("always")
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        self._catching.__exit__(kind, error, trace)
+        if isinstance(error, InputError):
+            raise error.reworded(_OWN_WORDS) from None
+        for each in self._caught:
+            if isinstance(each.message, SelectionWarning):
+                words = exchanged(str(each.message), _OWN_WORDS)
+                warn(with_text(type(each.message), words))
+            else:
+                warnings.warn_explicit(each.message, each.category, each.filename, each.lineno)

@@ -9,7 +9,9 @@ import difflib
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -63,8 +65,31 @@ def _without_middle(found: re.Match[str]) -> str:
     return f"{mark}{name[:_HEAD]}...{name[-_TAIL:]}{mark}"
 
 
+_collecting: ContextVar[list[Warning] | None] = ContextVar("collecting", default=None)
+
+
+@contextmanager
+def collecting_warnings() -> Iterator[list[Warning]]:
+    """Keep back what this package warns of, in this thread; where an error ends it, say it all."""
+    collected: list[Warning] = []
+    token = _collecting.set(collected)
+    failed = True
+    try:
+        yield collected
+        failed = False
+    finally:
+        _collecting.reset(token)
+        if failed:
+            for warning in collected:
+                warn(warning)
+
+
 def warn(warning: Warning, package: str = _PACKAGE) -> None:
     """Issue a warning at the line outside a package, by its folder, that led to it."""
+    collected = _collecting.get()
+    if collected is not None:
+        collected.append(warning)
+        return
     level, frame = 2, sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(package):
         level, frame = level + 1, frame.f_back
@@ -107,6 +132,23 @@ class InputError(_Worded, ValueError):
         """
         words = f"{self} This is about {place}."
         return _restore(type(self), (words,), self.__dict__)  # type: ignore[return-value]
+
+    def reworded(self, words: Mapping[str, str]) -> InputError:
+        """Return the same error in the words of a caller who calls arguments otherwise.
+
+        Examples
+        --------
+        >>> InputError("`k` should be 2; got 3.").reworded({"`k`": "`n_channels`"})
+        InputError('`n_channels` should be 2; got 3.')
+        """
+        return _restore(type(self), (exchanged(str(self), words),), self.__dict__)  # type: ignore[return-value]
+
+
+def exchanged(text: str, words: Mapping[str, str]) -> str:
+    """Return a text with some words in the place of others, one after the other."""
+    for word, other in words.items():
+        text = text.replace(word, other)
+    return text
 
 
 class ShapeError(InputError):
@@ -239,8 +281,8 @@ class SelectionWarning(_Worded, UserWarning):
 class SearchStoppedWarning(SelectionWarning):
     """Fewer features were selected than asked for."""
 
-    def __init__(self, found: int, wanted: int, reason: str) -> None:
-        super().__init__(f"selected {found} of the {wanted} features asked for: {reason}")
+    def __init__(self, found: int, wanted: int, reason: str, what: str = "features") -> None:
+        super().__init__(f"selected {found} of the {wanted} {what} asked for: {reason}")
 
 
 class NoMoreThanChanceWarning(SelectionWarning):

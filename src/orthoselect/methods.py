@@ -125,6 +125,11 @@ class Method:
         """Whether there has to be something to explain."""
         return bool(self.criterion.needs_target)
 
+    @property
+    def bends(self) -> bool:
+        """Whether it judges features by curves, which a linear model of them cannot follow."""
+        return bool(self.criterion.bends)
+
     @lazy
     def criterion(self) -> Any:
         """The class of its criterion."""

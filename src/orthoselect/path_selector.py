@@ -21,12 +21,12 @@ from orthoselect.problem import check_has_rows
 from orthoselect.read import is_kept_elsewhere
 from orthoselect.result import SelectionPath
 from orthoselect.roles import set_apart, take_target
-from orthoselect.selection import select
+from orthoselect.shared_paths import select_shared
 
 _ABOUT_COLUMNS = ("categorical_features", "groups", "include", "exclude")
 
 
-def _check_no_names(y: Any) -> None:
+def check_ignored(y: Any) -> None:
     """Raise for names of columns as a target, where values that a pipeline has are ignored."""
     named = y if isinstance(y, (list, tuple)) else [y]
     if named and all(isinstance(name, str) for name in named):
@@ -45,6 +45,7 @@ class PathSelector(SelectorMixin, BaseEstimator):
     """
 
     progress: Any = None  # a parameter of those that show how far they are
+    shared_path: Any = None  # and of those whose fits of many sizes have one path
 
     def _options(self) -> dict[str, Any]:
         """Return the method and its own options."""
@@ -87,7 +88,7 @@ class PathSelector(SelectorMixin, BaseEstimator):
         columns = {name: getattr(asked, name) for name in _ABOUT_COLUMNS}
         has_target = asked._needs_target
         if not has_target:
-            _check_no_names(y)
+            check_ignored(y)
             y = None
         if isinstance(X, GramStatistics):
             X, names = features_of(X)
@@ -95,18 +96,18 @@ class PathSelector(SelectorMixin, BaseEstimator):
             X, y, names, columns = set_apart(X, y, sample_weight, columns, has_target=has_target)
         else:
             self._target_names, X, y = take_target(X, y)
-        path = select(
-            X,
-            y,
-            "cv" if by_size else asked.n_features_to_select,
-            search=asked.search,
-            dates=asked.dates,
-            progress=self.progress,
-            sample_weight=sample_weight,
-            missing=asked.missing,
+        options = {
+            "search": asked.search,
+            "dates": asked.dates,
+            "progress": self.progress,
+            "sample_weight": sample_weight,
+            "missing": asked.missing,
             **columns,
-            **{**asked._options(), **by_size},
-        )
+            **asked._options(),
+            **by_size,
+        }
+        wanted = "cv" if by_size else asked.n_features_to_select
+        path = select_shared(X, y, wanted, asked.shared_path, options)
         if names is None and (type(X) is np.ndarray or sp.issparse(X)):
             names = NumberedNames(X.shape[1])  # as scikit-learn does, which takes long
         if names is None:

@@ -44,7 +44,7 @@ class SelectorCV(PathSelector):
         The model that is scored. None: linear discriminant analysis for classes, least squares for
         numbers; if rows have weights, logistic regression for classes. Or a name, or any other
         estimator, as `compare` explains them: "lda", "svm", "logistic", "least_squares", "ridge",
-        "gradient_boosting". It gets labels as indicators.
+        "splines", "gradient_boosting". It gets labels as indicators.
     cv : int, splitter or iterable, default=5
         A number of folds: rows are shuffled, and each fold has the same shares of the classes. Or a
         splitter of scikit-learn, or pairs of arrays: rows to train on, rows to validate on.

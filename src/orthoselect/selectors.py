@@ -16,7 +16,8 @@ from orthoselect.encode.response import check_choice
 from orthoselect.gram import GramStatistics
 from orthoselect.gram.gram_statistics import check_settled
 from orthoselect.gram.intake import check_block
-from orthoselect.path_selector import PathSelector
+from orthoselect.path_selector import PathSelector, check_ignored
+from orthoselect.read.survey import no_target
 from orthoselect.roles import as_values
 
 _UNSUPERVISED = "unsupervised"
@@ -103,6 +104,12 @@ class OrthogonalSelector(PathSelector):
         Whether to test the features also if the size of the path is given.
     progress : bool or callable, default=None
         True: show a bar while features are selected. Or a function, as `select` explains it.
+    shared_path : int, default=None
+        For a grid over `n_features_to_select`: its largest number. Fits of so many features or
+        fewer on the same data, also copies of it, and with the same other options share one path
+        of this size, so that a grid costs one selection a fold. The path is kept by its content,
+        without the table. For a plain number, ``search="forward"``, tables in memory, and without
+        `include`, `p_values` and `progress`; other fits select by themselves.
 
     Attributes
     ----------
@@ -165,6 +172,7 @@ class OrthogonalSelector(PathSelector):
         random_state: int = 0,
         p_values: bool = False,
         progress: Any = None,
+        shared_path: int | None = None,
     ) -> None:
         self.alpha = alpha
         self.n_permutations = n_permutations
@@ -172,6 +180,7 @@ class OrthogonalSelector(PathSelector):
         self.random_state = random_state
         self.p_values = p_values
         self.progress = progress
+        self.shared_path = shared_path
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
         self.task = task
@@ -190,7 +199,7 @@ class OrthogonalSelector(PathSelector):
         self.center = center
 
     def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+        self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None
     ) -> OrthogonalSelector:
         """Add more rows, and select from all rows so far.
 
@@ -205,6 +214,7 @@ class OrthogonalSelector(PathSelector):
             Classes, numbers, or several of either. With ``task="auto"`` whole numbers may turn out
             to be a quantity when more rows come. Set ``task="regression"`` if numbers with a
             fractional part may follow.
+            Ignored by criterion "unsupervised".
         classes : array-like, default=None
             All classes, in the first call; others are then an error. By default new classes are
             added as they appear.
@@ -228,6 +238,11 @@ class OrthogonalSelector(PathSelector):
         """
         check_block(X, "`partial_fit`")
         options = self._options()
+        if not self._needs_target:
+            check_ignored(y)
+            y = None
+        elif y is None:
+            raise no_target()
         started = hasattr(self, "statistics_")
         validate_data(self, X, skip_check_array=True, reset=not started)
         settings = {k: getattr(self, k) for k in ("task", "categorical_features", "exclude")}
@@ -352,6 +367,12 @@ class MutualInformationSelector(PathSelector):
         two quotients, and with whole weights only.
     progress : bool or callable, default=None
         True: show a bar while features are selected. Or a function, as `select` explains it.
+    shared_path : int, default=None
+        For a grid over `n_features_to_select`: its largest number. Fits of so many features or
+        fewer on the same data, also copies of it, and with the same other options share one path
+        of this size, so that a grid costs one selection a fold. The path is kept by its content,
+        without the table. For a plain number, ``search="forward"``, tables in memory, and without
+        `include`, `p_values` and `progress`; other fits select by themselves.
 
     Attributes
     ----------
@@ -409,6 +430,7 @@ class MutualInformationSelector(PathSelector):
         capped: bool = True,
         adjust: str | None = None,
         progress: Any = None,
+        shared_path: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.criterion = criterion
@@ -425,6 +447,7 @@ class MutualInformationSelector(PathSelector):
         self.capped = capped
         self.adjust = adjust
         self.progress = progress
+        self.shared_path = shared_path
 
     def _options(self) -> dict[str, Any]:
         method = check_choice(self.criterion, CRITERIA, "criterion")

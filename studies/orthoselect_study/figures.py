@@ -43,6 +43,9 @@ _LOOKS: dict[str, tuple[int, Any]] = {
     "Net": (6, _DASHED),
     "OBCC": (5, _SOLID),
     "Shapley": (1, _DASHED),
+    "by summaries": (0, _SOLID),
+    "by segments": (0, _DASHED),
+    "each alone": (2, _SOLID),
 }
 _OTHER = (7, _DOTTED)
 
@@ -115,11 +118,16 @@ def look(method: str) -> dict[str, Any]:
 
 
 def draw_curves(
-    name: str, title: str, panels: Mapping[str, Mapping[str, Mapping[str, Curve]]], score: str
+    name: str,
+    title: str,
+    panels: Mapping[str, Mapping[str, Mapping[str, Curve]]],
+    score: str,
+    along: str = "number of features",
 ) -> Figure:
-    """Return scores against the number of features, methods named at the ends.
+    """Return scores against the number of features, or of what `along` says.
 
-    `panels` has the curve of each method, for each part (training, validation) of each data set.
+    Methods are named at the ends. `panels` has the curve of each method, for each part (training,
+    validation) of each data set.
     """
     n_columns = max(len(row) for row in panels.values())
     row = _PANEL + _AROUND_PANEL
@@ -129,7 +137,7 @@ def draw_curves(
         axes = canvas.subplots(*shape, squeeze=False).reshape(len(panels), n_columns)
         for line, (data, parts) in zip(axes, panels.items()):
             for place, (part, curves) in zip(line, parts.items()):
-                ends = _draw_panel(place, curves)
+                ends = _draw_panel(place, curves, along)
                 head(place, f"{data}, {part}")
                 place.set_ylabel(score if narrow or place is line[0] else "")
             limits = [limit for place in line for limit in place.get_ylim()]
@@ -141,7 +149,7 @@ def draw_curves(
     return Figure(name, title, draw, (WIDE, heights[0]), (NARROW, heights[1]))
 
 
-def _draw_panel(axes: Any, curves: Mapping[str, Curve]) -> list[style.End]:
+def _draw_panel(axes: Any, curves: Mapping[str, Curve], along: str) -> list[style.End]:
     """Draw the curves of methods; return where they end."""
     ends: list[style.End] = []
     for method, scores in curves.items():
@@ -151,7 +159,7 @@ def _draw_panel(axes: Any, curves: Mapping[str, Curve]) -> list[style.End]:
             last = len(scores), scores[-1]
             ends.append((*last, method, looks["color"], looks["linestyle"]))
     style.whole_numbers(axes)
-    axes.set_xlabel("number of features")
+    axes.set_xlabel(along)
     style.plain(axes, grid="y")
     return ends
 

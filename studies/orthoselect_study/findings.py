@@ -254,7 +254,7 @@ def answer(ranked: Mapping[str, Sequence[Standing]], *, hangs: bool = False) -> 
     if any(map(_beyond, tested.values())):
         verdict = "does not hold here on every data set"
     elif hangs:
-        verdict = "holds here, but it hangs on a choice that the paper leaves open"
+        verdict = "holds here, but it depends on a choice that the paper leaves open"
     else:
         verdict = "holds here"
     return " ".join([f"{claim} {verdict}.", *sentences])

@@ -6,7 +6,12 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from orthoselect import ChannelSelector, select
-from orthoselect.errors import InputError, ShapeError, TooManyRequestedWarning
+from orthoselect.errors import (
+    InputError,
+    SelectionWarning,
+    ShapeError,
+    TooManyRequestedWarning,
+)
 from orthoselect.read.panel import SUMMARIES, summarize
 
 
@@ -118,8 +123,12 @@ def nan(X):
 BAD = {
     "got shapes (6, 25) and (6, 30). Cut or pad": lambda X: [*X[:5, :, :25], *X[5:]],
     "1 are NaN or infinite, the first in case 3, channel `channel 2`, time 5. Fill": nan,
-    "(cases, channels, times); got shape (60, 30)": lambda X: X[:, 0],
-    "two times at least": lambda X: X[:, :, :1],
+    "(cases, channels, times); got shape (60, 30). One channel alone": lambda X: X[:, 0],
+    "all cases should have as many channels and times. Cut": lambda X: [
+        [c[: 5 + i] for i, c in enumerate(case)] for case in X
+    ],
+    "two times at least; got 60 case(s), 6 channel(s) and 1 time(s)": lambda X: X[:, :, :1],
+    "two cases, a channel and two times at least; got 0 case(s)": lambda X: X[:0],
     "should hold numbers": lambda X: X.astype(str),
 }
 
@@ -137,7 +146,19 @@ def test_options_that_mean_nothing_here_are_refused():
     X, y = panel()
     for words, asked in {
         "`represent` should be one of 'summaries', 'segments'": {"represent": "spectra"},
-        "it made float64 of shape": {"represent": lambda x: x[:3]},
+        "it made float64 of shape (3, 30)": {"represent": lambda x: x[:3]},
+        "it made float64 of shape (60, 0)": {"represent": lambda x: x[:, :0]},
+        "it made object of shape ()": {"represent": lambda x: None},
+        "it made rows of unlike lengths": {"represent": lambda x: [[1], [1, 2]]},
+        "finite numbers of each channel; of `channel 0` 60 of 60": {
+            "represent": lambda x: x.mean(axis=1) * np.nan
+        },
+        "should be a list of names; got 'abcdef'": {
+            "represent": "summaries",
+            "channel_names": "abcdef",
+        },
+        "does not apply to a panel": {"represent": "summaries", "categorical_features": [1]},
+        "series have no columns to name": {"represent": "summaries", "sample_weight": "w"},
         "`groups` are the channels": {"represent": "summaries", "groups": {"a": [0]}},
         "6 different names": {"represent": "summaries", "channel_names": ["a", "b"]},
         "pass `represent='summaries'`": {},
@@ -153,3 +174,67 @@ def test_more_channels_than_there_are_is_told_of_the_argument(rng):
     X, y = rng.normal(size=(30, 3, 12)), rng.integers(0, 2, 30)
     with pytest.warns(TooManyRequestedWarning, match="`n_channels` is 9, but there are 3 channels"):
         ChannelSelector(9).fit(X, y)
+
+
+def test_scale_does_not_matter_however_large_or_small():
+    X, y = panel()
+    values = summarize(X[:, 1])[0]
+    with_unit = np.arange(7) != 5
+    for exponent in (-700, 0, 900):
+        scaled = summarize(np.ldexp(X[:, 1], exponent))[0]
+        same = np.where(with_unit, np.ldexp(values, exponent), values)
+        np.testing.assert_array_equal(scaled, same)
+        path = select(np.ldexp(X, exponent), y, 2, represent="summaries")
+        assert path.features == [1, 4]
+
+
+def test_without_a_target_channels_explain_each_other():
+    X, y = panel()
+    path = select(X, None, 2, method="unsupervised", represent="summaries")
+    selector = ChannelSelector(2, criterion="unsupervised").fit(X)
+    assert selector.channels_selected_ == path.features
+    assert selector.fit(X, y).path_ == path
+    assert not selector.__sklearn_tags__().target_tags.required
+    assert ChannelSelector().__sklearn_tags__().target_tags.required
+
+
+OWN = {
+    "`n_channels` should be a whole number of at least 1, a fraction": {"n_channels": 0},
+    "'auto' or 'cv'; got 'many'": {"n_channels": "many"},
+    "`criterion` should be one of 'socc', 'socc_discretized'": {"criterion": "lasso"},
+    "`n_channels='auto'` is for methods whose gains can be tested": {"criterion": "jmi"},
+    "`n_channels='auto'` tests one feature after the other": {"search": "swap"},
+    "come with `n_channels='auto'`: only": {"n_channels": 2, "alpha": 0.01},
+    "got criterion 'jmi'": {"criterion": "jmi"},
+    "`n_channels='auto'` tests features against a target; criterion 'unsupervised'": {
+        "criterion": "unsupervised"
+    },
+    "requires y to be passed": {"y": None},
+    "`y` should hold a value for each case; got the name 'a'": {"y": "a"},
+    "(the target, 20 missing of 60). Fill them, or drop those cases.": {
+        "y": np.where(np.arange(60) % 3, np.arange(60.0) % 2, np.nan)
+    },
+    "Choose another `y`": {"y": np.ones(60)},
+}
+
+
+@pytest.mark.parametrize("words", OWN)
+def test_the_selector_speaks_of_its_own_parameters(words):
+    X, y = panel()
+    given = dict(OWN[words])
+    y = given.pop("y", y)
+    with pytest.raises(InputError) as error:
+        ChannelSelector(**given).fit(X, y)
+    assert words in str(error.value)
+    assert "n_features_to_select" not in str(error.value)
+    assert "method '" not in str(error.value)
+
+
+def test_warnings_speak_of_the_selectors_parameters_too(rng):
+    X, y = rng.normal(size=(60, 3, 12)), np.arange(60) % 2
+    X[:, 0] *= 1 + y[:, None]
+    with pytest.warns(SelectionWarning) as caught:
+        ChannelSelector(np.int64(9)).fit(X, y)
+    assert any("`n_channels` is 9" in str(each.message) for each in caught)
+    assert not any("n_features_to_select" in str(each.message) for each in caught)
+    assert caught[0].filename == __file__

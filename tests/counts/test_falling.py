@@ -1,9 +1,12 @@
 """Scores that can only fall: no more is counted than needed, and nothing else changes."""
 
+import shutil
+
 import numpy as np
 import pytest
+from benchmarks.lazy_cmim import lazy_cmim
 
-from orthoselect import native
+from orthoselect import native, select
 from orthoselect.counts import DenseCodes
 from orthoselect.counts.packed import PackedCounts
 from orthoselect.counts.tables import CodeCounts
@@ -75,3 +78,12 @@ def test_threads_change_no_score(monkeypatch, rng):
     alone = path(CodeCounts(codes, y, 3), "cmim", True, 8)[0]
     monkeypatch.setattr("orthoselect.counts.falling._WORTH_A_THREAD", 0.0)
     assert path(CodeCounts(codes, y, 3), "cmim", True, 8)[0] == alone
+
+
+@pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+def test_the_rival_in_the_benchmarks_selects_the_same(rng):
+    """A loop in C of its own, from the paper; made of floats, so that its ties are not exact."""
+    for _ in range(20):
+        X = rng.integers(0, rng.integers(2, 7), (150, 30)).astype(np.uint8)
+        y = np.where(rng.random(150) < 0.6, X[:, 3] % 3, rng.integers(0, 3, 150))
+        assert lazy_cmim(X, y, 6) == select(X, y, 6, method="cmim").features

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 import naive
 from orthoselect import GramStatistics, RowBlocks, compare, select
+from orthoselect.comparison.natural_splines import NaturalSplines
 from orthoselect.encode.spline_design import find_knots
 from orthoselect.errors import InputError, MissingValueError, SelectionWarning
 from orthoselect.matrix.splines import Spline, SplineMatrix, spline_columns
@@ -182,3 +183,52 @@ def test_an_outlier_does_not_hide_what_bends(far, rng):
     path = select(X, y, 1, method="socc_splines")
     assert path.features == [0]
     assert path.gains[0] == pytest.approx(nearer, abs=1e-3)
+
+
+def bent(rng, N=300):
+    X = rng.normal(size=(N, 8))
+    return X, np.abs(X[:, 1]) + X[:, 4] ** 2 + 0.8 * X[:, 6] + 0.3 * rng.normal(size=N)
+
+
+def test_features_that_bend_are_scored_by_a_model_that_does(rng):
+    X, y = bent(rng)
+    made = compare(X, y, ["socc", "socc_splines"], sizes=3)
+    assert made.setting.estimator == "splines"
+    assert (made.recommended["method"], made.recommended["n_features"]) == ("socc_splines", 3)
+    said = "linear in splines of the features (`estimator='splines'`), to follow features that bend"
+    assert said in made.to_text()
+    assert said in made.to_dict()["estimator_reason"]
+    path = select(X, y, "cv", method="socc_splines")
+    assert sorted(path.features[: path.chosen]) == [1, 4, 6]
+    assert said in path.to_text()
+    classes = compare(X, y > np.median(y), ["socc_splines"], sizes=2)
+    assert classes.recommended["validation"] > 0.8
+
+
+def test_lines_drawn_through_what_bends_are_told_beside_the_scores(rng):
+    X, y = bent(rng)
+    made = compare(X, y, ["socc_splines"], sizes=2, estimator="least_squares")
+    assert "least_squares draws straight lines, and cannot follow features that" in made.to_text()
+    trees = compare(X, y, ["socc_splines"], sizes=2, estimator="gradient_boosting", folds=2)
+    assert not trees.setting.estimator_reason
+    straight = compare(X, y, ["socc"], sizes=2)
+    assert (straight.setting.estimator, straight.setting.estimator_reason) == ("least_squares", "")
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_model_of_splines_is_least_squares_on_them(weighted, rng):
+    X, y = bent(rng)
+    X[:, 0], X[:, 2] = X[:, 0] > 0, 1.0  # an indicator is a line, a constant is nothing
+    w = rng.integers(0, 3, len(X)).astype(float) if weighted else None
+    B = NaturalSplines().fit(X, sample_weight=w).transform(X)
+    assert B.shape == (300, 1 + 6 * 4)
+    weights = np.ones(300) if w is None else w
+    np.testing.assert_allclose(B[:, 1:5].T @ (weights[:, None] * B[:, 1:5]), np.eye(4), atol=1e-9)
+    knots = find_knots(X[:, 1], 5, w)
+    plain = np.column_stack([np.ones(300), spline_columns(X[:, 1], knots)])
+    ours = np.column_stack([np.ones(300), B[:, 1:5]])
+    fits = [A @ np.linalg.lstsq(A, y, rcond=None)[0] for A in (plain, ours)]
+    np.testing.assert_allclose(fits[0], fits[1], atol=1e-8)
+    path = select(X, y, "cv", method="socc_splines", sample_weight=w, largest=3)
+    assert path.chosen >= 1
+    assert NaturalSplines().fit(X[:, 2:3]).transform(X[:, 2:3]).tolist() == [[0.0]] * 300

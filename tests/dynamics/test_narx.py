@@ -334,8 +334,8 @@ def test_scikit_learn_can_copy_it(fitted):
 
 BAD_FITS = {
     "lags should be shorter than a session": ({"y_lags": 700, "degree": 1}, {}),
-    "`u` is 1 throughout": ({}, {"u": np.ones(600)}),
-    "`y` is 0 throughout": ({}, {"y": np.zeros(600)}),
+    "`u` is 1 throughout. Leave it out": ({}, {"u": np.ones(600)}),
+    "`y` is 0 throughout. There is nothing to model": ({}, {"y": np.zeros(600)}),
     "u and y should have the same number of rows; u has 3, y has 600": ({}, {"u": np.ones(3)}),
     "`order` should be one of": ({"order": "cv"}, {}),
     "`fit` should be one of": ({"fit": "best"}, {}),
@@ -345,7 +345,10 @@ BAD_FITS = {
     "there should be lags of outputs or of inputs": ({"y_lags": 0}, {"u": None}),
     "2 with a delay of 3 leaves none": ({"u_lags": 2, "delay": 3}, {}),
     "`search` should be one of": ({"search": "sideways"}, {}),
-    "y should hold numbers; it holds labels": ({}, {"y": np.array(["a", "b"] * 300)}),
+    "y should hold numbers; it holds labels. Of classes, set `task='classification'`": (
+        {}, {"y": np.array(["a", "b"] * 300)}),
+    "`y` occurs twice. Rename one; or, if it is the target, leave it out of the inputs": (
+        {}, {"u": pd.DataFrame({"y": np.arange(600.0)}), "y": pd.Series(np.ones(600), name="y")}),
     "`u` has 1 infinite value(s), the first in row 2. Replace it, or put NaN there": (
         {}, {"u": np.append([0, 1, np.inf], np.ones(597))}),
     "`t` holds dates or times. Leave it out": (

@@ -43,6 +43,11 @@ def test_fewer_terms_win_by_free_runs_within_a_standard_error():
     assert table.best("free-run", least=3) == 3
     apart = OrderTable(table.sizes, table.rss, table.values, {**blocks, 2: (1.15, 0.95, 1.05)})
     assert apart.best("free-run") == 3  # worse by 0.05 in every block
+    assert table.smallest("free-run") == errors[2]
+    values = {"free-run": (np.nan, np.inf, 2.0, np.nan), "bic": (np.nan,) * 4}
+    gapped = OrderTable(table.sizes, table.rss, values)
+    assert gapped.smallest("free-run") == 2.0
+    assert gapped.smallest("bic") == np.inf
 
 
 def test_criteria_follow_their_formulas(path):

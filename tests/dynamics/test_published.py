@@ -26,9 +26,9 @@ def load():
 
 # sysidentpy has its generator from x_cc.csv and y_cc.csv, files without a header, which it calls
 # `pd.read_csv` on: the first sample becomes a name, and every 500th row is one later than every
-# 500th sample. `generator_later.npz` has u and y of these rows, `generator.npz` those of every
-# 500th sample. Where the page has a square of the input, which has two levels, the input itself
-# does as well and is first.
+# 500th sample, which are those in `generator.npz`. Both files are in the source distributions of
+# sysidentpy up to 0.5. Where the page has a square of the input, which has two levels, the input
+# itself does as well and is first.
 GENERATOR = {
     "y(k-1)": 9.86000310e-01, "u(k-1)": 7.94813324e-03, "y(k-2)^2": 2.50921747e-03,
     "y(k-1) u(k-1)": 1.43297462e-03, "y(k-2)": 1.02774988e-03, "y(k-2) u(k-1)": 5.35195948e-04,
@@ -45,44 +45,85 @@ def in_digits(names, gains):
     return [f"{name} {gain:.8e}" for name, gain in zip(names, gains)]
 
 
-def test_generator_has_the_terms_and_all_digits_of_sysidentpys_page(load):
-    data = {name: values[:500] for name, values in load("generator_later").items()}
-    path = select(LaggedTerms(data, "y", "u", lags=5, degree=2, delay=1), None, 20, "err")
+def generator_of_the_page():
+    """Every 500th row of the two files, as the page has them, of which it trains on the first."""
+    folder = Path(os.environ.get("ORTHOSELECT_DATA", ""))
+    files = [folder / f"{name}_cc.csv" for name in "xy"]
+    if not all(file.is_file() for file in files):
+        pytest.skip("x_cc.csv and y_cc.csv are not in the folder that ORTHOSELECT_DATA names")
+    u, y = (np.loadtxt(file)[1::500][:500] for file in files)
+    return {"u": u, "y": y}
+
+
+def of_twenty(data):
+    return select(LaggedTerms(data, "y", "u", lags=5, degree=2, delay=1), None, 20, "err")
+
+
+def test_generator_has_the_terms_and_all_digits_of_sysidentpys_page():
+    path = of_twenty(generator_of_the_page())
     assert in_digits(path.names, path.gains) == in_digits(GENERATOR, GENERATOR.values())
-
-
-def made_generator():
-    """A record like the generator's: two levels of the input, and an output far from zero."""
-    rng = np.random.default_rng(0)
-    u, y = np.where(rng.random(505) < 0.5, 0.0, 2.0), np.full(505, -143.8)
-    for k in range(2, 505):
-        past = 1.2 * y[k - 1] - 0.3 * y[k - 2] + 0.0008 * (y[k - 1] ** 2 - 143.8**2) - 14.38
-        y[k] = past + (12 + 0.03 * y[k - 2]) * u[k - 1] + 0.4 * rng.normal()
-    return {"u": u[5:], "y": y[5:].round(2)}
-
-
-# By FROLS of sysidentpy 0.9.0 (lags 5, degree 2, 12 terms). Its ninth term is u(k-1)^2, which for
-# two levels is 2 u(k-1), taken already: rounding alone, from there on we differ.
-MADE = {
-    "y(k-1)": 9.93229369e-01, "y(k-2) u(k-1)": 5.73036041e-03, "y(k-1) y(k-2)": 8.13208019e-04,
-    "u(k-1)": 1.56720686e-04, "1": 4.41919890e-05, "y(k-2)": 1.49856444e-05,
-    "y(k-1)^2": 2.29298774e-07, "y(k-2)^2": 1.46447160e-07,
-}  # fmt: skip
-
-
-def test_a_made_record_has_the_terms_and_all_digits_of_sysidentpy():
-    terms = LaggedTerms(made_generator(), "y", "u", lags=5, degree=2, delay=1)
-    path = select(terms, None, 12, "err")
-    assert in_digits(path.names[:8], path.gains[:8]) == in_digits(MADE, MADE.values())
-    # Of the input and its square, which are one column but for a factor, one is taken at most.
-    for lag in range(1, 6):
-        assert len({f"u(k-{lag})", f"u(k-{lag})^2"} & set(path.names)) <= 1
 
 
 def test_generator_a_sample_earlier_has_the_same_terms(load):
     data = {name: values[:500] for name, values in load("generator").items()}
-    path = select(LaggedTerms(data, "y", "u", lags=5, degree=2, delay=1), None, 20, "err")
+    path = of_twenty(data)
     assert set(path.names) == set(GENERATOR)
+    assert in_digits(path.names, path.gains) == frols_of_twenty(data)
+
+
+def made_record():
+    rng = np.random.default_rng(0)
+    u, y = rng.normal(size=505), np.zeros(505)
+    for k in range(2, 505):
+        past = 0.6 * y[k - 1] - 0.3 * y[k - 2] - 0.002 * y[k - 1] ** 2
+        y[k] = past + (2 + 0.1 * y[k - 2]) * u[k - 1] + 0.4 * rng.normal()
+    return {"u": u[5:].round(2), "y": y[5:].round(2)}
+
+
+# By FROLS of sysidentpy 0.9.0: lags 5, degree 2, 20 terms.
+MADE = {
+    "u(k-1)": 6.62993477e-01, "u(k-2)": 2.52963399e-01, "y(k-3)": 2.66308580e-02,
+    "y(k-2) u(k-1)": 1.66814029e-02, "y(k-1)": 9.17182407e-03, "y(k-2)": 9.10875119e-03,
+    "y(k-3)^2": 5.68791898e-04, "u(k-1) u(k-2)": 3.46731225e-04, "y(k-2) y(k-4)": 2.18079673e-04,
+    "y(k-4) y(k-5)": 3.23543553e-04, "u(k-1)^2": 1.54947010e-04, "u(k-4)": 1.41697105e-04,
+    "y(k-5) u(k-2)": 1.35149095e-04, "y(k-3) u(k-3)": 1.12226643e-04,
+    "u(k-1) u(k-3)": 9.08999475e-05, "y(k-1) y(k-3)": 7.58447544e-05,
+    "y(k-1) u(k-1)": 5.10327817e-05, "y(k-3) u(k-2)": 4.12298101e-05,
+    "y(k-4) u(k-4)": 6.92528992e-05, "y(k-2) u(k-4)": 4.79910494e-05,
+}  # fmt: skip
+
+
+def test_a_made_record_has_the_terms_and_all_digits_of_sysidentpy():
+    path = of_twenty(made_record())
+    assert in_digits(path.names, path.gains) == in_digits(MADE, MADE.values())
+
+
+def test_a_made_record_has_them_by_the_frols_that_is_installed():
+    path = of_twenty(made_record())
+    assert in_digits(path.names, path.gains) == frols_of_twenty(made_record())
+
+
+def frols_of_twenty(data):
+    """Names, as ours, and ERR by FROLS of sysidentpy; squares of a two-level input as itself."""
+    pytest.importorskip("sysidentpy")
+    from sysidentpy.basis_function import Polynomial
+    from sysidentpy.model_structure_selection import FROLS
+    from sysidentpy.parameter_estimation import LeastSquares
+
+    how = {"n_terms": 20, "ylag": 5, "xlag": 5, "estimator": LeastSquares()}
+    model = FROLS(order_selection=False, basis_function=Polynomial(degree=2), **how)
+    model.fit(X=data["u"][:, None].astype(float), y=data["y"][:, None].astype(float))
+    two_levels = len(np.unique(data["u"])) == 2
+    names = []
+    for codes in model.final_model:
+        # 1003 is y(k-3), 2003 is u(k-3), 0 the constant.
+        factors = sorted(int(code) for code in codes if code)
+        if two_levels and len(factors) == 2 and factors[0] == factors[1] > 2000:
+            factors.pop()
+        words = [f"{'yu'[code // 1000 - 1]}(k-{code % 1000})" for code in factors]
+        squared = len(words) == 2 and words[0] == words[1]
+        names.append(f"{words[0]}^2" if squared else " ".join(words) or "1")
+    return in_digits(names, model.err[:20])
 
 
 def multisine(record):

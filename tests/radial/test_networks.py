@@ -2,6 +2,7 @@
 
 import pickle
 import tracemalloc
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -11,10 +12,12 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import naive
 from orthoselect import RBFClassifier, RBFRegressor, select
-from orthoselect.errors import InputError
+from orthoselect.errors import InputError, SearchStoppedWarning
 from orthoselect.matrix.kernel import KERNELS
 
 
+# Some checks have fewer rows than that, or inputs that explain all.
+@pytest.mark.filterwarnings("ignore::orthoselect.errors.SearchStoppedWarning")
 @parametrize_with_checks(
     [
         RBFRegressor(3),
@@ -226,8 +229,9 @@ def test_one_class_and_huge_inputs_are_refused():
     X, _ = series(0, n=20)
     with pytest.raises(InputError, match="two classes or more; y has one class, 'a'"):
         RBFClassifier().fit(X, ["a"] * 20)
-    with pytest.raises(InputError, match="squares of inputs should be finite"):
-        RBFRegressor().fit(X * 1e200, X[:, 0])
+    for scale in (1e100, 1e200, 1e-200):
+        with pytest.raises(InputError, match=r"distances .* Rescale .*standardize=True"):
+            RBFRegressor(kernel="thin_plate", standardize=False).fit(X * scale, X[:, 0])
 
 
 def test_bad_rows_are_told_in_one_line(rng):
@@ -235,6 +239,8 @@ def test_bad_rows_are_told_in_one_line(rng):
     frame = pd.DataFrame(X, columns=list("abcdefg"))
     with pytest.raises(InputError, match=r"got the name 'a'\. Pass the column"):
         RBFRegressor().fit(frame, "a")
+    with pytest.raises(InputError, match=r"`y` should hold numbers; .* text, 'b' .*RBFClassifier"):
+        RBFRegressor().fit(X, pd.Series(["b", "c"] * 10))
     with pytest.raises(InputError, match=r"`b` holds text\. Omit"):
         RBFRegressor().fit(frame.assign(b="some"), y)
     with pytest.raises(InputError, match=r"`x3`, `x4` and 2 more hold NaN\. Fill"):
@@ -247,3 +253,50 @@ def test_centers_after_the_stop_are_marked(rng):
     lines = path.to_text().splitlines()[2 : 2 + len(path)]
     assert path.chosen < len(path)
     assert ["not chosen" in line for line in lines] == [n >= path.chosen for n in range(len(path))]
+
+
+@pytest.mark.parametrize("exponent", [-1000, -520, 520, 1000])
+@pytest.mark.parametrize("kernel", ["gaussian", "thin_plate"])
+def test_scale_does_not_matter_however_large_or_small(kernel, exponent):
+    X, y = series(0, n=120)
+    usual = RBFRegressor(kernel=kernel).fit(X, y)
+    scaled = RBFRegressor(kernel=kernel).fit(np.ldexp(X, [exponent, -exponent]), y)
+    np.testing.assert_array_equal(scaled.center_rows_, usual.center_rows_)
+    np.testing.assert_array_equal(
+        scaled.predict(np.ldexp(X, [exponent, -exponent])), usual.predict(X)
+    )
+    large = RBFRegressor(kernel=kernel).fit(X, np.ldexp(y, exponent))
+    np.testing.assert_array_equal(large.center_rows_, usual.center_rows_)
+    np.testing.assert_array_equal(large.predict(X), np.ldexp(usual.predict(X), exponent))
+    classes = RBFClassifier(kernel=kernel).fit(np.ldexp(X, exponent), y > 0)
+    again = RBFClassifier(kernel=kernel).fit(X, y > 0)
+    np.testing.assert_array_equal(classes.center_rows_, again.center_rows_)
+
+
+def test_fewer_centers_than_asked_for_are_told_with_the_reason():
+    X, y = series(0, n=120)
+    said = r"of the 60 centers asked for: every other function is nearly a combination of those"
+    for model in (RBFRegressor(60, width=50.0), RBFClassifier(60, width=50.0)):
+        with pytest.warns(SearchStoppedWarning, match=said) as caught:
+            model.fit(X, y > 0)
+        assert caught[0].filename == __file__
+        assert 0 < model.n_centers_ < 60
+    with pytest.warns(SearchStoppedWarning, match=r"selected 0 of the 5 centers asked for: they"):
+        RBFRegressor(5, linear=True).fit(X, X[:, 0])
+
+
+def test_so_many_centers_as_asked_for_where_some_width_has_them():
+    """With that many, the adjusted error is not known: it would favor widths that have few."""
+    X, y = series(0, n=120)
+    model = RBFRegressor(60).fit(X, y)
+    assert model.n_centers_ == 60
+    enough = {width for width in model.widths_tried_ if _found(60, width, X, y) == 60}
+    assert 0 < len(enough) < 6
+    assert model.widths_tried_[model.width_] == min(model.widths_tried_[w] for w in enough)
+    assert model.press_[60] == model.widths_tried_[model.width_]
+
+
+def _found(size, width, X, y):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SearchStoppedWarning)
+        return RBFRegressor(size, width=width).fit(X, y).n_centers_

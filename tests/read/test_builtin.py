@@ -2,12 +2,14 @@
 
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from orthoselect import select
 from orthoselect.errors import InputError
-from orthoselect.read import BUILT_IN, read_source
+from orthoselect.read import BUILT_IN, built_in, read_source
 
 CLASSES = {
     "iris": {"setosa", "versicolor", "virginica"},
@@ -80,3 +82,28 @@ def test_path_is_a_file(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="there is no such file"):
         read_source(Path("iris"))
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_a_file_is_read_as_scikit_learn_loads_it(name):
+    """Read without it, which takes seconds to load: the same numbers, names and classes."""
+    found, loaded = built_in._from_file(name), built_in._by_loader(name)
+    assert (found is None) == (name == "diabetes")
+    for mine, theirs in zip(found or loaded, loaded):
+        assert type(mine) is type(theirs)
+        assert np.array_equal(mine, theirs)
+        assert getattr(mine, "dtype", None) == getattr(theirs, "dtype", None)
+
+
+def test_a_set_is_loaded_where_its_file_is_not_as_expected(monkeypatch, tmp_path):
+    expected = read_source("iris")
+    folder = tmp_path / "datasets" / "data"
+    folder.mkdir(parents=True)
+    spec = SimpleNamespace(submodule_search_locations=[str(tmp_path)])
+    monkeypatch.setattr(built_in, "find_spec", lambda name: spec)
+    for text in (None, "150,4,a,b,c\n1,2,3,4,0\n"):
+        if text is not None:
+            (folder / "iris.csv").write_text(text)
+        found = read_source("iris")
+        assert np.array_equal(found.data, expected.data)
+        assert np.array_equal(found.target, expected.target)

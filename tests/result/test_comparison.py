@@ -237,8 +237,8 @@ def test_the_dictionary_is_plain(comparison):
     plain = comparison.to_dict()
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
     assert list(plain) == [
-        *["kind", "title", "created", "target", "task", "estimator", "scoring"],
-        *["scoring_reason", "folds", "repeats", "seed", "sizes", "complete", "methods"],
+        *["kind", "title", "created", "target", "task", "estimator", "estimator_reason"],
+        *["scoring", "scoring_reason", "folds", "repeats", "seed", "sizes", "complete", "methods"],
         *[
             "baselines",
             "curves",

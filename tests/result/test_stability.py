@@ -47,7 +47,7 @@ def test_the_sentence_says_how_many_and_how_sure():
     said = made().sentence
     assert said.startswith("1 of 3 features is stable, taken by at least 75 of 100 halves")
     assert "at most 0.34 are expected to be false" in said
-    assert "stable none of which is so by itself: =b, c (80%); of sets chosen so at most" in said
+    assert "although none of their features is: =b, c (80%); of the chosen sets at most" in said
     assert made(chosen=False).sentence.startswith("No feature of 3 is stable")
     assert "Only 20 of 50 pairs of halves were done." in made(n_pairs=20).sentence
 

@@ -28,7 +28,8 @@ def test_records_are_found_in_a_folder(tmp_path):
     u, y = np.sign(rng.normal(size=520)), np.zeros(520)
     for k in range(1, 520):
         y[k] = 0.9 * y[k - 1] + u[k - 1] + 0.1 * rng.normal()
-    np.savez(tmp_path / "generator_later.npz", u=u, y=y)
+    for name, values in {"x": u, "y": y}.items():  # one row in 500 is looked at
+        np.savetxt(tmp_path / f"{name}_cc.csv", np.repeat(values, 500))
     source = DataSource(tmp_path)
     record = dynamics._load("generator", source)
     assert record.fingerprint == dynamics._load("generator", source).fingerprint

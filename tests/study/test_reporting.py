@@ -144,7 +144,7 @@ def test_the_answer_says_whether_the_claim_holds_and_what_it_hangs_on():
     holds = answer({"score": [ahead]})
     assert "12 methods, holds here." in holds
     assert "By score, OLS has a mean rank of 1.0 over 1 data set, the best of 12." in holds
-    assert "holds here, but it hangs on a choice" in answer({"score": [ahead]}, hangs=True)
+    assert "holds here, but it depends on a choice" in answer({"score": [ahead]}, hangs=True)
     fails = answer({"score": [ahead], "mean": [behind, behind]})
     assert "does not hold here on every data set" in fails
     assert "mean rank of 12.0 over 2 data sets, number 12 of 12; it is not among" in fails

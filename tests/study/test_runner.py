@@ -41,7 +41,7 @@ def steps_of(names, settings):
 def test_every_experiment_is_listed():
     names = [experiment["name"] for experiment in list_experiments()]
     assert names == list(EXPERIMENTS)
-    assert len(names) == 11
+    assert len(names) == 12
 
 
 def test_progress_counts_every_task_and_tells_the_time_left(tiny):

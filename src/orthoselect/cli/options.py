@@ -116,7 +116,7 @@ _TASK = (
 _GROUP = "Columns taken together, for example size=width,height."
 _ESTIMATOR = (
     "The model that is scored: auto, lda, svm or logistic for classes, least_squares or ridge for "
-    "numbers, gradient_boosting for either."
+    "numbers, splines or gradient_boosting for either."
 )
 _SCORING = (
     "The score: auto, which suits the response, accuracy, balanced_accuracy, auc, r2, or another "

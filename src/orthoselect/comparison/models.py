@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,9 +20,10 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.validation import has_fit_parameter
 
 from orthoselect.comparison.data import ComparedData
+from orthoselect.comparison.natural_splines import NaturalSplines
 from orthoselect.comparison.scoring import ModelScore, class_name, find_score
 from orthoselect.encode.response import check_choice
-from orthoselect.errors import InputError
+from orthoselect.errors import InputError, listing
 
 _ROUNDS = 10_000  # scikit-learn's defaults, 100 and 1000, end early on plain tables
 
@@ -60,6 +61,7 @@ class _Named:
     is_scaled: bool = True  # whether its columns are scaled to standard deviation one
     takes_several: bool = True  # whether it takes several columns of numbers as the response
     takes_weights: bool = True  # whether it takes row weights
+    is_linear: bool = False  # whether it draws straight lines only
 
 
 def _for_classes(make: Callable[[], BaseEstimator], **facts: bool) -> _Named:
@@ -71,11 +73,20 @@ def _for_numbers(make: Callable[[], BaseEstimator], **facts: bool) -> _Named:
 
 
 ESTIMATORS = {
-    "lda": _for_classes(SeparableDiscriminantAnalysis, takes_weights=False),
-    "svm": _for_classes(lambda: LinearSVC(max_iter=_ROUNDS), takes_sparse=True),
-    "logistic": _for_classes(lambda: LogisticRegression(max_iter=_ROUNDS), takes_sparse=True),
-    "least_squares": _for_numbers(LinearRegression),
-    "ridge": _for_numbers(Ridge),
+    "lda": _for_classes(SeparableDiscriminantAnalysis, takes_weights=False, is_linear=True),
+    "svm": _for_classes(lambda: LinearSVC(max_iter=_ROUNDS), takes_sparse=True, is_linear=True),
+    "logistic": _for_classes(
+        lambda: LogisticRegression(max_iter=_ROUNDS), takes_sparse=True, is_linear=True
+    ),
+    "least_squares": _for_numbers(LinearRegression, is_linear=True),
+    "ridge": _for_numbers(Ridge, is_linear=True),
+    "splines": _Named(
+        {
+            "classification": lambda: _bent(LogisticRegression(max_iter=_ROUNDS)),
+            "regression": lambda: _bent(Ridge()),
+        },
+        is_scaled=False,
+    ),
     "gradient_boosting": _Named(
         {
             "classification": HistGradientBoostingClassifier,
@@ -85,6 +96,7 @@ ESTIMATORS = {
         takes_several=False,
     ),
 }
+_BENT = "splines"
 _USUAL = {"classification": "lda", "regression": "least_squares"}
 _USUAL_WEIGHTED = {"classification": "logistic", "regression": "least_squares"}
 _KINDS = {"classification": "classes", "regression": "numbers"}
@@ -98,6 +110,7 @@ class Model:
     estimator: Any  # of scikit-learn, not fitted
     takes_sparse: bool  # whether sparse columns may stay sparse
     score: ModelScore
+    reason: str = ""  # why this one, or what it does not see
 
     def scores(
         self,
@@ -134,16 +147,29 @@ class Model:
 
 
 def find_model(
-    estimator: Any, scoring: Any, data: ComparedData, seed: int, *, weighted: bool = False
+    estimator: Any,
+    scoring: Any,
+    data: ComparedData,
+    seed: int,
+    *,
+    weighted: bool = False,
+    bent: Sequence[str] = (),
 ) -> Model:
     """Return the model and the score that were asked for, as `compare` explains them.
 
     Models that draw random numbers and have no seed of their own get this one. If rows are
-    `weighted`, the model and the score have to take weights.
+    `weighted`, the model and the score have to take weights. Methods `bent` select features by
+    curves, which the usual models could not follow.
     """
+    reason = ""
     if isinstance(estimator, str):
         usual = _USUAL_WEIGHTED if weighted else _USUAL
-        name = usual[data.task] if estimator == "auto" else estimator
+        linear = usual[data.task]
+        name = estimator
+        if estimator == "auto":
+            name = _BENT if bent else linear
+        if bent:
+            reason = _why(estimator, linear, bent)
         check_choice(name, ["auto", *ESTIMATORS], "estimator")
         made, stays_sparse = _make(name, data, seed)
     else:
@@ -153,7 +179,28 @@ def find_model(
     if weighted:
         _check_takes_weights(name, made)
         score.check_takes_weights()
-    return Model(name, made, stays_sparse, score)
+    return Model(name, made, stays_sparse, score, reason)
+
+
+def _bent(model: BaseEstimator) -> Pipeline:
+    """Return a linear model of the splines of its columns."""
+    return make_pipeline(NaturalSplines(), StandardScaler(), model)
+
+
+def _why(estimator: str, linear: str, bent: Sequence[str]) -> str:
+    """Say why the model lets features bend, or that it does not; `linear` is the usual one."""
+    what = f"features that bend, as {listing(list(bent))} selects them"
+    if estimator == "auto":
+        return (
+            f"The model is linear in splines of the features (`estimator='splines'`), to follow "
+            f"{what}; `estimator={linear!r}` draws straight lines."
+        )
+    if estimator in ESTIMATORS and ESTIMATORS[estimator].is_linear:
+        return (
+            f"{estimator} draws straight lines, and cannot follow {what}; `estimator='splines'` "
+            f"can, and so can 'gradient_boosting'."
+        )
+    return ""
 
 
 def _weight_names(model: Any, prefix: str = "") -> list[str]:
@@ -190,7 +237,7 @@ def _make(name: str, data: ComparedData, seed: int) -> tuple[Any, bool]:
 def without_features(model: Model, task: str) -> Model:
     """Return the model that knows no feature: the shares of the classes, or the mean."""
     dummy = DummyClassifier(strategy="prior") if task == "classification" else DummyRegressor()
-    return Model(model.name, dummy, False, model.score)
+    return Model(model.name, dummy, False, model.score, model.reason)
 
 
 def _check_named(name: str, chosen: _Named, task: str, n_responses: int) -> None:

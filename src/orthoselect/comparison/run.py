@@ -37,6 +37,7 @@ from orthoselect.comparison.folds import (
 from orthoselect.comparison.models import Model, find_model
 from orthoselect.encode.gaps import FILLS, check_missing
 from orthoselect.errors import ComparisonInterrupted, InputError, warn, with_text
+from orthoselect.methods import METHODS
 from orthoselect.progress import TasksShown, with_bar
 from orthoselect.result import Comparison, Setting
 from orthoselect.result.text import plain
@@ -122,8 +123,10 @@ def compare(
         thinned.
     estimator : str or scikit-learn estimator, default="auto"
         "lda", "svm", "logistic" for classes, "least_squares", "ridge" for numbers, all of them
-        linear; "gradient_boosting" (scikit-learn's histogram gradient boosting) for either. "auto"
-        is "lda" or "least_squares". Columns of linear ones are scaled to standard deviation one.
+        linear; for either "gradient_boosting" (scikit-learn's histogram gradient boosting) and
+        "splines" (logistic or ridge regression on natural splines of the columns). "auto" is
+        "splines" where a method selects features that bend, "socc_splines", else "lda" or
+        "least_squares". Columns of linear ones are scaled to standard deviation one.
         Any other estimator gets the columns as they are; a new copy of it is trained for each
         fold and size.
     scoring : str or callable, default="auto"
@@ -209,7 +212,8 @@ def compare(
         wanted = find_sizes(sizes, sum(opened.kinds.values()))
     warned = _pass_on(caught)
     entries = with_options(asked or usual_entries(opened.task), options or {})
-    model = find_model(estimator, scoring, opened, seed)
+    bent = [entry.name for entry in entries if METHODS[entry.method].bends]
+    model = find_model(estimator, scoring, opened, seed, bent=bent)
     settings = {
         "methods": as_argument(entries),
         "sizes": list(wanted),
@@ -380,6 +384,7 @@ class Collector:
             estimator=self.model.name,
             scoring=self.model.score.name,
             scoring_reason=self.model.score.reason,
+            estimator_reason=self.model.reason,
             folds=self.options["folds"],
             repeats=self.options["repeats"],
             seed=self.options["random_state"],

@@ -191,6 +191,7 @@ def _score_sizes(
         data,
         seed,
         weighted=weights is not None,
+        bent=[path.method] if METHODS[path.method].bends else [],
     )
     folds = find_folds(
         data.y,
@@ -292,6 +293,7 @@ def _comparison(
             estimator=model.name,
             scoring=model.score.name,
             scoring_reason=model.score.reason,
+            estimator_reason=model.reason,
             folds=len(folds),
             repeats=1,
             seed=seed,

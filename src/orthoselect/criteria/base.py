@@ -116,6 +116,8 @@ class Criterion(ABC):
         Whether it needs more of the rows than means and inner products of the columns.
     needs_target : bool
         Whether there has to be something to explain; if not, `start` has a response of no columns.
+    bends : bool
+        Whether it judges features by curves, which a linear model of them cannot follow.
     can_test : bool
         Whether `start` takes a `PermutationPlan`, and its state tells p-values.
     compares_sets : bool
@@ -130,6 +132,7 @@ class Criterion(ABC):
     takes_blocks: bool = False
     needs_rows: bool = True
     needs_target: bool = True
+    bends: bool = False
     can_test: bool = False
     compares_sets: bool = False
     forward_for_sets: str = ""

@@ -204,6 +204,7 @@ class SplineCanonicalCorrelations(SquaredCanonicalCorrelations):
     """
 
     name = "socc_splines"
+    bends = True
     takes_blocks = False
     needs_rows = True
 

@@ -25,7 +25,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.special import betainc, betaln
 
 from orthoselect.matrix.base import Floats
 
@@ -45,6 +44,8 @@ def rarity(U: Any, z: Any, m: Any, R: Any) -> Floats:
     >>> float(np.exp(-rarity(0.5, 1, 1, 3)).round(12)), float(rarity(0.5, 1, 1, 1))
     (0.292893218813, 0.0)
     """
+    from scipy.special import betainc  # takes long to load, and only tests need it
+
     U, z, m, R = np.broadcast_arrays(*(np.asarray(x, dtype=np.float64) for x in (U, z, m, R)))
     s, larger = np.minimum(z, m), np.maximum(z, m)
     known = (s > 0) & (larger < R)
@@ -67,6 +68,8 @@ def _deep(x: Floats, a: Floats, b: Floats) -> Floats:
     The integral of t^(a-1) (1-t)^(b-1) from x on, by parts: x^(a-1) (1-x)^b / b times the sum of
     (a-1)...(a-k) / ((b+1)...(b+k)) ((1-x)/x)^k, as long as its terms shrink.
     """
+    from scipy.special import betaln
+
     rest = np.maximum(1.0 - x, 5e-324)
     k = np.arange(1.0, _TERMS)[:, None]
     factors = (a - k) / (b + k) * (rest / x)

@@ -449,8 +449,10 @@ class NARX(RegressorMixin, BaseEstimator):
         longest = self.longest_lag_
         runs = [np.arange(a + longest, b) for a, b in records.sessions if b - a > longest]
         if not runs:
+            rows = max((b - a for a, b in records.sessions), default=0)
             raise InputError(
-                f"there should be sessions longer than the longest lag, {longest}; there are none."
+                f"there should be a session longer than the longest lag, {longest}; the longest "
+                f"has {rows} row(s). Give longer records."
             )
         return np.concatenate(runs)
 
@@ -526,11 +528,13 @@ def _as_names(given: Any, argument: str) -> tuple[str, ...]:
 
 def _check_varying(records: Records) -> None:
     """Raise for signals that do not vary."""
-    named = [*zip(records.y_names, records.y), *zip(records.u_names, records.u)]
-    for name, values in named:
-        there = values[~np.isnan(values)]
-        if len(there) and (there == there[0]).all():
-            raise InputError(
-                f"signals should vary; `{name}` is {there[0]:g} throughout. Leave it out: the "
-                f"constant 1 is a term anyway."
-            )
+    for names, signals, words in (
+        (records.y_names, records.y, "There is nothing to model: choose another target"),
+        (records.u_names, records.u, "Leave it out: the constant 1 is a term anyway"),
+    ):
+        for name, values in zip(names, signals):
+            there = values[~np.isnan(values)]
+            if len(there) and (there == there[0]).all():
+                raise InputError(
+                    f"signals should vary; `{name}` is {there[0]:g} throughout. {words}."
+                )

@@ -74,8 +74,10 @@ class FittedTerms(tuple[FittedTerm, ...]):
         return as_frame({**kinds, "standard_error": "Float64"}, rows, backend)
 
     def __repr__(self) -> str:
-        rows = [(t.output, t.name, f"{t.err:.8f}", f"{t.coef:.6g}", f"{t.error:.2g}") for t in self]
+        rows = [[t.output, t.name, f"{t.err:.8f}", f"{t.coef:.6g}", f"{t.error:.2g}"] for t in self]
         header = ["output", "term", self.measure, "coefficient", "standard error"]
+        if all(np.isnan(t.error) for t in self):  # penalized coefficients have none
+            header, rows = header[:-1], [row[:-1] for row in rows]
         return as_table(header, rows, left={0, 1})
 
     def equation(self) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from warnings import catch_warnings, simplefilter
 
 import numpy as np
+from scipy.linalg import qr
 
 from orthoselect.dynamics.fitted import FittedModel, FittedTerm, FittedTerms
 from orthoselect.dynamics.free_run import bound_of, refine, run_free
@@ -306,7 +307,7 @@ def _with_free_runs(
     path = _path(settings, known, Y, min(size, max(1, len(known.at) // 2)), weights)
     features, sets = _sets_of(path)
     P, y, root = _columns(known, features, Y, weights)
-    Q, R = np.linalg.qr(P * root[:, None])
+    Q, R = qr(P * root[:, None], mode="economic", check_finite=False)
     along = Q.T @ (y * root[:, None])
     runs = [(a + signals.longest, b) for a, b in test if b - a > signals.longest]
     squares = {}

@@ -16,16 +16,17 @@ The smallest value decides, wherever on the path it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from scipy.linalg import qr
 
 from orthoselect.encode.response import check_choice
 from orthoselect.errors import InputError
 from orthoselect.matrix.base import Floats, Indices
-from orthoselect.matrix.leverage import LeaveOneOut
+from orthoselect.matrix.leverage import NOTHING_LEFT
 from orthoselect.result.size_scores import RULES
 from orthoselect.result.text import Backend, as_frame, as_table
 
@@ -33,6 +34,7 @@ ORDERS = ("aic", "aicc", "bic", "fpe", "apress", "press")
 FREE_RUN = "free-run"
 DEFAULT_RULE = "one_se"  # by which free runs choose; see docs/dynamics.md, "As measured"
 _A = 2.0
+_TILE = 2048  # rows
 _ALL_EXPLAINED = 1e-28  # share of y'y below which RSS is rounding
 
 
@@ -83,6 +85,14 @@ class OrderTable:
             return best
         return next(k for k in sorted(known) if self._is_as_good(k, best))
 
+    def smallest(self, order: str) -> float:
+        """Return the smallest value of a criterion; infinite if it has none.
+
+        Free runs of models with other lags or another degree, fitted to the same records, may be
+        compared by it; other criteria are those of rows that differ with the lags.
+        """
+        return min((v for v in self.values[order] if not np.isnan(v)), default=float("inf"))
+
     def _is_as_good(self, k: int, best: int) -> bool:
         """Whether free runs of k terms are worse than the best by no more than a standard error."""
         if k == best:
@@ -123,33 +133,42 @@ def order_table(P: Floats, y: Floats, sets: Sequence[Sequence[int]] | None = Non
     if Y.shape[1] > 1:
         norms = np.linalg.norm(Y, axis=0)
         Y = Y / np.where(norms > 0, norms, 1.0)
-    left = _left_by_steps(P, Y) if sets is None else _left_by_sets(P, Y, sets)
-    sizes, rss, press = zip(*((k, each.rss, each.press / N) for k, each in left))
+    nested = sets is None
+    places = [list(range(k)) for k in range(1, P.shape[1] + 1)] if sets is None else sets
+    rss, press = _left_by_sets(P, Y, places, nested=nested)
     least = _ALL_EXPLAINED * float((Y * Y).sum())
-    return _criteria(N, np.array(sizes), np.maximum(rss, max(least, 1e-300)), press)
-
-
-def _left_by_steps(P: Floats, Y: Floats) -> Iterator[tuple[int, LeaveOneOut]]:
-    """Yield k, and what the first k columns leave of Y."""
-    left = LeaveOneOut(Y)
-    for k, q in enumerate(np.linalg.qr(P)[0].T, start=1):
-        left.add(q)
-        yield k, left
+    sizes = np.array([len(each) for each in places])
+    return _criteria(N, sizes, np.maximum(rss, max(least, 1e-300)), press / N)
 
 
 def _left_by_sets(
-    P: Floats, Y: Floats, sets: Sequence[Sequence[int]]
-) -> Iterator[tuple[int, LeaveOneOut]]:
-    """Yield the same of other sets; each is reduced within the span of all columns."""
-    Q, R = np.linalg.qr(P)
-    for places in sets:
-        left = LeaveOneOut(Y)
-        for q in (Q @ np.linalg.qr(R[:, list(places)])[0]).T:
-            left.add(q)
-        yield len(places), left
+    P: Floats, Y: Floats, sets: Sequence[Sequence[int]], *, nested: bool
+) -> tuple[Floats, Floats]:
+    """Return what each set of columns leaves of Y (N, outputs): its squares, and those of PRESS.
+
+    Each set is reduced within the span of all columns; nested ones are the first columns of Q
+    already. A tile of rows serves all sets while it is in the cache.
+    """
+    Q, R = qr(P, mode="economic", check_finite=False)
+    turns = None if nested else [np.linalg.qr(R[:, list(places)])[0] for places in sets]
+    along = Q.T @ Y  # (columns, outputs)
+    rss, press = np.zeros((2, len(sets)))
+    for start in range(0, len(P), _TILE):
+        Qt, Yt = Q[start : start + _TILE], Y[start : start + _TILE]
+        for s, places in enumerate(sets):
+            if turns is None:
+                B, theta = Qt[:, : len(places)], along[: len(places)]
+            else:
+                B, theta = Qt @ turns[s], turns[s].T @ along
+            E = Yt - B @ theta
+            left = 1.0 - np.einsum("ij,ij->i", B, B)
+            left = np.where(left > NOTHING_LEFT, left, np.nan)
+            rss[s] += (E * E).sum()
+            press[s] += ((E / left[:, None]) ** 2).sum()
+    return rss, press
 
 
-def _criteria(N: int, k: Indices, rss: Floats, press: Sequence[float]) -> OrderTable:
+def _criteria(N: int, k: Indices, rss: Floats, press: Floats) -> OrderTable:
     fit = N * np.log(rss / N)
     with np.errstate(divide="ignore", invalid="ignore"):
         corrected = np.where(N - k - 1 > 0, 2 * k * (k + 1) / (N - k - 1), np.nan)
@@ -159,7 +178,7 @@ def _criteria(N: int, k: Indices, rss: Floats, press: Sequence[float]) -> OrderT
             "bic": fit + k * np.log(N),
             "fpe": fit + N * np.log(np.where(k < N, (N + k) / (N - k), np.nan)),
             "apress": rss / N / np.where(_A * k < N, 1 - _A * k / N, np.nan) ** 2,
-            "press": np.array(press),
+            "press": press,
         }
     return OrderTable(
         tuple(k.tolist()),

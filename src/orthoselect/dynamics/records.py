@@ -77,7 +77,8 @@ def read_signals(given: Any, name: str) -> tuple[Floats, tuple[str, ...]]:
     values = np.empty((len(columns), n_rows))
     for row, column in zip(values, columns):
         if column.categorical:
-            raise InputError(f"{column.name} should hold numbers; it holds labels.")
+            what = " Of classes, set `task='classification'`." if name == "y" else ""
+            raise InputError(f"{column.name} should hold numbers; it holds labels.{what}")
         row[:] = column.values.astype(np.float64)
         if column.gaps is not None:
             row[column.gaps] = np.nan  # what stands there is a filler

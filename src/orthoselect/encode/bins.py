@@ -5,9 +5,9 @@ above it, a value below all cuts to level 0 and one above all of them to the las
 out. Cuts that nothing reaches make one level.
 
 Columns come by blocks, dense or sparse, so that no float copy of a whole table is ever made. What
-is done to each number has a kernel (src/native/coding.c) and a way in NumPy, with the same levels. In a
-sparse block the level that zero falls into is called 0 and is not written down; those below it are
-called one higher than in a dense block, those above it are called the same.
+is done to each number has a kernel (src/native/coding.c) and a way in NumPy, with the same levels.
+In a sparse block the level that zero falls into is called 0 and is not written down; those below it
+are called one higher than in a dense block, those above it are called the same.
 
 Notation: b columns of N rows; L levels; `cuts` (b, L - 1), rising from left to right.
 """
@@ -484,9 +484,7 @@ def column_blocks(X: Any, at: Indices | None = None) -> ColumnBlocks:
         yield part, _dense_block(X, at[part])
 
 
-def for_each_block(
-    X: Any, at: Indices, work: Callable[[slice, NumericColumns], None]
-) -> None:
+def for_each_block(X: Any, at: Indices, work: Callable[[slice, NumericColumns], None]) -> None:
     """Do work on the blocks of `column_blocks`, dense ones in a few threads.
 
     What the first block raises is raised, whichever thread comes first.
@@ -511,8 +509,9 @@ def for_each_block(
 def _parts(X: NDArray, n: int) -> list[slice]:
     """Return the blocks of n columns of X, an array, of which each takes little memory."""
     itemsize = X.dtype.itemsize
-    width = max(_CACHE_LINE // itemsize, _BLOCK_BYTES // (itemsize * max(X.shape[0], 1)))
-    width = min(width, _BLOCK_COLUMNS)
+    a_line = max(1, _CACHE_LINE // itemsize)
+    width = _BLOCK_BYTES // (itemsize * max(X.shape[0], 1)) // a_line * a_line
+    width = max(a_line, min(width, _BLOCK_COLUMNS))
     return [slice(start, min(start + width, n)) for start in range(0, n, width)]
 
 

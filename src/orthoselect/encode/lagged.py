@@ -250,4 +250,7 @@ def check_names(names: Sequence[str]) -> None:
     """Raise for names that stand twice."""
     twice = sorted({name for name in names if list(names).count(name) > 1})
     if twice:
-        raise InputError(f"signals should have different names; `{twice[0]}` occurs twice.")
+        raise InputError(
+            f"signals should have different names; `{twice[0]}` occurs twice. Rename one; or, if "
+            f"it is the target, leave it out of the inputs."
+        )

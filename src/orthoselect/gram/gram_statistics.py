@@ -107,7 +107,7 @@ class GramStatistics:
     def of(
         cls,
         data: Any,
-        target: Any,
+        target: Any = None,
         sample_weight: Any = None,
         *,
         task: str = "auto",
@@ -129,9 +129,10 @@ class GramStatistics:
             What `select` takes: a table, a file, a folder, a pattern or a list of files, a table
             in blocks of rows, an array or dataframe of Dask; or a DataFrame of Spark, whose target
             and weights are columns given by their names. One row will do.
-        target : str, list of str or array-like
+        target : str, list of str or array-like, optional
             The response: the name of a column, several such names, or the values. None for a file
-            that knows it.
+            that knows it; for other tables None means that there is no response, which is enough
+            for method "unsupervised".
         sample_weight : array-like of shape (N,) or str, optional
             Row weights: a whole number counts as that many copies of the row. A string names the
             column that holds them, which is then no feature. Rows without weight have to hold
@@ -156,15 +157,16 @@ class GramStatistics:
         )
         return cls.holding(reduce_table(data, target, sample_weight, new.settings, memory))
 
-    def update(self, X: Any, y: Any, sample_weight: Any = None) -> GramStatistics:
+    def update(self, X: Any, y: Any = None, sample_weight: Any = None) -> GramStatistics:
         """Take in more rows.
 
         Parameters
         ----------
         X : array-like, SciPy sparse or dataframe (pandas, polars, pyarrow) of shape (N, n)
             Any number of rows. The columns are those of the first block.
-        y : array-like, series or dataframe, str or list of str
-            The response: its values, or the names of the columns of X that hold it.
+        y : array-like, series or dataframe, str or list of str, optional
+            The response: its values, or the names of the columns of X that hold it. Without it
+            there is no response, in any block.
         sample_weight : array-like of shape (N,) or str, optional
             Row weights, or the name of the column of X that holds them; without them each row
             counts once.
@@ -251,21 +253,26 @@ class GramStatistics:
 
     @property
     def varies(self) -> bool:
-        """Whether there is anything to explain: a response that is not constant so far."""
+        """Whether there is anything to explain so far: a response that is not constant.
+
+        Without a response: a feature that is not.
+        """
         if self._kept.layout is None or not self._kept.n_rows:
             return False
         layout, whole = self._kept.known()
-        own = [k for k, term in enumerate(layout.terms) if term[0] in ("y", "class")]
+        explained = ("y", "class") if layout.responses else ("x", "level")
+        own = [k for k, term in enumerate(layout.terms) if term[0] in explained]
         return bool(whole.R[:, own].any())
 
     def __repr__(self) -> str:
         if self._kept.layout is None:
             return "GramStatistics: no rows yet"
         n = len(self._kept.layout.numeric_at) + len(self._kept.layout.labeled)
-        found = ", ".join(response.describe() for response in self._kept.layout.responses)
-        several = "responses" if len(self._kept.layout.responses) > 1 else "response"
+        responses = [response.describe() for response in self._kept.layout.responses]
+        several = "responses" if len(responses) > 1 else "response"
+        explained = f"{several} {', '.join(responses)}" if responses else "no response"
         rows = "row" if self._kept.n_rows == 1 else "rows"
-        return f"GramStatistics: {self._kept.n_rows} {rows}, {n} features, {several} {found}"
+        return f"GramStatistics: {self._kept.n_rows} {rows}, {n} features, {explained}"
 
     # Adding up
 
@@ -311,8 +318,8 @@ class GramStatistics:
             A count, or a fraction in (0, 1) of the features. A group counts as one feature. "auto"
             and None as in `select`; tests compare with random directions in place of permutations,
             as if rows were normal.
-        method : {"socc", "obcc", "err", "mser"}, default="socc"
-            What features are judged by. Others need the rows.
+        method : {"socc", "obcc", "err", "mser", "unsupervised"}, default="socc"
+            What features are judged by. "unsupervised" sets responses aside. Others need the rows.
         response : name or position, or several, optional
             Which of the responses to explain; all by default.
         features : names, indices or a mask, optional

@@ -44,6 +44,7 @@ from orthoselect.matrix.triangle import Triangle, Triangles
 from orthoselect.problem import check_has_rows
 from orthoselect.read import (
     Block,
+    Dataset,
     Source,
     any_missing,
     check_block_names,
@@ -247,14 +248,17 @@ class BlockRows:
 
     @staticmethod
     def of(block: Block, y: Any, weights: Any, *, drop: bool = False) -> BlockRows:
-        """Read the columns of these names, or these values; rows that lack one may be dropped."""
+        """Read the columns of these names, or these values; rows that lack one may be dropped.
+
+        If y is None there is no response.
+        """
         names = None
         if isinstance(y, BesideResponse):
             names, y = y.names, list(y.columns)
         asked, _ = find_asked(block.names, y, None, None, None, weights)
         check_one_role(asked, block.names)
         targets, weight_columns = asked["target"], asked["sample_weight"]
-        responses = Source(block).target_columns(y, targets)
+        responses = [] if y is None else Source(block).target_columns(y, targets)
         named = [block.names[c] for c in targets]
         if weight_columns:
             weights = numbers_of(block.column(weight_columns[0]), weights)
@@ -272,7 +276,7 @@ def _without_weight(
     responses: list[TargetColumn], weights: Any, n_rows: int
 ) -> tuple[list[TargetColumn], Any, int]:
     """Give rows that lack a response or a weight the weight 0, and any value in its place."""
-    gaps = any_missing(responses)
+    gaps = any_missing(responses) if responses else np.zeros(n_rows, dtype=bool)
     given = [] if weights is None else read_target(weights, n_rows)
     gaps |= any_missing(given) if given else False
     if not gaps.any():
@@ -299,6 +303,8 @@ def _without_gaps(weights: Floats | None, table: Table, skip: set[int]) -> tuple
 
 def _names_of(y: Any, count: int) -> list[str]:
     """Return what to call responses that are given as values: as a dataframe does, or y0, y1."""
+    if not count:
+        return []
     if count == 1:
         return ["y"]
     if hasattr(y, "columns") or nw.dependencies.is_pyarrow_table(y):
@@ -367,6 +373,8 @@ def _find_responses(
     rows: BlockRows, settings: Mapping[str, Any], numbers: bool
 ) -> list[ResponseColumn]:
     given = settings["classes"]
+    if given is not None and not rows.names:
+        raise InputError("`classes` are those of a response; there is none. Omit it.")
     if given is not None and len(rows.names) > 1:
         raise InputError(
             f"`classes` should be given for one response; there are {len(rows.names)}: "
@@ -412,9 +420,10 @@ def _look_again(layout: StatisticsLayout, rows: BlockRows, number: int) -> None:
 def _check_responses(layout: StatisticsLayout, rows: BlockRows) -> None:
     before = [response.name for response in layout.responses]
     if rows.names != before:
+        now, then = (listing(names) if names else "none" for names in (rows.names, before))
         raise InputError(
-            f"all blocks should have the same response; this one has {listing(rows.names)}, "
-            f"those before had {listing(before)}."
+            f"all blocks should have the same response; this one has {now}, those before had "
+            f"{then}."
         )
     if layout.target_columns != rows.target_columns:
         raise InputError(
@@ -471,12 +480,22 @@ def reduce_table(
     check_has_rows(data, "`GramStatistics.of`")
     columns = {name: settings[name] for name in ("task", "categorical_features", "exclude")}
     table = find_for_one_pass(data, memory)
-    roles = find_roles(table, target, sample_weight=sample_weight, fewest_rows=1, **columns)
+    has_target = target is not None or (isinstance(table, Dataset) and table.target is not None)
+    roles = find_roles(
+        table,
+        target,
+        sample_weight=sample_weight,
+        fewest_rows=1,
+        has_target=has_target,
+        **columns,
+    )
     distinct_classes(settings["classes"], roles.task)  # a file may know its task
     settings = {**settings, "task": roles.task, "exclude": roles.exclude or None}
     source = roles.source
     named = [source.names[c] for c in roles.target_columns] or None
-    y = BesideResponse.of(source, roles.target) if named is None else None
+    y = None
+    if has_target and named is None:
+        y = BesideResponse.of(source, roles.target)
     weight_name = sample_weight if isinstance(sample_weight, str) else None
     weights = None
     if sample_weight is not None and weight_name is None:
@@ -515,7 +534,7 @@ def warn_of_dropped(n_dropped: int, n_rows: int, missing: str) -> None:
 def _take_in(
     names: Sequence[str],  # all columns of the table
     wanted: Sequence[int],  # those that the blocks have
-    target: list[str] | None,  # columns of the response; None if it is given beside the blocks
+    target: list[str] | None,  # columns of the response; None if these are none of the blocks
     weight: str | None,  # that of the weights, likewise
     memory: int | None,
     reduced: ReducedRows,

@@ -144,7 +144,7 @@ def pose(
         raise ShapeError(f"Found statistics of {n_rows} sample(s); a minimum of 2 is required.")
     default = isinstance(categorical_features, str) and categorical_features == "from_dtype"
     filled = reduced.settings["missing"]
-    if filled == "mean" and layout.fills:
+    if layout.fills:  # by what fits the first rows, so far
         triangle = _filled_by_means(triangle, layout)
     given = {
         "categorical_features": not default,
@@ -228,6 +228,12 @@ def _table(
 
 def _find_responses(target: Any, layout: StatisticsLayout) -> list[int]:
     names = [response.name for response in layout.responses]
+    if not names:
+        raise InputError(
+            "statistics should have a response to explain; these were made without one. Make them "
+            "anew, `GramStatistics.of(table, target)`, or pass `method='unsupervised'`, which has "
+            "nothing to explain."
+        )
     if target is None:
         return list(range(len(names)))
     try:

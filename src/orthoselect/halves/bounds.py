@@ -10,7 +10,7 @@ exchangeably and the method does no worse than a blind pick, all noise is of thi
     unimodal    E[V] <= C(tau, B) q^2 / p                       Shah and Samworth 2013, theorem 2
     r_concave   E[V] <= p min(D(theta^2, 2 tau - 1, B, -1/2), D(theta, tau, 2B, -1/4))    section 3
 
-The first takes nothing for granted (as theorem 1 of the second paper shows). The second supposes
+The first takes nothing for granted (as theorem 1 of the second paper shows). The second assumes
 that the shares of pairs both of whose halves take such a feature have one peak, the third that they
 are r-concave: probabilities f for which f^r is convex. D is the largest tail that such a
 distribution with a given mean can have.

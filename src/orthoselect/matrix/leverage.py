@@ -14,7 +14,7 @@ import numpy as np
 
 from orthoselect.matrix.base import Floats
 
-_NOTHING = 1e-12  # with less than this left by its leverage, a row alone decides its own fit
+NOTHING_LEFT = 1e-12  # with less than this left by its leverage, a row alone decides its own fit
 
 
 class LeaveOneOut:
@@ -46,5 +46,5 @@ class LeaveOneOut:
     def press(self) -> float:
         """The sum of squared errors of leaving rows out; nan if one decides its own fit."""
         left = 1.0 - self.leverages / self._copies
-        left = np.where(left > _NOTHING, left, np.nan)
+        left = np.where(left > NOTHING_LEFT, left, np.nan)
         return float(((self.E / left[:, None]) ** 2).sum())

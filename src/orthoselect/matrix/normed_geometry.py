@@ -68,19 +68,32 @@ class RowNormedGeometry(NormedGeometry):
     """With the basis Q in memory, N rows; Z is (N, q), u (N,).
 
     If only columns `among` are going to be asked for, they are written out once, and no others are
-    read: rows of directions are zero elsewhere.
+    read: rows of directions are zero elsewhere. Many rows are turned into few, by a triangular
+    factor of these columns with Z and u: that changes no product, and squares nothing.
     """
 
     def __init__(self, X: ScaledMatrix, Z: Floats, u: Floats, among: Indices | None = None) -> None:
         self._X, self._Z, self._u, self._among = X, Z, u, among
-        self._written = None if among is None else X.columns(among)
-        self._basis = Basis(X.shape[0])
+        self._written: Floats | None = None
+        if among is not None:
+            p = len(among)
+            both = np.column_stack([X.columns(among), Z, u])
+            if len(both) > both.shape[1]:
+                both = np.asarray(np.linalg.qr(both, mode="r"))
+            self._written, self._Z, self._u = both[:, :p], both[:, p:-1], both[:, -1]
+            self._place = {j: place for place, j in enumerate(among.tolist())}
+        self._basis = Basis(len(self._u))
+
+    def _columns(self, J: Indices) -> Floats:
+        if self._written is None:
+            return self._X.columns(J)
+        return self._written[:, [self._place[j] for j in J.tolist()]]
 
     def measure(self, J: Indices) -> NormedMeasured:
-        return in_batches(self._measure, J, self._X.shape[0])
+        return in_batches(self._measure, J, len(self._u))
 
     def _measure(self, J: Indices) -> NormedMeasured:
-        W, H = self._basis.residual(self._X.columns(J))
+        W, H = self._basis.residual(self._columns(J))
         W_c = W
         for _ in range(2):  # the first mean is itself rounded
             W_c = W_c - self._u[:, None] * (self._u @ W_c)
@@ -94,7 +107,7 @@ class RowNormedGeometry(NormedGeometry):
         )
 
     def take(self, j: int) -> Direction | None:
-        column = self._X.columns(np.array([j]))[:, 0]
+        column = self._columns(np.array([j]))[:, 0]
         if not column.any() or not self._basis.append(column, float(self._X.sizes[j])):
             return None
         v = self._basis.Q[:, -1:]

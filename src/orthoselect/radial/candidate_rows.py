@@ -11,37 +11,56 @@ from orthoselect.matrix.base import Floats, Indices
 
 # Widths that are tried, in the root mean square of the distances between two rows.
 _WIDTHS = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
+_LARGEST = 1e150  # deviation whose squares are numbers, as those of one over it are
 
 
 @dataclass(frozen=True)
 class Standard:
-    """What inputs are shifted and scaled by, both (p,)."""
+    """What inputs are divided by, shifted by and divided by again, all (p,).
+
+    First by a power of two near the largest number, so that no square overflows or vanishes and no
+    digit changes; `exponents` are those powers. Columns that do not vary stay as they are.
+    """
 
     means: Floats
     scales: Floats
+    exponents: Indices
 
     @classmethod
     def of(cls, X: Floats, weights: Floats | None, *, scaled: bool) -> Standard:
         """Return means and deviations; without scaling, means only: distances stay as they are."""
-        means = np.average(X, axis=0, weights=weights)
-        if not np.isfinite(means).all():
-            raise InputError("inputs should be far below the largest number; rescale them.")
-        spreads = _spreads(X - means, weights)
-        varies = spreads > 1e-12 * np.abs(X).max(axis=0, initial=0.0)
-        scales = np.where(varies, spreads, 1.0) if scaled else np.ones(X.shape[1])
-        return cls(means, scales)
+        exponents = np.frexp(np.abs(X).max(axis=0, initial=0.0))[1].astype(np.intp)
+        near_one = np.ldexp(X, -exponents)
+        means = np.average(near_one, axis=0, weights=weights)
+        spreads = _spreads(near_one - means, weights)
+        varies = spreads > 1e-12 * np.abs(near_one).max(axis=0, initial=0.0)
+        if not scaled:
+            _check_squares(np.ldexp(spreads, exponents)[varies])
+        as_they_are = ~varies if scaled else np.ones(X.shape[1], dtype=bool)
+        means = np.where(as_they_are, np.ldexp(means, exponents), means)
+        exponents = np.where(as_they_are, 0, exponents)
+        return cls(means, np.where(as_they_are, 1.0, spreads), exponents)
 
     def apply(self, X: Floats) -> Floats:
         """Return points at that scale, (N, p)."""
-        return (X - self.means) / self.scales
+        return (np.ldexp(X, -self.exponents) - self.means) / self.scales
+
+
+def _check_squares(spreads: Floats) -> None:
+    wrong = spreads[(spreads > _LARGEST) | (spreads < 1 / _LARGEST)]
+    if len(wrong):
+        raise too_far(
+            f"squares of distances should be numbers; an input has deviation {wrong[0]:.1g}"
+        )
+
+
+def too_far(what: str) -> InputError:
+    """Return the error of distances that cannot be worked with."""
+    return InputError(f"{what}. Rescale the inputs, or leave `standardize=True`.")
 
 
 def _spreads(centered: Floats, weights: Floats | None) -> Floats:
-    with np.errstate(over="ignore"):
-        spreads = np.sqrt(np.average(centered**2, axis=0, weights=weights))
-    if not np.isfinite(spreads).all():
-        raise InputError("squares of inputs should be finite; they overflow. Rescale the inputs.")
-    return spreads
+    return np.sqrt(np.average(centered**2, axis=0, weights=weights))
 
 
 def widths_to_try(points: Floats, weights: Floats | None) -> list[float]:

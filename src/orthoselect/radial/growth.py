@@ -24,10 +24,10 @@ from scipy.linalg import solve_triangular
 from orthoselect.criteria import OrthogonalCriterion
 from orthoselect.criteria.regularized import RegularizedErrorReduction
 from orthoselect.encode import Design, Features, Response
-from orthoselect.errors import InputError
 from orthoselect.matrix import KernelMatrix, NonFiniteColumns
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.leverage import LeaveOneOut
+from orthoselect.radial.candidate_rows import too_far
 from orthoselect.result import SelectionPath, SelectionStep
 from orthoselect.search import ForwardSearch
 
@@ -103,10 +103,13 @@ class Network:
     press: Floats
     adjusted: Floats
 
-    @property
-    def error(self) -> float:
-        """The error that decides, infinite where it is not known."""
-        return float(_known(self.adjusted)[self.n_centers])
+    def error(self, size: int | None) -> float:
+        """Return the error that decides, infinite where it is not known.
+
+        Among networks of one size, that many centers asked for, nothing has to be adjusted.
+        """
+        errors = self.adjusted if size is None else self.press
+        return float(_known(errors)[self.n_centers])
 
     def coefficients(self, Y: Floats, root: Floats | None) -> Floats:
         """Return the coefficients of the columns for outputs Y (N, outputs), (k, outputs)."""
@@ -177,10 +180,7 @@ def grow(matrix: KernelMatrix, names: Sequence[str], task: Task) -> Network:
     try:
         state = criterion.start(design, response, task.weights, fixed + most)
     except NonFiniteColumns:
-        raise InputError(
-            "radial functions should be finite; distances are too large for the width. Use a "
-            "larger width, or leave `standardize=True`."
-        ) from None
+        raise too_far("radial functions should be finite; distances are too large") from None
     growing = _Growing(task.Y, task.root, fixed + most)
     steps: list[SelectionStep] = []
     press: list[float] = []

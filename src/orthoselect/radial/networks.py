@@ -16,11 +16,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from orthoselect.column_spec import is_whole
 from orthoselect.encode.response import check_choice, class_rows
 from orthoselect.encode.weights import check_weights
-from orthoselect.errors import InputError
+from orthoselect.errors import InputError, SearchStoppedWarning, warn
 from orthoselect.matrix import KernelMatrix
 from orthoselect.matrix.base import Floats
 from orthoselect.matrix.kernel import KERNELS
-from orthoselect.radial.candidate_rows import Standard, candidate_rows, widths_to_try
+from orthoselect.radial.candidate_rows import Standard, candidate_rows, too_far, widths_to_try
 from orthoselect.radial.growth import Network, Task, grow
 
 _MOST_ITERATIONS = 1000
@@ -70,16 +70,22 @@ class _RadialNetwork(BaseEstimator):
         task = Task(Y, weights, size, cost, int(self.patience), penalty)
         names = ["1", *(self._input_names() if self.linear else ()), *(f"row {i}" for i in rows)]
         self.widths_tried_ = {}
-        best: tuple[Network, float] | None = None
+        best: tuple[tuple[bool, float], Network, float] | None = None
         for width in self._widths(points, weights):
             centers, linear = points[rows], bool(self.linear)
             matrix = KernelMatrix(points, centers, self.kernel, width, constant=True, linear=linear)
+            self._check_functions(points, width, len(rows))
             network = grow(matrix, names, task)
-            self.widths_tried_[width] = network.error
-            if best is None or network.error < best[0].error:
-                best = network, width
+            self.widths_tried_[width] = network.error(size)
+            has_fewer = size is not None and network.n_centers < size
+            standing = has_fewer, self.widths_tried_[width]
+            if best is None or standing < best[0]:
+                best = standing, network, width
         assert best is not None
-        network, self.width_ = best
+        _, network, self.width_ = best
+        if size is not None and network.n_centers < size:
+            reason = network.path.stopped or ""
+            warn(SearchStoppedWarning(network.n_centers, size, reason, "centers"))
         self._store(network, X, points, rows)
         return network
 
@@ -93,6 +99,18 @@ class _RadialNetwork(BaseEstimator):
         self.center_rows_ = rows[taken[taken >= first] - first]
         self.centers_ = X[self.center_rows_]
         self._centers = points[self.center_rows_]
+
+    def _check_functions(self, points: Floats, width: float, count: int) -> None:
+        """Raise where squares of functions would overflow, at the largest distance there may be."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            extent = points.max(axis=0) - points.min(axis=0)
+            largest = KERNELS[self.kernel](((extent / width) ** 2).sum(keepdims=True))
+            squares = largest**2 * len(points) * count
+        if not np.isfinite(squares).all():
+            raise too_far(
+                f"squares of radial functions should be numbers; distances are too large for "
+                f"the width {width:.3g}"
+            )
 
     def _widths(self, points: Floats, weights: Floats | None) -> list[float]:
         if not isinstance(self.width, str):
@@ -169,8 +187,9 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
     Parameters
     ----------
     n_centers : int or "auto", default="auto"
-        How many centers. "auto": where the adjusted error of leaving each row out is smallest along
-        the path, which goes no further than half as many terms as there are rows.
+        How many centers; if there are fewer, a warning says why. "auto": where the adjusted error
+        of leaving each row out is smallest along the path, which goes no further than half as many
+        terms as there are rows.
     kernel : {"gaussian", "multiquadric", "inverse_multiquadric", "thin_plate"}
         The function of the distance r in widths: exp(-r^2), the root of r^2 + 1, one over that,
         and r^2 ln r. Default is "gaussian".
@@ -178,7 +197,8 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
         The width of the functions, in units of the inputs as they are used: of standard deviations
         if they are standardized. Of several, the one with the smallest error of leaving rows out,
         a path for each. "auto": an eighth to four times the root mean square of the distances
-        between rows; 1 for "thin_plate", which has no width but this unit.
+        between rows; 1 for "thin_plate", which has no width but this unit. Where a number of
+        centers is asked for, widths that have so many come first.
     candidates : int or None, default=1000
         At most so many rows may become centers, drawn at random; None: all of them.
     linear : bool, default=False
@@ -219,7 +239,8 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
     adjusted_press_ : array
         The same, with each center counted `center_cost` times: what decides.
     widths_tried_ : dict of float to float
-        Its value at the chosen number of centers, for each width.
+        Its value at the chosen number of centers, for each width; that of `press_` where a number
+        was asked for.
     n_features_in_ : int
     feature_names_in_ : array of str
         Only if X has column names.
@@ -267,10 +288,14 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
         self._check()
         how = {"dtype": np.float64, "multi_output": True, "y_numeric": True}
         _check_rows(X, y)
+        _check_numbers(y)
         X, y = validate_data(self, X, y, ensure_min_samples=2, **how)
         weights = self._weights(sample_weight, len(X))
         Y = np.asarray(y, dtype=np.float64)
         Y = Y[:, None] if Y.ndim == 1 else Y
+        # A power of two changes no digit, and lets no square overflow or vanish.
+        exponent = int(np.frexp(np.abs(Y).max())[1])
+        Y = np.ldexp(Y, -exponent)
         means = np.average(Y, axis=0, weights=weights)
         centered = Y - means
         size = np.abs(Y).max(axis=0, initial=0.0)
@@ -279,7 +304,8 @@ class RBFRegressor(RegressorMixin, _RadialNetwork):
         root = None if weights is None else np.sqrt(weights)
         coef = network.coefficients(centered, root)
         self._is_single = y.ndim == 1
-        self.intercept_, self.coef_ = coef[0] + means, coef[1:]
+        self.intercept_ = np.ldexp(coef[0] + means, exponent)
+        self.coef_ = np.ldexp(coef[1:], exponent)
         if self._is_single:
             self.intercept_, self.coef_ = float(self.intercept_[0]), self.coef_[:, 0]
         return self
@@ -442,6 +468,18 @@ def _check_rows(X: Any, y: Any) -> None:
             raise InputError(
                 f"`X` should have no gaps; {_some(gaps)} NaN. Fill them first, for "
                 f"example with `sklearn.impute.SimpleImputer`."
+            )
+
+
+def _check_numbers(y: Any) -> None:
+    """Raise for classes where numbers are to be explained."""
+    values = np.asarray(y) if y is not None and not hasattr(y, "tocsr") else np.zeros(0)
+    if values.dtype.kind in "OUS":
+        text = next((value for value in values.ravel() if isinstance(value, (str, bytes))), None)
+        if text is not None:
+            raise InputError(
+                f"`y` should hold numbers; it holds text, {text!r} for one. For classes use "
+                f"`RBFClassifier`."
             )
 
 

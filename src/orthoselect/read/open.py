@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from orthoselect.errors import InputError
 from orthoselect.matrix.memory import count_bytes, free_memory, room_in_limits, say_bytes
 from orthoselect.matrix.threads import prepare_blas
 from orthoselect.read.arrow import ArrowPart, ParquetPart, load_pyarrow, read_arrow
+from orthoselect.read.built_in import BUILT_IN, read_built_in
 from orthoselect.read.dataset import Dataset, TextOptions, check_unused
 from orthoselect.read.file_blocks import BLOCK_BYTES, FileBlocks
 from orthoselect.read.numpy_files import NpyBlocks, read_archive, read_array, read_libsvm
@@ -69,27 +69,6 @@ _HELD = 10  # blocks at a time: read (a whole row group), converted, and worked 
 _LEAST_ROOM = 1 << 27  # bytes without which BLAS does not begin, and Arrow does not read at all
 _PLENTY = 1 << 30  # bytes beside which blocks are small
 _LEAST = 1 << 22  # bytes that are left to a selection, whatever the blocks take
-
-
-@dataclass(frozen=True)
-class BuiltIn:
-    """What there is to say of a built-in data set before it is loaded."""
-
-    name: str
-    rows: int
-    columns: int
-    target: str
-    summary: str
-
-
-_SETS = (
-    BuiltIn("iris", 150, 4, "species", "three species of iris by their flowers"),
-    BuiltIn("breast_cancer", 569, 30, "diagnosis", "tumors by the nuclei of their cells"),
-    BuiltIn("wine", 178, 13, "cultivar", "three cultivars by their wine's chemistry"),
-    BuiltIn("digits", 1797, 64, "digit", "handwritten digits by their pixels"),
-    BuiltIn("diabetes", 442, 10, "progression", "a year's progression, a number"),
-)
-BUILT_IN: Mapping[str, BuiltIn] = MappingProxyType({entry.name: entry for entry in _SETS})
 
 
 def read_table(
@@ -308,7 +287,7 @@ def _read_whole(
         if format is not None:
             raise InputError(f"`format` is for files; `{source}` is a built-in data set. Omit it.")
         check_unused(text, f"`{source}` is a built-in data set")
-        return _read_built_in(str(source)).without(drop)
+        return read_built_in(str(source)).without(drop)
     content = read_content(source, BUILT_IN, most)
     format = format or _format_of(source, content)
     if format in (*_TEXT, "text"):
@@ -324,26 +303,6 @@ def _read_whole(
 
 def _is_built_in(source: Any) -> bool:
     return isinstance(source, str) and source in BUILT_IN and not Path(source).is_file()
-
-
-def _read_built_in(name: str) -> Dataset:
-    """Load a built-in data set; classes have their names where scikit-learn knows them."""
-    import sklearn.datasets
-
-    bunch = getattr(sklearn.datasets, f"load_{name}")()
-    target = bunch.target
-    if name not in ("digits", "diabetes"):  # the digits' names are the digits
-        target = np.asarray(bunch.target_names).astype(str)[target]
-    return Dataset(
-        np.asarray(bunch.data, dtype=np.float64),
-        [str(column) for column in bunch.feature_names],
-        target=target,
-        target_name=BUILT_IN[name].target,
-        name=name,
-        format="built-in",
-        # Its numbers are whole and would be taken for classes.
-        task="regression" if name == "diabetes" else "auto",
-    )
 
 
 def _format_of(source: str | Path, content: Content) -> str:

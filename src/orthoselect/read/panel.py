@@ -42,6 +42,9 @@ def summarize(x: Floats, precision: float = EPS) -> tuple[Floats, list[str]]:
      'lag-one correlation': 0.25, 'roughness': 1.0}
     """
     n_times = x.shape[1]
+    # A power of two, so that no digit changes, and squares neither overflow nor vanish.
+    unit = int(np.frexp(np.abs(x).max(initial=0.0))[1])
+    x = np.ldexp(x, -unit)
     mean = x.mean(axis=1)
     left = x - mean[:, None]
     squares = (left**2).sum(axis=1)
@@ -64,6 +67,8 @@ def summarize(x: Floats, precision: float = EPS) -> tuple[Floats, list[str]]:
     spreads = values.max(axis=0) - values.min(axis=0)
     same = spreads <= _ROUNDINGS * precision * scales
     values[:, same] = values[0, same]
+    with_unit = np.array(SUMMARIES) != "lag-one correlation"
+    values[:, with_unit] = np.ldexp(values[:, with_unit], unit)
     return values, list(SUMMARIES)
 
 
@@ -103,7 +108,7 @@ class Panel:
     @classmethod
     def of(cls, data: Any, channel_names: Any = None) -> Panel:
         """Return what users give as a panel: an array, or a list of one array for each case."""
-        values, precision = _as_numbers(data)
+        values, precision = _as_numbers(as_series(data))
         names = _check_names(channel_names, values.shape[1])
         bad = ~np.isfinite(values)
         if bad.any():
@@ -123,32 +128,50 @@ class Panel:
         groups: dict[str, list[int]] = {}
         for c, channel in enumerate(self.names):
             values, own = make(self.values[:, c], self.precision)
+            bad = int((~np.isfinite(values)).sum())
+            if bad:
+                raise InputError(
+                    f"`represent` should make finite numbers of each channel; of `{channel}` {bad} "
+                    f"of {values.size} are NaN or infinite."
+                )
             groups[channel] = list(range(len(names), len(names) + len(own)))
             columns.append(values)
             names += [f"{channel} {name}" for name in own]
         return Dataset(np.hstack(columns), names), groups
 
 
-def _as_numbers(data: Any) -> tuple[Floats, float]:
-    """Return a panel in float64, and the rounding of its numbers before."""
-    shapes = sorted({np.shape(case) for case in data}) if isinstance(data, (list, tuple)) else []
-    if len(shapes) > 1:
+def as_series(data: Any) -> NDArray:
+    """Return what users give as a panel as an array of shape (cases, channels, times)."""
+    try:
+        cases = data if isinstance(data, (list, tuple)) else []
+        shapes = sorted({np.shape(case) for case in cases})
+        values = np.asarray(data) if len(shapes) < 2 else None
+    except ValueError:  # channels of one case differ in length
+        shapes, values = [], None
+    if values is None:
+        found = f"; got shapes {shapes[0]} and {shapes[-1]}" if shapes else ""
         raise ShapeError(
-            f"all cases should have as many channels and times; got shapes {shapes[0]} and "
-            f"{shapes[-1]}. Cut or pad the series to one length."
+            f"all cases should have as many channels and times{found}. Cut or pad the series to "
+            f"one length."
         )
-    values = np.asarray(data)
     if values.ndim != 3:
         raise ShapeError(
-            f"`represent` is for arrays of shape (cases, channels, times); got shape "
-            f"{values.shape}. Omit it for a table of rows and columns."
+            f"series should have shape (cases, channels, times); got shape {values.shape}. One "
+            f"channel alone is `X[:, None]`; a table of rows and columns goes to `select` without "
+            f"`represent`."
         )
+    return values
+
+
+def _as_numbers(values: NDArray) -> tuple[Floats, float]:
+    """Return a panel in float64, and the rounding of its numbers before."""
     if values.dtype.kind not in "fiub":
         raise InputError(f"channels should hold numbers; they hold {values.dtype} values.")
-    if values.shape[1] < 1 or values.shape[2] < 2:
+    if values.shape[0] < 2 or values.shape[1] < 1 or values.shape[2] < 2:
         raise ShapeError(
-            f"there should be a channel, and two times at least; got {values.shape[1]} channel(s) "
-            f"and {values.shape[2]} time(s)."
+            f"there should be two cases, a channel and two times at least; got "
+            f"{values.shape[0]} case(s), {values.shape[1]} channel(s) and {values.shape[2]} "
+            f"time(s)."
         )
     precision = float(np.finfo(values.dtype).eps) if values.dtype.kind == "f" else EPS
     return values.astype(np.float64), max(precision, EPS)
@@ -157,6 +180,8 @@ def _as_numbers(data: Any) -> tuple[Floats, float]:
 def _check_names(names: Sequence[str] | None, n_channels: int) -> list[str]:
     if names is None:
         return [f"channel {c}" for c in range(n_channels)]
+    if isinstance(names, str) or not np.iterable(names):
+        raise InputError(f"`channel_names` should be a list of names; got {names!r}.")
     found = [str(name) for name in names]
     if len(found) != n_channels or len(set(found)) != n_channels:
         raise InputError(
@@ -173,11 +198,16 @@ def _representation(represent: Any) -> Callable[[Floats, float], tuple[Floats, l
 
 
 def _of_function(function: Callable[[Floats], Any], x: Floats) -> tuple[Floats, list[str]]:
-    made: NDArray = np.asarray(function(x.copy()))
+    given = function(x.copy())
+    try:
+        made: NDArray = np.asarray(given)
+        found = f"{made.dtype} of shape {made.shape}"
+    except ValueError:
+        made, found = np.zeros(0), "rows of unlike lengths"
     made = made[:, None] if made.ndim == 1 else made
-    if made.ndim != 2 or len(made) != len(x) or made.dtype.kind not in "fiub":
+    if made.ndim != 2 or len(made) != len(x) or not made.size or made.dtype.kind not in "fiub":
         raise InputError(
             f"the function of `represent` should make numbers of shape ({len(x)},) or ({len(x)}, "
-            f"columns) of a channel; it made {made.dtype} of shape {made.shape}."
+            f"columns) of a channel; it made {found}."
         )
     return made.astype(np.float64), [str(j) for j in range(made.shape[1])]

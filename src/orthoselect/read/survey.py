@@ -28,16 +28,21 @@ from orthoselect.read.block import Block, as_array
 from orthoselect.read.frame_block import check_unique, series_objects, series_order
 
 
+def no_target() -> InputError:
+    """Return the error of a response that is None."""
+    return InputError(
+        "This selector requires y to be passed, but the target y is None: "
+        "pass the classes or numbers to explain."
+    )
+
+
 def read_target(y: Any, n_rows: int, name: str = "y") -> list[TargetColumn]:
     """Read the response: an array-like, a series or dataframe, or a sparse indicator matrix.
 
     It is one column, or several side by side, of `n_rows` rows as X has; errors call it `name`.
     """
     if y is None:
-        raise InputError(
-            "This selector requires y to be passed, but the target y is None: "
-            "pass the classes or numbers to explain."
-        )
+        raise no_target()
     columns = _columns_of(y, name)
     if not columns:
         raise ShapeError(f"{name} should have at least one column; it has none.")

@@ -64,6 +64,7 @@ class Setting:
     seed: int
     sizes: tuple[int, ...]  # numbers of features
     scoring_reason: str = ""  # why this score, if nobody asked for one
+    estimator_reason: str = ""  # why this model, or what it cannot see of what methods select
     ratio: float | None = None  # validation rows over training rows, if not 1 / (folds - 1)
     created: str = ""  # when, in ISO format
     data: Mapping[str, Any] = field(default_factory=dict)  # facts about the data, plain
@@ -482,7 +483,8 @@ _TIDY = {
 }
 # What is reported of a setting beside its sizes.
 _KEYS = (
-    *("title", "created", "target", "task", "estimator", "scoring", "scoring_reason"),
+    *("title", "created", "target", "task", "estimator", "estimator_reason"),
+    *("scoring", "scoring_reason"),
     *("folds", "repeats", "seed"),
 )
 # What is reported of a cell, and which of it for the best of a size.

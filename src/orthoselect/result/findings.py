@@ -66,6 +66,7 @@ def all_findings(comparison: Comparison) -> list[str]:
     found = [_baselines(comparison), _optimism(comparison)]
     if comparison.setting.scoring_reason:
         found.append(f"Scored by {comparison.setting.scoring_reason}.")
+    found.append(comparison.setting.estimator_reason)
     found.append(errors_in_words(comparison.setting.folds, comparison.highest["folds"]))
     return [words for words in found if words]
 
@@ -105,7 +106,7 @@ def _optimism(comparison: Comparison) -> str:
         return ""
     return (
         f"The highest of {n_cells} scores is optimistic: chance had a part in which of them came "
-        f"first. So is the best of each size. Rows kept apart from all this would tell."
+        f"first. So is the best of each size. Score it on rows kept apart from all this."
     )
 
 

@@ -185,11 +185,13 @@ class SizeScores(Tabular):
             found.append("The best size is the largest that was tried; more may do better.")
         if len(self.points) > 1:
             found.append(
-                "The size was chosen by these scores, so they say too much of it; a "
-                "cross-validation around the whole choice, or rows kept apart, would tell."
+                "The size was chosen by these scores, so they are optimistic; for an honest score "
+                "cross-validate the whole choice, or keep rows apart."
             )
         if setting.scoring_reason:
             found.append(f"Scored by {setting.scoring_reason}.")
+        if setting.estimator_reason:
+            found.append(setting.estimator_reason)
         found.append(errors_in_words(setting.folds, self.best["folds"], setting.ratio))
         return found
 
@@ -201,6 +203,7 @@ class SizeScores(Tabular):
             "chosen": self.chosen,
             "best": self.best["n_features"],
             "estimator": setting.estimator,
+            "estimator_reason": setting.estimator_reason,
             "scoring": setting.scoring,
             "score_name": self.score_name,
             "scoring_reason": setting.scoring_reason,

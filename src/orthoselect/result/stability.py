@@ -187,16 +187,18 @@ class Stability(Reported):
             is_one = n == 1
             said = (
                 f"{n} of {p} features {'is' if is_one else 'are'} stable, taken by at least "
-                f"{enough} of the rows ({each}): {_listed(self.chosen)}. Of features chosen so "
+                f"{enough} of the rows ({each}): {_listed(self.chosen)}. Of the chosen features "
                 f"at most {_digits(self.bound)} {'is' if self.bound == 1 else 'are'} expected to "
                 f"be false."
             )
         missed = [one for one in self._chosen_sets() if not self._has_chosen(one)]
         if missed:
             told = "; ".join(f"{_listed(one.names)} ({one.frequency:.0%})" for one in missed[:3])
-            said += f" Sets of substitutes are stable none of which is so by itself: {told}"
+            said += (
+                f" These sets of substitutes are stable, although none of their features is: {told}"
+            )
             if self.set_bound is not None and not self._sets_are_unbounded():
-                said += f"; of sets chosen so at most {_digits(self.set_bound)} are expected false"
+                said += f"; of the chosen sets at most {_digits(self.set_bound)} are expected false"
             said += "."
         if not self.complete:
             said += f" Only {taken.n_pairs} of {taken.n_pairs_wanted} pairs of halves were done."
@@ -226,7 +228,7 @@ class Stability(Reported):
         if taken.assumption != "none":
             shape = {"unimodal": "have one peak", "r_concave": "are r-concave"}[taken.assumption]
             found.append(
-                f"The bound of {_digits(self.bound)} supposes that the shares of pairs both of "
+                f"The bound of {_digits(self.bound)} assumes that the shares of pairs both of "
                 f"whose halves take such a feature {shape}; without that it is "
                 f"{_digits(self.bounds['none'])}."
             )

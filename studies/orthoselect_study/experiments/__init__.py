@@ -12,12 +12,14 @@ held_out.py   data sets with rows to judge by: sets with probes, MNIST
 speed.py      the time of a selection
 dynamics.py   models over time, by the method's ancestors
 unsupervised.py  columns chosen without a target, by another of them
+channels.py   channels of series
 how_many.py   how many features: "auto" beside other rules, on the simulated tables
 """
 
 from __future__ import annotations
 
 from orthoselect_study.experiments.base import Experiment
+from orthoselect_study.experiments.channels import Channels
 from orthoselect_study.experiments.dynamics import Dynamics
 from orthoselect_study.experiments.folds import Recent, Uci
 from orthoselect_study.experiments.held_out import Challenge, Mnist
@@ -32,6 +34,6 @@ __all__ = ["EXPERIMENTS", "Experiment"]
 # In the order of the paper; the last line is not in it.
 _KINDS = (
     *(Iris, Binomial, Multinomial, Challenge, Mnist, Uci, Recent, Speed),
-    *(Dynamics, Unsupervised, HowMany),
+    *(Dynamics, Unsupervised, HowMany, Channels),
 )
 EXPERIMENTS: dict[str, Experiment] = {kind.name: kind() for kind in _KINDS}

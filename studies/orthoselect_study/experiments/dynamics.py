@@ -4,8 +4,9 @@ Not in the paper, whose table of methods names ERR (Chen, Billings and Luo 1989)
 1989). Published figures stand beside ours.
 
 Records are looked for in the folder of the data: `silverbox.npz` (u, y), `cascaded_tanks.npz`
-(u_train, y_train, u_test, y_test) and `generator_later.npz`, u and y of the rows that sysidentpy's
-page has: samples 1, 501, 1001 and so on of its x_cc.csv and y_cc.csv, counted from 0.
+(u_train, y_train, u_test, y_test), and `x_cc.csv` and `y_cc.csv`, as in the source distributions of
+sysidentpy up to 0.5: an electric generator. Its page has samples 1, 501, 1001 and so on of these,
+counted from 0.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ from orthoselect_study.pages import Table
 from orthoselect_study.records import Plan, Results, Row, Task, generator
 from orthoselect_study.settings import Settings
 
-_RECORDS = {"silverbox": "silverbox", "tanks": "cascaded_tanks", "generator": "generator_later"}
+_RECORDS = {
+    "silverbox": ["silverbox.npz"],
+    "tanks": ["cascaded_tanks.npz"],
+    "generator": ["x_cc.csv", "y_cc.csv"],
+}
 _REPEATS = 40
 # Silverbox in mV: Champneys et al. 2024 (arXiv 2405.10779); tanks in V: the same.
 _PUBLISHED = {
@@ -133,11 +138,14 @@ def _load(name: str, source: DataSource) -> RecordData | str:
     """Return a record, or why there is none."""
     if source.folder is None:
         return "it is not on OpenML, and no folder with a copy was given"
-    file = Path(source.folder) / f"{_RECORDS[name]}.npz"
-    if not file.is_file():
+    files = [Path(source.folder) / file for file in _RECORDS[name]]
+    if not all(file.is_file() for file in files):
         return "the folder has no copy of it"
-    with np.load(file) as archive:
-        signals = {key: archive[key].astype(np.float64) for key in archive.files}
+    if name == "generator":
+        signals = {key: np.loadtxt(file)[1::500] for key, file in zip("uy", files)}
+    else:
+        with np.load(files[0]) as archive:
+            signals = {key: archive[key].astype(np.float64) for key in archive.files}
     sha = hashlib.sha256(b"".join(values.tobytes() for values in signals.values()))
     return RecordData(name, signals, sha.hexdigest()[:16])
 

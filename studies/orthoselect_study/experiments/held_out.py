@@ -131,7 +131,7 @@ class Challenge(Curves):
                 known = {name: score for name, score in known.items() if name in methods.TWELVE}
                 if len(known) == paper.OF and _place(known) > paper.FIRST:
                     found.append(
-                        f"{facts['title']}: the rank hangs on the SVM. By the one called {svm} "
+                        f"{facts['title']}: the rank depends on the SVM. By the one called {svm} "
                         f"OLS is number {_place(known)} of {len(known)} with all features, and "
                         f"the claim does not hold there."
                     )

@@ -7,6 +7,7 @@ one repeats the first, two are noise. Channels are selected whole, each given th
 copy is left out, whatever it is worth alone.
 """
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from orthoselect import ChannelSelector
@@ -20,6 +21,21 @@ def main():
     print(selector.path_)
     print("selected:", [NAMES[c] for c in selector.channels_selected_])
     print("shape:", selector.transform(X).shape)
+    draw(X, y, selector)
+
+
+def draw(X, y, selector):
+    """Show a machine of each kind: the chosen channels are drawn in blue."""
+    kinds = ["well", "worn", "dry"]
+    _, axes = plt.subplots(1, len(kinds), figsize=(9, 4), sharey=True, layout="constrained")
+    for place, kind in zip(axes, kinds):
+        case = X[np.flatnonzero(y == kind)[0]]
+        for c, series in enumerate(case):
+            color = "C0" if c in selector.channels_selected_ else "0.75"
+            place.plot((series - X[:, c].mean()) / X[:, c].std() - 8 * c, color=color)
+        place.set(title=kind, xlabel="time")
+        place.set_yticks([-8 * c for c in range(len(NAMES))], NAMES)
+    plt.show()
 
 
 def record(cases=90, times=50, seed=0):
