@@ -134,7 +134,8 @@ def why_no_what_if(walked: Replay, path: SelectionPath) -> str | None:
     )
     if widths[widest] > 1:
         name = walked.design.features[widest].name
-        why += f" “{name}” has most of them, {widths[widest]:,}: one for each level or column of it."
+        n_own = widths[widest]
+        why += f" “{name}” has most of them, {n_own:,}: one for each level or column of it."
     return why
 
 
