@@ -260,10 +260,9 @@ def may_be_numbered_floats(first: NDArray) -> NDArray[np.bool_]:
     Counts as floats are common, and not looked at any further.
     """
     before, after = first[:-1], first[1:]
-    rise: NDArray[np.bool_] = (after > before).all(axis=0)
-    fall: NDArray[np.bool_] = (after < before).all(axis=0)
-    whole: NDArray[np.bool_] = are_whole(first).all(axis=0)
-    return (rise | fall) & whole
+    rise, fall = np.all(after > before, axis=0), np.all(after < before, axis=0)
+    whole = np.all(are_whole(first), axis=0)
+    return np.asarray((rise | fall) & whole)
 
 
 def holds_text(values: Sequence[Any]) -> bool:
