@@ -166,9 +166,7 @@ def names(n_alone, n_twice):
 
 def test_text_that_looks_like_names_is_told():
     y = names(166, 87)
-    with pytest.warns(
-        ReadAsNamesWarning, match=r"y0 holds 253 different .* in 340 rows, 166 of"
-    ):
+    with pytest.warns(ReadAsNamesWarning, match=r"y0 holds 253 different .* in 340 rows, 166 of"):
         assert built(y).m == 252
     with pytest.warns(OneRowClassWarning, match=r"classes `n0`, .* and 161 more of y0 have 1 row"):
         assert built(y, task="classification").m == 252
