@@ -394,3 +394,21 @@ def test_bad_input_to_predict_is_one_clear_line(words, fitted):
     with pytest.raises(InputError) as error:
         fitted.predict(**given)
     assert words in str(error.value)
+
+
+def test_inputs_in_another_order_are_found_by_name_everywhere():
+    rng = np.random.default_rng(0)
+    u = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    y = np.zeros(200)
+    for k in range(1, 200):
+        y[k] = 0.5 * y[k - 1] + u.a[k - 1] - 0.3 * u.b[k] + 0.05 * rng.normal()
+    model = NARX(y_lags=1, u_lags=1, degree=1).fit(u, y)
+    for other in (u[["b", "a"]], u.assign(c=0.0)[["c", "b", "a"]], dict(b=u.b, a=u.a)):
+        assert model.score(other, y) == model.score(u, y)
+        assert model.validate(other, y).errors == model.validate(u, y).errors
+        np.testing.assert_array_equal(model.predict(other, y[:1]), model.predict(u, y[:1]))
+    for call in (model.score, model.validate, model.plot, model.predict):
+        with pytest.raises(InputError, match="`a` is not among its 2"):
+            call(u.rename(columns={"a": "other"}), y)
+        with pytest.raises(InputError, match="has 3 column"):
+            call(np.ones((200, 3)), y)

@@ -433,7 +433,8 @@ class NARX(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         if _classifies(self):
             return self._classifier.score(u, y, sessions, horizon)
-        records, w = read_records(u, y, sessions), check_weights(sample_weight, len(y))
+        records = read_records(u, y, sessions, self._names[0])
+        w = check_weights(sample_weight, len(y))
         predicted = self.model_.predict(records.y, records.u, records.sessions, horizon)
         at = self._predicted_rows(records)
         if np.isnan(predicted[:, at]).any():
@@ -476,7 +477,7 @@ class NARX(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         if _classifies(self):
             raise InputError("`validate` tests residuals, which classes do not have.")
-        records = read_records(u, y, sessions)
+        records = read_records(u, y, sessions, self._names[0])
         if len(records.y) > 1:
             raise InputError(
                 f"`validate` takes one output; y has {len(records.y)} columns. Compare "
@@ -501,7 +502,7 @@ class NARX(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         if _classifies(self):
             raise InputError("`plot` draws outputs that are numbers; this model has classes.")
-        records = read_records(u, y, sessions)
+        records = read_records(u, y, sessions, self._names[0])
         found = self.model_.predict(records.y, records.u, records.sessions, None)
         return draw_simulation(records.y[0], found[0], records.y_names[0], axes)
 
