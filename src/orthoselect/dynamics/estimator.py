@@ -495,7 +495,10 @@ class NARX(RegressorMixin, BaseEstimator):
                 residuals[at] = left[at]
         tests = correlation_tests(residuals, records.u, records.u_names, records.sessions)
         spread = float(records.y[0][at].std())
-        return Validation(len(at), errors, spread, tests, residuals)
+        follows = at[~np.isin(at, [a for a, _ in records.sessions])]  # a value comes before these
+        change = records.y[0][follows] - records.y[0][follows - 1]
+        persistence = float(np.sqrt(np.mean(change**2))) if len(change) else np.nan
+        return Validation(len(at), errors, spread, tests, residuals, persistence)
 
     def plot(self, u: Any, y: Any, sessions: Any = None, axes: Any = None) -> Any:
         """Draw the output as measured and as simulated on a free run; returns the axes."""
