@@ -394,3 +394,29 @@ def test_bad_input_to_predict_is_one_clear_line(words, fitted):
     with pytest.raises(InputError) as error:
         fitted.predict(**given)
     assert words in str(error.value)
+
+
+def test_inputs_in_another_order_are_found_by_name_everywhere():
+    rng = np.random.default_rng(0)
+    u = pd.DataFrame(rng.normal(size=(200, 2)), columns=["a", "b"])
+    y = np.zeros(200)
+    for k in range(1, 200):
+        y[k] = 0.5 * y[k - 1] + u.a[k - 1] - 0.3 * u.b[k] + 0.05 * rng.normal()
+    model = NARX(y_lags=1, u_lags=1, degree=1).fit(u, y)
+    for other in (u[["b", "a"]], u.assign(c=0.0)[["c", "b", "a"]], {"b": u.b, "a": u.a}):
+        assert model.score(other, y) == model.score(u, y)
+        assert model.validate(other, y).errors == model.validate(u, y).errors
+        np.testing.assert_array_equal(model.predict(other, y[:1]), model.predict(u, y[:1]))
+    for call in (model.score, model.validate, model.plot, model.predict):
+        with pytest.raises(InputError, match="`a` is not among its 2"):
+            call(u.rename(columns={"a": "other"}), y)
+        with pytest.raises(InputError, match="has 3 column"):
+            call(np.ones((200, 3)), y)
+
+
+def test_a_validation_shows_what_the_last_value_alone_would_do():
+    y = np.cumsum(np.random.default_rng(0).normal(size=300)) + 50
+    found = NARX(2, y_lags=2, degree=1).fit(None, y[:200]).validate(None, y[200:])
+    expected = np.sqrt(np.mean(np.diff(y[201:]) ** 2))  # rows after the longest lag
+    assert found.persistence == pytest.approx(expected, rel=1e-12)
+    assert f"last value  {expected:.5g}" in repr(found).replace("   ", "  ")

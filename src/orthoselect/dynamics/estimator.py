@@ -433,7 +433,8 @@ class NARX(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         if _classifies(self):
             return self._classifier.score(u, y, sessions, horizon)
-        records, w = read_records(u, y, sessions), check_weights(sample_weight, len(y))
+        records = read_records(u, y, sessions, self._names[0])
+        w = check_weights(sample_weight, len(y))
         predicted = self.model_.predict(records.y, records.u, records.sessions, horizon)
         at = self._predicted_rows(records)
         if np.isnan(predicted[:, at]).any():
@@ -476,7 +477,7 @@ class NARX(RegressorMixin, BaseEstimator):
         check_is_fitted(self)
         if _classifies(self):
             raise InputError("`validate` tests residuals, which classes do not have.")
-        records = read_records(u, y, sessions)
+        records = read_records(u, y, sessions, self._names[0])
         if len(records.y) > 1:
             raise InputError(
                 f"`validate` takes one output; y has {len(records.y)} columns. Compare "
@@ -494,14 +495,17 @@ class NARX(RegressorMixin, BaseEstimator):
                 residuals[at] = left[at]
         tests = correlation_tests(residuals, records.u, records.u_names, records.sessions)
         spread = float(records.y[0][at].std())
-        return Validation(len(at), errors, spread, tests, residuals)
+        follows = at[~np.isin(at, [a for a, _ in records.sessions])]  # a value comes before these
+        change = records.y[0][follows] - records.y[0][follows - 1]
+        persistence = float(np.sqrt(np.mean(change**2))) if len(change) else np.nan
+        return Validation(len(at), errors, spread, tests, residuals, persistence)
 
     def plot(self, u: Any, y: Any, sessions: Any = None, axes: Any = None) -> Any:
         """Draw the output as measured and as simulated on a free run; returns the axes."""
         check_is_fitted(self)
         if _classifies(self):
             raise InputError("`plot` draws outputs that are numbers; this model has classes.")
-        records = read_records(u, y, sessions)
+        records = read_records(u, y, sessions, self._names[0])
         found = self.model_.predict(records.y, records.u, records.sessions, None)
         return draw_simulation(records.y[0], found[0], records.y_names[0], axes)
 

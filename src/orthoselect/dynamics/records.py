@@ -41,9 +41,13 @@ class Records:
         return self.y.shape[1]
 
 
-def read_records(u: Any, y: Any, sessions: Any = None) -> Records:
-    """Read inputs, or None, and outputs of as many rows."""
+def read_records(
+    u: Any, y: Any, sessions: Any = None, fitted: Sequence[str] | None = None
+) -> Records:
+    """Read inputs, or None, and outputs of as many rows; inputs as those `fitted`, if given."""
     y_values, y_names = read_signals(y, "y")
+    if fitted is not None:
+        u = as_fitted(u, fitted)
     if u is None:
         u_values, u_names = no_signals(y_values.shape[1])
     else:
@@ -121,26 +125,50 @@ def _names(given: Any) -> tuple[str, ...] | None:
     return None
 
 
-def check_inputs(u: Any, names: Sequence[str]) -> Floats:
-    """Return the inputs of a prediction, (inputs, T): those that the model was fitted on."""
+def as_fitted(u: Any, names: Sequence[str]) -> Any:
+    """Return the inputs that a model was fitted on: by name where they have names, else by place.
+
+    Names that have nothing in common with those of the fit do not count: an array may follow a
+    dataframe, and a dataframe an array.
+    """
     if not names:
         if u is not None:
             raise InputError("the model has no inputs, so `u` should be None.")
-        return np.zeros((0, 0))
+        return None
     if u is None:
         raise InputError(
             f"`u` should hold the {len(names)} input(s) of the model, {listing(names)}; it is None."
         )
     given = _names(u)
-    if given is not None and set(names) <= set(given) and nw.dependencies.is_into_dataframe(u):
-        frame = nw.from_native(u, eager_only=True)
-        u = frame.select(*names).to_native()
-    values, _ = read_signals(u, "u")
-    if len(values) != len(names):
+    if given is not None and set(names) & set(given):
+        absent = [name for name in names if name not in given]
+        if absent:
+            raise ShapeError(
+                f"`u` should have the {len(names)} input(s) that the model was fitted on, "
+                f"{listing(names)}; {listing(absent)} is not among its {len(given)} column(s)."
+            )
+        if isinstance(u, Mapping):
+            by_name = {str(name): column for name, column in u.items()}
+            return {name: by_name[name] for name in names}
+        if nw.dependencies.is_into_dataframe(u):
+            frame = nw.from_native(u, eager_only=True)
+            places = [given.index(name) for name in names]
+            return frame[:, places].to_native()
+    n_columns = len(given) if given is not None else np.shape(u)[1] if np.ndim(u) == 2 else 1
+    if n_columns != len(names):
         raise ShapeError(
             f"`u` should have the {len(names)} input(s) that the model was fitted on, "
-            f"{listing(names)}; it has {len(values)} column(s)."
+            f"{listing(names)}; it has {n_columns} column(s)."
         )
+    return u
+
+
+def check_inputs(u: Any, names: Sequence[str]) -> Floats:
+    """Return the inputs of a prediction, (inputs, T): those that the model was fitted on."""
+    u = as_fitted(u, names)
+    if u is None:
+        return np.zeros((0, 0))
+    values, _ = read_signals(u, "u")
     gaps = np.flatnonzero(np.isnan(values).any(axis=0))
     if len(gaps):
         raise InputError(

@@ -66,6 +66,9 @@ class Validation:
         The tests of the one-step residuals.
     residuals : array of shape (T,)
         NaN where nothing was predicted.
+    persistence : float
+        The root mean squared error of the last measured value, taken for the next one. A model
+        that is not better one step ahead has found nothing.
     """
 
     n_rows: int
@@ -73,13 +76,15 @@ class Validation:
     spread: float
     tests: tuple[CorrelationTest, ...]
     residuals: Floats
+    persistence: float
 
     def __repr__(self) -> str:
+        last = {} if np.isnan(self.persistence) else {"last value": self.persistence}
         rows = [
             (name, f"{error:.5g}", f"{error / self.spread:.2%}" if self.spread else "")
             if np.isfinite(error)
             else (name, "diverged", "")
-            for name, error in self.errors.items()
+            for name, error in {**self.errors, **last}.items()
         ]
         errors = as_table(["predicted", "RMSE", "of the spread"], rows, left={0})
         tests = [
