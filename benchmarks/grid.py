@@ -98,7 +98,10 @@ def _chosen(X: Any, y: Any) -> tuple[float, int]:
 
 def markdown(result: dict[str, Any], about: list[str]) -> str:
     """Return the lines as a page."""
-    head = "| shape | alone, s | one path, s | times less | by cpu | a fit in reads | digests, s | SelectorCV, s | times less |"
+    head = (
+        "| shape | alone, s | one path, s | times less | by cpu | a fit in reads | digests, s | "
+        "SelectorCV, s | times less |"
+    )
     lines = [
         f"| {line['shape']} | {line['alone']:.2f} | {line['shared']:.2f} | {line['times']:.1f} | "
         f"{line['cpu_times']:.1f} | "

@@ -56,7 +56,6 @@ from orthoselect.matrix import NonFiniteColumns, ScaledMatrix, center
 from orthoselect.matrix.base import EPS, NO_COLUMNS, Floats, Indices
 from orthoselect.matrix.geometry import triangle_of
 from orthoselect.matrix.rows import Rows, total_weight
-from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 
 # With less left of a float32 column, a row from Gram columns has too few digits.
 _HEALTHY_FLOAT32 = 3e-2
@@ -284,7 +283,9 @@ class CanonicalState(State):
         self._found = -1, -1  # index and place of what `best` found last
         self._pending: list[int] = []  # features taken, whose rows nobody has needed yet
         can_walk = X.whole is not None and not (restarts or tests is not None or self._by_rows)
-        self._ahead: StepsAhead | None = None if can_walk and not candidates.twins.size else NONE_AHEAD
+        self._ahead: StepsAhead | None = (
+            None if can_walk and not candidates.twins.size else NONE_AHEAD
+        )
 
     # What a search asks
 
