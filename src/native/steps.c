@@ -218,6 +218,159 @@ static PyObject *score_columns_py(PyObject *Py_UNUSED(self), PyObject *args)
     return finish_with(&arrays, PyLong_FromSsize_t(scarce));
 }
 
+/* Steps without doubts, over columns whose inner products G are all there.
+ *
+ * What has to hold for a step is that of Gains._stands_out in criteria/gains.py, by the errors of
+ * criteria/uncertainty.py, whose names these are. */
+typedef struct {
+    double plenty, tie, trusted, nothing;
+    double independent; /* d of a column that depends on no others, beside the largest rounding */
+    double sure;        /* the root of that, beside one rounding of all that is taken */
+    double largest_size, error, initial2;
+} Rules;
+
+typedef struct {
+    double largest_e2, largest_b2, gamma2, spread2, reach2;
+} Doubts;
+
+/* How far rounding may have carried a gain of a column that has d left. */
+static double slack_of(const Doubts *by, double gain, double d, double lost, double initial2)
+{
+    const double carried = 1.0 + by->largest_b2 * lost;
+    const double C2 =
+        initial2 + by->spread2 * carried + by->largest_e2 * (1.0 + by->gamma2) * lost;
+    const double d2 = initial2 + 4.0 * by->largest_e2 * lost * carried;
+    return 2.0 * sqrt(gain / d) * sqrt(C2) + C2 / d + gain * sqrt(d2) / d;
+}
+
+/* Whether a gain that no other comes near is beyond doubt, and none does come near. */
+static int stands_out(const Rules *rules, const Doubts *by, double gain, double runner_up, double d,
+                      double initial)
+{
+    const double noise = rules->largest_size + sqrt(by->reach2);
+    const double sure = rules->sure * noise;
+    if (d < rules->plenty || d < rules->independent || d < sure * sure)
+        return 0;
+    const double slack = slack_of(by, gain, d, 1.0 - d > 0.0 ? 1.0 - d : 0.0, initial * initial);
+    if (!(slack <= rules->trusted * gain) || !(gain > rules->nothing))
+        return 0;
+    const double within = (1.0 - rules->tie) * gain - slack;
+    const double spread =
+        slack_of(by, within > 0.0 ? within : 0.0, rules->plenty, 1.0, rules->initial2);
+    return runner_up < (within - spread > 0.0 ? within - spread : 0.0);
+}
+
+/* What a walk reads and writes: `above` (steps,), `marks` (3, steps) for e^2, b^2 and reach of
+ * each row of L. */
+typedef struct {
+    const double *G, *sizes, *initial;
+    double *L, *scores, *above, *marks;
+    Py_ssize_t G_step, L_step, steps;
+} Walk;
+
+/* Take column j as row k of L; the columns before it are `taken`. */
+static void take_by_gram(const Walk *walk, const Rules *rules, Doubts *by, const State *of,
+                         const int64_t *taken, Py_ssize_t k, double *c)
+{
+    const Py_ssize_t j = taken[k];
+    const double d = of->d[j], left = sqrt(d);
+    double *above = walk->above, *r = walk->L + k * walk->L_step;
+    double *e2s = walk->marks, *b2s = e2s + walk->steps, *reaches = b2s + walk->steps;
+    double e2 = rules->error * rules->error, b2 = 1.0, reach = walk->sizes[j], along2 = 0.0;
+    for (Py_ssize_t s = 0; s < k; s++) {
+        above[s] = walk->L[s * walk->L_step + j];
+        e2 += e2s[s] * above[s] * above[s];
+        b2 += b2s[s] * above[s] * above[s];
+        reach += reaches[s] * fabs(above[s]);
+    }
+    row_from_gram(walk->G + j * walk->G_step, walk->L, walk->L_step, k, above, left, of->n, r);
+    for (Py_ssize_t s = 0; s < k; s++)
+        r[taken[s]] = 0.0;
+    for (Py_ssize_t row = 0; row < of->m; row++) {
+        c[row] = of->C[row * of->step + j] / left;
+        along2 += c[row] * c[row];
+    }
+    e2s[k] = e2 /= d;
+    b2s[k] = b2 /= d;
+    reaches[k] = reach /= left;
+    by->largest_e2 = e2 > by->largest_e2 ? e2 : by->largest_e2;
+    by->largest_b2 = b2 > by->largest_b2 ? b2 : by->largest_b2;
+    by->gamma2 += b2 * along2;
+    by->spread2 += e2 * along2;
+    by->reach2 += reach * reach;
+}
+
+/* Make steps until one is in doubt, or there are enough; return how many. Each of them is taken out
+ * of all columns as the next one begins. */
+static Py_ssize_t walk_steps(const Walk *walk, const Rules *rules, const State *of,
+                             const int64_t *names, unsigned char *open, double *c, int64_t *taken,
+                             double *gains)
+{
+    Doubts by = {0.0, 1.0, 0.0, 0.0, 0.0};
+    for (Py_ssize_t k = 0; k < walk->steps; k++) {
+        const double *r = NULL;
+        if (k > 0) {
+            take_by_gram(walk, rules, &by, of, taken, k - 1, c);
+            r = walk->L + (k - 1) * walk->L_step;
+        }
+        if (score_columns(r, c, of, rules->plenty, walk->scores) > k)
+            return k; /* little is left of columns that were not taken */
+        double runner_up;
+        const Py_ssize_t top = leader(walk->scores, names, open, of->n, &runner_up);
+        if (top < 0 || !stands_out(rules, &by, walk->scores[top], runner_up, of->d[top],
+                                   walk->initial[top]))
+            return k;
+        taken[k] = top;
+        gains[k] = walk->scores[top];
+        open[names[top]] = 0;
+    }
+    return walk->steps;
+}
+
+static PyObject *walk_py(PyObject *Py_UNUSED(self), PyObject *args)
+{
+    PyObject *given[11];
+    Rules rules;
+    Arrays arrays = {.n = 0};
+    if (!PyArg_ParseTuple(args, "OOOOOOO(ddddddddd)OOOO", &given[0], &given[1], &given[2],
+                          &given[3], &given[4], &given[5], &given[6], &rules.plenty, &rules.tie,
+                          &rules.trusted, &rules.nothing, &rules.independent, &rules.sure,
+                          &rules.largest_size, &rules.error, &rules.initial2, &given[7], &given[8],
+                          &given[9], &given[10]))
+        return NULL;
+    Py_buffer *G = take_array(&arrays, given[0], "d", 2, 0);
+    Py_buffer *C = take_array(&arrays, given[1], "d", 2, 1);
+    Py_buffer *d = take_array(&arrays, given[2], "d", 1, 1);
+    Py_buffer *sizes = take_array(&arrays, given[3], "d", 1, 0);
+    Py_buffer *initial = take_array(&arrays, given[4], "d", 1, 0);
+    Py_buffer *names = take_array(&arrays, given[5], "q", 1, 0);
+    Py_buffer *open = take_array(&arrays, given[6], "?", 1, 1);
+    Py_buffer *L = take_array(&arrays, given[7], "d", 2, 1);
+    Py_buffer *room = take_array(&arrays, given[8], "d", 1, 1);
+    Py_buffer *taken = take_array(&arrays, given[9], "q", 1, 1);
+    Py_buffer *gains = take_array(&arrays, given[10], "d", 1, 1);
+    if (PyErr_Occurred())
+        return finish_call(&arrays, NULL);
+    const Py_ssize_t n = d->shape[0], m = C->shape[0], steps = taken->shape[0];
+    if (C->shape[1] != n || G->shape[0] != n || G->shape[1] != n || sizes->shape[0] != n ||
+        initial->shape[0] != n || names->shape[0] != n || L->shape[0] != steps ||
+        L->shape[1] != n || room->shape[0] != n + m + 4 * steps || gains->shape[0] != steps ||
+        !are_places(names->buf, n, open->shape[0]) || !stands_apart(&arrays, names) ||
+        !stands_apart(&arrays, taken))
+        return finish_call(&arrays, NO_FIT);
+    const State of = {C->buf, d->buf, C->strides[0] / 8, m, n};
+    double *scores = room->buf;
+    const Walk walk = {G->buf, sizes->buf,       initial->buf,      L->buf,
+                       scores, scores + n + m,   scores + n + m + steps,
+                       G->strides[0] / 8, L->strides[0] / 8, steps};
+    Py_ssize_t made;
+    Py_BEGIN_ALLOW_THREADS;
+    made = walk_steps(&walk, &rules, &of, names->buf, open->buf, scores + n, taken->buf,
+                      gains->buf);
+    Py_END_ALLOW_THREADS;
+    return finish_with(&arrays, PyLong_FromSsize_t(made));
+}
+
 PyMethodDef step_methods[] = {
     {"leader", leader_py, METH_VARARGS,
      "leader(gains, names, open): the first of the largest gains of features that are open[name],\n"
@@ -229,5 +382,9 @@ PyMethodDef step_methods[] = {
     {"score_columns", score_columns_py, METH_VARARGS,
      "score_columns(r, c, C, d, plenty, scores): remove a row first, unless it is None; then\n"
      "min(colsum(C * C) / d, 1) where d >= plenty, else 0; returns how many columns have less."},
+    {"walk", walk_py, METH_VARARGS,
+     "walk(G, C, d, sizes, initial, names, open, rules, L, room, taken, gains): make up to len(taken)\n"
+     "steps on columns with inner products G, and stop before one that is in doubt; return how many.\n"
+     "C, d and open are overwritten; L (steps, n) and room (n + m + 4 steps,) are room."},
     {NULL, NULL, 0, NULL},
 };

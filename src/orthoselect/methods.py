@@ -107,6 +107,10 @@ class Method:
     @property
     def options(self) -> dict[str, Any]:
         """Options of its own and their defaults."""
+        return dict(self._options)
+
+    @lazy
+    def _options(self) -> dict[str, Any]:
         parameters = inspect.signature(self.criterion).parameters
         return {k: p.default for k, p in parameters.items() if k not in self.preset}
 

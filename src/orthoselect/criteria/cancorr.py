@@ -35,10 +35,11 @@ from numpy.typing import NDArray
 from scipy.linalg import cholesky, solve_triangular
 
 from orthoselect.criteria import plan
+from orthoselect.criteria.ahead import NONE_AHEAD, StepsAhead
 from orthoselect.criteria.base import Criterion, State
 from orthoselect.criteria.bounds import BoundedGains
 from orthoselect.criteria.candidates import HEALTHY, Candidates, without_constants, without_empty
-from orthoselect.criteria.gains import Gains
+from orthoselect.criteria.gains import GRAM_ERROR, Gains
 from orthoselect.criteria.inner_products import InnerProducts, Objective
 from orthoselect.criteria.large import check_room, find_large, has_large
 from orthoselect.criteria.large_gains import LargeGains
@@ -56,7 +57,6 @@ from orthoselect.matrix import NonFiniteColumns, ScaledMatrix, center
 from orthoselect.matrix.base import EPS, NO_COLUMNS, Floats, Indices
 from orthoselect.matrix.geometry import RowGeometry, triangle_of
 from orthoselect.matrix.rows import Rows, total_weight
-from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 
 # With less left of a float32 column, a row from Gram columns has too few digits.
 _HEALTHY_FLOAT32 = 3e-2
@@ -293,12 +293,20 @@ class CanonicalState(State):
         self.ranks: list[int] = []  # directions that each of these added
         self._order: list[int] = []  # column of each feature added, -1 if it added nothing
         self._found = -1, -1  # index and place of what `best` found last
-        self._pending: int | None = None  # a feature taken, whose rows nobody has needed yet
+        self._pending: list[int] = []  # features taken, whose rows nobody has needed yet
+        can_walk = X.whole is not None and not (restarts or tests is not None or self._by_rows)
+        self._ahead: StepsAhead | None = (
+            None if can_walk and not candidates.twins.size else NONE_AHEAD
+        )
 
     # What a search asks
 
     def best(self, candidates: NDArray[np.bool_]) -> int | None:
         """Return the candidate that adds most, once every gain that matters is certain."""
+        top = self._best_ahead(candidates)
+        if top is not None:
+            self._found = int(self._candidates.ids[top]), top
+            return self._found[0]
         self._settle()
         ids = self._candidates.ids_among(candidates, self._added)
         if self._has_tests:
@@ -309,6 +317,16 @@ class CanonicalState(State):
             return None
         self._found = int(ids[top]), top
         return self._found[0]
+
+    def _best_ahead(self, candidates: NDArray[np.bool_]) -> int | None:
+        """Return the winner if it is known before all others are orthogonalized."""
+        if self._ahead is None:
+            self._ahead, count = NONE_AHEAD, min(self._size, len(self._candidates.ids))
+            if not self._added and not self._candidates.wide and count > 1:
+                assert self._X.whole is not None
+                given = self._X.whole, self._candidates.ids, candidates
+                self._ahead = self._gains.steps_ahead(*given, count)
+        return self._ahead.next(candidates)
 
     def _best_by_test(self, ids: Indices, candidates: NDArray[np.bool_]) -> int | None:
         """Return the best significant candidate, if that is asked for; the best after the last."""
@@ -360,12 +378,14 @@ class CanonicalState(State):
 
     def add(self, f: int) -> float:
         """Take feature f; a feature that depends on the selected ones adds nothing."""
-        self._settle()
-        self._added.append(f)
+        index, f = f, self._found[1] if f == self._found[0] else self._candidates.place(f)
+        known = None if self._ahead is None else self._ahead.take(f, index)
+        if known is None:
+            self._settle()
+            known = self._gains.of(f) if f >= 0 else None
+        self._added.append(index)
         self._order.append(-1)
         self.ranks.append(0)
-        f = self._found[1] if f == self._found[0] else self._candidates.place(f)
-        known = self._gains.of(f) if f >= 0 else None
         self.chance = self.p_value = self.effective_candidates = None
         look, self._look = self._look, None
         if known is None:
@@ -379,7 +399,7 @@ class CanonicalState(State):
             self.effective_candidates = look.effective()
         self.value += gain
         self.ranks[-1] = self._gains.rank_of(f)
-        self._pending = f
+        self._pending.append(f)
         self._order[-1] = int(self._candidates.single[f])
         return gain
 
@@ -424,13 +444,16 @@ class CanonicalState(State):
         return self._geometry.gains_together(self._gains.selected, J)
 
     def _settle(self) -> None:
-        """Orthogonalize to the feature taken last; put off until somebody asks what remains.
+        """Orthogonalize to features taken; put off until somebody asks what remains.
 
-        After the last step nobody does, which may save a read of X.
+        After the last step nobody does, which may save a read of X. From then on no steps are made
+        ahead.
         """
-        f, self._pending = self._pending, None
-        if f is None:
-            return
+        self._ahead = NONE_AHEAD
+        while self._pending:
+            self._orthogonalize(self._pending.pop(0))
+
+    def _orthogonalize(self, f: int) -> None:
         J = self._gains.columns_of(f)
         if self._gains.is_large(f):
             height = plan.block_height(self._X.matrix)
@@ -526,7 +549,7 @@ class CanonicalState(State):
         Those that have to be fetched come with those of the likely next winners.
         """
         if self._X.whole is not None:
-            return [(j, self._X.whole[j], PRODUCT_ROUNDINGS * EPS) for j in J.tolist()]
+            return [(j, self._X.whole[j], GRAM_ERROR) for j in J.tolist()]
         wanted = [j for j in J.tolist() if j not in self._fetched]
         if wanted:
             self._fetch(sorted(wanted + self._likely(wanted)))  # rows are read from left to right
@@ -535,7 +558,7 @@ class CanonicalState(State):
     def _many_gram_columns(self, J: Indices) -> tuple[Floats, Floats]:
         """Return the Gram columns of J, (len(J), n), which are not kept, and their errors."""
         if self._X.whole is not None:
-            return self._X.whole[J], np.full(len(J), PRODUCT_ROUNDINGS * EPS)
+            return self._X.whole[J], np.full(len(J), GRAM_ERROR)
         return self._X.gram_with_errors(J)
 
     def _likely(self, wanted: list[int]) -> list[int]:

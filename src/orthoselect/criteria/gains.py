@@ -14,6 +14,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.criteria.ahead import NONE_AHEAD, StepsAhead
 from orthoselect.criteria.candidates import (
     Candidates,
     blocks_by_width,
@@ -45,6 +46,7 @@ from orthoselect.matrix import Geometry, ScaledMatrix
 from orthoselect.matrix.base import EPS, NO_COLUMNS, Floats, Indices
 from orthoselect.matrix.basis import ROUNDINGS
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
+from orthoselect.native import kernels
 
 # In float32 a winner known to this share of its gain is accepted, if no other comes near.
 _CLEAR = 1e-2
@@ -54,6 +56,7 @@ _FAR = 16.0
 _SURE = 2.0  # and with so many times more than the roundings of all that it is made of
 # With at least this much left of a column its gain is nearly certain, too.
 _PLENTY = 1e-3
+GRAM_ERROR = PRODUCT_ROUNDINGS * EPS  # of inner products, where all are known
 _LARGE, _HUGE = 1 << 20, 1 << 22  # bytes of L
 
 
@@ -170,6 +173,29 @@ class Gains:
             else:
                 equal = rivals[merits[rivals] >= merits[top] - TIE * self._gains[top]]
                 return int(equal[ids[equal].argmin()])
+
+    def steps_ahead(
+        self, G: Floats, ids: Indices, candidates: NDArray[np.bool_], count: int
+    ) -> StepsAhead:
+        """Return up to `count` steps as `best` would find them one by one, those beyond doubt.
+
+        Nothing is taken yet; G (n, n) are all inner products.
+        """
+        native = kernels()
+        if native is None or self._refinable or not self._plain or self._test is not None:
+            return NONE_AHEAD
+        (m, n), uncertainty = self._C.shape, self._uncertainty
+        rules = (
+            _PLENTY, TIE, TRUSTED, NOTHING, self._surely_independent, ROUNDINGS * _SURE,
+            self._largest_size, GRAM_ERROR + self._noise, float(uncertainty.largest_initial2),
+        )  # fmt: skip
+        taken, gains = np.empty(count, dtype=np.int64), np.empty(count)
+        made = native.walk(
+            G, self._C.copy(), self._d.copy(), self._sizes, self._initial_errors, ids,
+            candidates.copy(), rules, np.empty((count, n)), np.empty(n + m + 4 * count), taken,
+            gains,
+        )  # fmt: skip
+        return StepsAhead(taken[:made].tolist(), gains[:made].tolist(), candidates)
 
     def look(self, ids: Indices, candidates: NDArray[np.bool_]) -> Look:
         """Return what the test says of all features now, and of chance; arguments as of `best`."""

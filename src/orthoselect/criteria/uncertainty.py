@@ -44,12 +44,13 @@ class Uncertainty:
     Invariants: `_rows` (2, k) holds e_s^2 and b_s^2 of each row, `_largest_e2` and `_largest_b2`
     the largest of them; `_gamma2` is the sum of b_s^2 ||c_s||^2 and `_spread2` that of
     e_s^2 ||c_s||^2. Of columns that were measured, `_since` holds d and `_spread2` as they were
-    then. `initial` (n,) are the errors before any row is taken.
+    then. `initial` (n,) are the errors before any row is taken, `largest_initial2` is the largest
+    square of these.
     """
 
     def __init__(self, initial: Floats) -> None:
         self._C2 = self._d2 = initial**2
-        self._initial2 = float(self._C2.max(initial=0.0))  # measured columns have less
+        self.largest_initial2 = float(self._C2.max(initial=0.0))  # measured columns have less
         self._since: tuple[Floats, Floats] | None = None
         self._rows, self._k = np.zeros((2, 16)), 0
         self._largest_e2, self._largest_b2 = 0.0, 1.0
@@ -102,7 +103,9 @@ class Uncertainty:
 
     def spread(self, gain: float, least: float) -> float:
         """Bound the slack of every gain up to this one, of columns with at least so much left."""
-        C2, d2 = self._squares(self._initial2, self._initial2, 1.0, 1.0, self._spread2)
+        C2, d2 = self._squares(
+            self.largest_initial2, self.largest_initial2, 1.0, 1.0, self._spread2
+        )
         return _slack(max(gain, 0.0), least, math.sqrt(C2), math.sqrt(d2), math.sqrt)
 
     def _squares(self, C2: Any, d2: Any, lost: Any, lost_in_all: Any, spread2: Any) -> Any:

@@ -279,6 +279,11 @@ def run_tasks(
     size = max(1, -(-len(tasks) // BUNDLES))
     bundles = [tasks[start : start + size] for start in range(0, len(tasks), size)]
     first = [np.zeros(shape) for shape in shapes]
+    if len(bundles) <= 1:  # nothing to share out
+        with single_threaded_blas():
+            for task in tasks:
+                work(task, first)
+        return first
     totals = [first] * max(1, len(bundles))  # one for each bundle
     queue = iter(range(len(bundles)))
     lock = threading.Lock()

@@ -111,7 +111,7 @@ def columns_like(block: Block, values: Any) -> list[int]:
 
 def column_block(values: Any) -> Block | None:
     """Look at one column of something else than numbers; None for numbers, and for several."""
-    if nw.dependencies.is_into_series(values):
+    if type(values) is not np.ndarray and nw.dependencies.is_into_series(values):
         series = nw.from_native(values, series_only=True)
         if series.dtype.is_numeric() or series.dtype == nw.Boolean:
             return None
