@@ -22,6 +22,7 @@ MISSING = (
     *("#N/A", "#NA", "<NA>", "?"),
 )
 _LOOKS_FOR_A_ROW = (1 << 16, 1 << 24)  # bytes in which the end of a row is looked for
+_AT_ONCE = 1 << 20  # bytes in which quotes are looked for
 _FEW_ROWS = 64  # with fewer rows, finding the types of columns takes most of the time
 _WORD = re.compile(r"[A-Za-z]")
 _NO_WORDS = {*(value.lower() for value in MISSING), "true", "false", "inf", "infinity"}
@@ -99,7 +100,9 @@ def parse_blocks(
     return pa_csv.read_csv(
         pa.BufferReader(buffer),
         pa_csv.ReadOptions(block_size=block_size, column_names=names),
-        pa_csv.ParseOptions(delimiter=text.delimiter, newlines_in_values=True, **parsing),
+        pa_csv.ParseOptions(
+            delimiter=text.delimiter, newlines_in_values=_has_quotes(buffer), **parsing
+        ),
         pa_csv.ConvertOptions(
             null_values=list(MISSING),
             strings_can_be_null=True,
@@ -107,6 +110,14 @@ def parse_blocks(
             column_types=types,
             include_columns=columns,
         ),
+    )
+
+
+def _has_quotes(buffer: Any) -> bool:
+    """Whether newlines may be in values, so that pyarrow has to look for the ends of rows."""
+    starts = range(0, buffer.size, _AT_ONCE)
+    return any(
+        b'"' in buffer.slice(at, min(_AT_ONCE, buffer.size - at)).to_pybytes() for at in starts
     )
 
 
@@ -162,6 +173,11 @@ class Learned:
         pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
         columns = []
         for at, column in enumerate(table.columns):
+            if pa.types.is_floating(column.type):  # as most are, and nothing is to be looked at
+                self._are_comma_numbers[at] = False
+                self._kinds[at].add(column.type)
+                columns.append(column)
+                continue
             trimmed = without_blanks(column, self.text)
             if trimmed is not column:
                 self.with_blanks.add(at)

@@ -160,22 +160,23 @@ class TextFile:
     def pieces(self, size: int) -> Iterator[Any]:
         """Yield all rows in buffers of whole rows, of about `size` bytes."""
         py_buffer = load_pyarrow().py_buffer
-        held, skip = b"", self._start
+        held, skip = bytearray(), self._start
         for window in self._windows(_scaled(_WINDOW)):
-            held += window[skip:]
+            held += memoryview(window)[skip:]
             skip = max(0, skip - len(window))
             if len(held) < size:
                 continue
             end = last_row_end(held, self.text.delimiter, self._name)
             if not end and len(held) > _LONGEST:
                 raise self._too_long()
-            if held[:end].strip(b"\r\n"):
-                yield py_buffer(held[:end])
-            held = held[end:]
+            rows = bytes(memoryview(held)[:end])
+            del held[:end]
+            if _holds_rows(rows):
+                yield py_buffer(rows)
         if count_quotes(held) % 2:
             self._check_closed()
-        if held.strip(b"\r\n"):
-            yield py_buffer(held)
+        if _holds_rows(held):
+            yield py_buffer(bytes(held))
 
     # The table
 
@@ -215,7 +216,7 @@ class TextFile:
         pa, learned = load_pyarrow(), Learned(self.text, len(self.names))
         kept: list[list[Any]] = [[] for _ in self.names]  # chunks of each column
         for piece in self.pieces(_PIECE):
-            for chunks, column in zip(kept, learned.look(self._parse_likely(piece, learned))):
+            for chunks, column in zip(kept, learned.look(self.parse_likely(piece, learned))):
                 chunks.extend(column.chunks)
         if self.may_have_comma_numbers and learned.has_comma_numbers:
             self.text = replace(self.text, decimal=",")
@@ -236,7 +237,7 @@ class TextFile:
                     kept[at].extend(column.chunks)
         return [_one_column(kept.pop(0), kind) for kind in kinds]
 
-    def _parse_likely(self, piece: Any, learned: Learned) -> Any:
+    def parse_likely(self, piece: Any, learned: Learned) -> Any:
         """Parse a piece in the types of those before it, unless it has others."""
         likely = learned.likely_types(self.places)
         if likely:
@@ -256,6 +257,8 @@ class TextFile:
                 without_blanks(table[c], learned.text, kinds[c]) if c in blank else table[c]
                 for c in asked
             ]
+            del table
+            pa.default_memory_pool().release_unused()  # which the pool else keeps for itself
 
     def _columns(self, rows: Any) -> list[Any]:
         columns = self.parse(rows, self.text).columns
@@ -373,7 +376,8 @@ class TextPart(Part):
         learned = Learned(text, len(self.names))
         with self.reading(self._kind):
             for piece in self._file.pieces(_scaled(_PIECE)):
-                learned.look(self._file.parse(piece, text))
+                learned.look(self._file.parse_likely(piece, learned))
+                load_pyarrow().default_memory_pool().release_unused()
         return learned
 
     @property
@@ -399,6 +403,11 @@ class TextPart(Part):
         with self.reading(self._kind):
             for values in self._file.batches(learned, [at[name] for name in names], size):
                 yield load_pyarrow().table(values, names=list(names))
+
+
+def _holds_rows(text: bytes | bytearray) -> bool:
+    """Whether there is anything but ends of lines."""
+    return bool(text[:_WINDOW].strip(b"\r\n") or text.strip(b"\r\n"))
 
 
 def _scaled(size: int) -> int:
