@@ -375,7 +375,9 @@ class TextPart(Part):
     def _learn(self, text: TextFormat) -> Learned:
         learned = Learned(text, len(self.names))
         with self.reading(self._kind):
-            for piece in self._file.pieces(_scaled(_PIECE)):
+            for piece in self._file.pieces(
+                _scaled(_PIECE >> 2)
+            ):  # only looked at, so few at a time
                 learned.look(self._file.parse_likely(piece, learned))
                 load_pyarrow().default_memory_pool().release_unused()
         return learned
