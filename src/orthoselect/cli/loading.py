@@ -27,11 +27,12 @@ from orthoselect.read import (
     read_table,
     split_names,
 )
-from orthoselect.read.arrow import load_pyarrow
+from orthoselect.read.arrow import load_pyarrow, spare_memory
 from orthoselect.roles import clean
 
 _LOADED_LATER = 40_000_000  # bytes of modules and threads that come after the table is opened
 _LEAST_LEFT = 60_000_000  # bytes that reading in blocks takes, however small they are
+_PLENTY = 1_000_000_000  # bytes beside which what allocators keep is little
 _REPORTS = (".html", ".htm", ".json")
 
 
@@ -94,13 +95,13 @@ def load(
     with terminal.working(f"reading {' '.join([files] if isinstance(files, str) else files)}"):
         left, note = (None, "") if memory is None else _left_of(memory, files)
         table = read_table(files, memory=left, in_blocks=scheduler is not None, **given)
-        if note:
-            terminal.note(note)
         if check is not None:
             check(table)
         loaded = settle_columns(
             table, target, columns, include, weights, within, has_target=has_target
         )
+        if note:
+            terminal.note(note)
         if scheduler is not None:
             loaded = loaded._replace(dataset=on_dask(loaded.dataset))
     return loaded._replace(files=files, read_by=given)
@@ -113,9 +114,14 @@ def _left_of(memory: str, files: str | list[str]) -> tuple[int, str]:
     """
     limit = count_bytes(memory)
     if not (isinstance(files, str) and files in BUILT_IN):
+        if limit < _PLENTY:
+            spare_memory()
         with suppress(InputError):  # without pyarrow there are other files
             load_pyarrow()
-    itself = (resident_memory() or 0) + _LOADED_LATER
+    resident = resident_memory()
+    if resident is None:
+        return limit, ""
+    itself = resident + _LOADED_LATER
     if itself + _LEAST_LEFT <= limit:
         return limit - itself, ""
     return limit, (
