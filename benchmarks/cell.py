@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks.measure import (
     PeakMemory,
     limit,
+    page_faults,
     read_seconds,
     seconds_of,
     size_of,
@@ -46,6 +47,9 @@ def measure(spec: dict[str, Any]) -> dict[str, Any]:
     with limit(spec["limit"]), PeakMemory() as peak:
         kept: list[Any] = []
         first = seconds_of(lambda: kept.append(fit()))
+    faults = page_faults()
+    fit()
+    faults = page_faults() - faults
     seconds, cores = times(fit, spec["repeats"], first)
     selection = kept[0]
     if spec["beside"]:
@@ -55,6 +59,7 @@ def measure(spec: dict[str, Any]) -> dict[str, Any]:
         "times": seconds,
         "cores": cores,
         "peak_bytes": peak.bytes,
+        "page_faults": faults,  # of the second fit
         "selected": selection.selected,
         "stats": selection.stats,
         "total": _total(problem, selection.selected),

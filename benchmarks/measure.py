@@ -111,6 +111,15 @@ def limit(seconds: float) -> Iterator[None]:
             alarm(signal.ITIMER_REAL, 0)
 
 
+def page_faults() -> int:
+    """Return how often this process has been given a page of memory so far; 0 where unknown."""
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+
+
 class PeakMemory:
     """Highest resident memory while inside, above that on entry, in bytes.
 

@@ -185,7 +185,7 @@ def numbers(request):
     return Numbers(request.node).below
 
 
-WAYS = ["as planned", "whole gram", "gram columns", "gram columns in double", "rows"]
+WAYS = ["as planned", "whole gram", "gram columns", "gram columns in double", "rows", "bytes"]
 
 
 IN_BLOCKS = [f"{way}, in blocks" for way in ("whole gram", "gram columns", "large features")]
@@ -205,6 +205,7 @@ def strategy(request, monkeypatch):
     elif way != "as planned":
         monkeypatch.setattr(plan, "whole_gram_pays", lambda *_: way == "whole gram")
         monkeypatch.setattr(plan, "rows_pay", lambda *_: way == "rows")
+        monkeypatch.setattr(plan, "bytes_pay", lambda *_: way == "bytes")
         monkeypatch.setattr(plan, "double_pays", lambda *_: way == "gram columns in double")
         monkeypatch.setattr(plan, "guessing_pays", lambda *_: True)
         monkeypatch.setattr(plan, "sampling_pays", lambda *_: not blocks)

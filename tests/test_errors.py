@@ -7,7 +7,15 @@ import warnings
 import numpy as np
 import pytest
 
-from orthoselect import OrthogonalSelector, SelectionPath, SelectionStep, errors, select
+from orthoselect import (
+    OrthogonalSelector,
+    SelectionPath,
+    SelectionStep,
+    SelectorCV,
+    compare,
+    errors,
+    select,
+)
 from orthoselect.errors import (
     ComparisonInterrupted,
     CutShortWarning,
@@ -69,6 +77,8 @@ EXAMPLES = [
     NotSettledWarning(40, 0.02),
     ReadAsQuantityWarning("y", "30"),
     errors.ReadAsClassesWarning("y", [0, 1, 7]),
+    errors.ReadAsNamesWarning("y", 253, 340, 166),
+    errors.OneRowClassWarning("y", ["c"]),
     errors.ConstantTargetError("y", 7),
     ManyLevelsWarning("column `id`", 39, 40),
     UncutNumbersWarning("price", 39, 40, 2),
@@ -215,3 +225,34 @@ def test_messages_about_endless_names_can_be_read(name, rng):
     assert len(words) < 1_000
     assert name[:50] in words
     assert "..." in words
+
+
+def test_lists_of_names_are_not_cut():
+    with pytest.raises(InputError) as caught:
+        select(np.eye(9), np.arange(9) % 2, 1, method="mrm")
+    assert "..." not in str(caught.value)
+    assert str(caught.value).endswith("did you mean `mrmr_difference`, `mrmr_quotient`?")
+    long = "x" * 300
+    assert errors.shortened(f"`a` and `{long}` of {long}") == (
+        f"`a` and `{'x' * 120}...{'x' * 57}` of {'x' * 120}...{'x' * 57}"
+    )
+    assert errors.shortened(f"`a` {'word ' * 60}`b`") == f"`a` {'word ' * 60}`b`"
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: compare(np.eye(9), np.arange(9) % 2, n_features=3), r"are `sizes`"),
+        (lambda: compare(np.eye(9), np.arange(9) % 2, k=3), "`compare` has no argument `k`"),
+        (lambda: compare(np.eye(9), np.arange(9) % 2, cv=3), "of folds is `folds`"),
+        (lambda: compare(np.eye(9), np.arange(9) % 2, fold=3), "did you mean `folds`"),
+        (lambda: compare(np.eye(9), np.arange(9) % 2, zzz=3), "`zzz`: it takes `data`, `target`"),
+        (lambda: OrthogonalSelector(k=3), "`OrthogonalSelector` has no argument `k`: how many"),
+        (lambda: OrthogonalSelector(n_features=3), "is `n_features_to_select`"),
+        (lambda: OrthogonalSelector(zzz=3), "it takes `n_features_to_select`"),
+        (lambda: SelectorCV(top_k=3), "`SelectorCV` has no argument `top_k`"),
+    ],
+)
+def test_arguments_under_other_names_are_told_the_right_one(call, words):
+    with pytest.raises(InputError, match=words):
+        call()

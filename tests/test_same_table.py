@@ -12,6 +12,8 @@ from orthoselect.errors import (
     LeftOutWarning,
     LooksNumericWarning,
     MissingValueError,
+    OneRowClassWarning,
+    ReadAsNamesWarning,
     ReadAsNumbersWarning,
     ReadAsQuantityWarning,
 )
@@ -28,6 +30,10 @@ def table():
     frame = pd.DataFrame(
         {
             "row": np.arange(1, N + 1),
+            "order no": np.arange(1000, 1000 + N),
+            "ticket": np.arange(N + 1000, 1000, -1.0),
+            "docno": np.arange(N) * 3 // 2 + 7,
+            "year": np.arange(N) + 900,
             "rank": np.arange(N) * 7 % N,
             "visit.id": 100 + np.arange(N) // 3,
             "id": [f"id {k}" for k in range(N)],
@@ -92,6 +98,10 @@ def test_answers_and_warnings_are_those_of_the_pandas_frame(kind, dates, tmp_pat
     reading, leaving, *_ = expected[1]
     assert reading.startswith("read the text of `price`, `share` as numbers")
     assert "`row` (row numbers: all whole numbers from 1 to 1300)" in leaving
+    assert "`order no` (row numbers: all whole numbers from 1000 to 2299)" in leaving
+    assert "`ticket` (row numbers: all whole numbers from 1001 to 2300)" in leaving
+    assert "`docno` (identifier by its name: whole numbers from 7 to 1955)" in leaving
+    assert "year" not in leaving
     assert "`visit.id` (identifier by its name: whole numbers from 100 to 533)" in leaving
     assert "rank" not in leaving, "numbers out of order may be ranks"
     assert "`id` (identifier: all values are distinct text)" in leaving
@@ -100,17 +110,34 @@ def test_answers_and_warnings_are_those_of_the_pandas_frame(kind, dates, tmp_pat
     assert ("`when`, `day` (dates or times)" in leaving) == (dates == "drop")
 
 
+@pytest.mark.parametrize("kind", STORED)
+def test_what_is_odd_about_classes_is_told_alike(kind, tmp_path):
+    frame = table()[["x", "z"]]
+    frame["y"] = ["lone", *"ab" * (N // 2 - 1), "a"]
+    words = "class `lone` of .*y`? has 1 row only: a feature that differs in this row alone gains"
+    with pytest.warns(OneRowClassWarning, match=words):
+        select(STORED[kind](frame, tmp_path), "y", 2)
+    frame["y"] = [f"n{max(k, 700)}" if k % 2 else f"m{max(k, 300)}" for k in range(N)]
+    words = "y`? holds 801 different labels in 1300 rows, 799 of them in one row each, and is read"
+    with pytest.warns(ReadAsNamesWarning, match=words):
+        select(STORED[kind](frame, tmp_path), "y", 2)
+    frame["y"] = [f"n{max(k, 50)}" for k in range(N)]
+    words = "y`? should hold classes or numbers; 1249 of its 1300 rows have a label"
+    with pytest.raises(InputError, match=words):
+        select(STORED[kind](frame, tmp_path), "y", 2)
+
+
 @pytest.mark.parametrize("kind", ["pandas", "polars", "pyarrow"])
 def test_fit_keeps_the_places_of_what_is_left_out(kind, tmp_path):
     frame = table()
     X = STORED[kind](frame.drop(columns="y"), tmp_path)
     with pytest.warns(LeftOutWarning), pytest.warns(ReadAsNumbersWarning):
         selector = OrthogonalSelector(3).fit(X, frame["y"].to_numpy())
-    assert selector.n_features_in_ == 13
+    assert selector.n_features_in_ == 17
     assert np.flatnonzero(selector.support_).tolist() == sorted(selector.selected_)
     with pytest.warns(LeftOutWarning), pytest.warns(ReadAsNumbersWarning):
         by_name = OrthogonalSelector(3).fit(STORED[kind](frame, tmp_path), "y")
-    assert by_name.n_features_in_ == 13
+    assert by_name.n_features_in_ == 17
     assert by_name.selected_.tolist() == selector.selected_.tolist()
     assert "y" not in by_name.feature_names_in_
 

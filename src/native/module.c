@@ -145,6 +145,7 @@ PyMODINIT_FUNC PyInit__native(void)
                          PyModule_AddFunctions(made, leaps_methods) < 0 ||
                          PyModule_AddFunctions(made, simulation_methods) < 0 ||
                          PyModule_AddFunctions(made, chance_methods) < 0 ||
+                         PyModule_AddFunctions(made, byte_methods) < 0 ||
                          PyModule_AddFunctions(made, coding_methods) < 0 ||
                          PyModule_AddFunctions(made, digest_methods) < 0)) {
         Py_DECREF(made);

@@ -54,6 +54,7 @@ extern PyMethodDef count_methods[];
 extern PyMethodDef leaps_methods[];
 extern PyMethodDef simulation_methods[];
 extern PyMethodDef chance_methods[];
+extern PyMethodDef byte_methods[];
 extern PyMethodDef digest_methods[];
 extern PyMethodDef coding_methods[];
 

@@ -10,6 +10,7 @@ from typing import Any, Self
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from orthoselect.argument_names import COUNT_IS, telling_names
 from orthoselect.column_spec import find_columns, is_whole
 from orthoselect.encode.response import check_choice
 from orthoselect.errors import (
@@ -151,6 +152,7 @@ class ChannelSelector(TransformerMixin, BaseEstimator):
     (60, 1, 40)
     """
 
+    @telling_names(COUNT_IS, "ChannelSelector")
     def __init__(
         self,
         n_channels: int | float | str = "auto",

@@ -18,7 +18,8 @@ from typing import Any
 _PACKAGE = str(Path(__file__).parent)
 _LISTED = 5  # how many names a message shows before it says "and so many more"
 _HEAD, _TAIL = 120, 57  # characters shown of a name or value that is longer than both together
-_LONG = re.compile(rf"(?<=`)[^`]{{{_HEAD + _TAIL},}}(?=`)|\S{{{_HEAD + _TAIL},}}")
+# Whatever stands between a pair of backquotes, long or not, so that no pair is taken for another.
+_NAME = re.compile(rf"`([^`]*)`|\S{{{_HEAD + _TAIL},}}")
 _READABLE = 2_000  # characters of a message
 
 
@@ -50,10 +51,18 @@ def did_you_mean(unknown: Iterable[object], known: Sequence[str], most: int = 3)
 
 def shortened(words: str) -> str:
     """Return a message without the middle of names and values that are too long to read."""
-    words = _LONG.sub(lambda found: f"{found[0][:_HEAD]}...{found[0][-_TAIL:]}", words)
+    words = _NAME.sub(_without_middle, words)
     if len(words) > _READABLE:
         words = f"{words[: _READABLE // 2]} ... {words[-_READABLE // 2 :]}"
     return words
+
+
+def _without_middle(found: re.Match[str]) -> str:
+    quoted, mark = found[1], "" if found[1] is None else "`"
+    name = found[0] if quoted is None else quoted
+    if len(name) < _HEAD + _TAIL:
+        return found[0]
+    return f"{mark}{name[:_HEAD]}...{name[-_TAIL:]}{mark}"
 
 
 _collecting: ContextVar[list[Warning] | None] = ContextVar("collecting", default=None)
@@ -433,6 +442,31 @@ class ReadAsClassesWarning(SelectionWarning):
         super().__init__(
             f"{name} holds the whole numbers {told} and is read as {len(numbers)} classes; pass "
             f"`task='regression'` if it is a quantity, or `task='classification'` if it is not."
+        )
+
+
+class ReadAsNamesWarning(SelectionWarning):
+    """Text that was read as classes, and looks like names."""
+
+    def __init__(self, name: str, n_levels: int, n_rows: int, n_alone: int) -> None:
+        super().__init__(
+            f"{name} holds {n_levels} different labels in {n_rows} rows, {n_alone} of them in one "
+            f"row each, and is read as classes; it looks like names. Choose another `target`, or "
+            f"merge rare labels; pass `task='classification'` if these are classes."
+        )
+
+
+class OneRowClassWarning(SelectionWarning):
+    """Classes of a single row."""
+
+    def __init__(self, name: str, classes: Sequence[object]) -> None:
+        if len(classes) == 1:
+            who, those = f"class {listing(classes)} of {name} has 1 row only", "this row"
+        else:
+            who, those = f"classes {listing(classes)} of {name} have 1 row each", "such a row"
+        super().__init__(
+            f"{who}: a feature that differs in {those} alone gains as much as one that tells a "
+            f"whole class apart. Merge rare classes, or drop such rows."
         )
 
 

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from orthoselect.argument_names import COUNT_NAMES
 from orthoselect.criteria import Criterion
 from orthoselect.errors import InputError, did_you_mean, listing
 from orthoselect.lazy import lazy
@@ -44,7 +45,7 @@ _OF_SELECT = (
 _COUNT = "how many features is `n_features_to_select`, the third argument."
 _OF_CV = "that is for a cross-validated size, `n_features_to_select='cv'`."
 _MEANT = {
-    **dict.fromkeys(("k", "n", "n_features", "n_select", "count", "n_selected", "top_k"), _COUNT),
+    **dict.fromkeys(COUNT_NAMES, _COUNT),
     "features": "pass a table of these columns, or name the others in `exclude`.",
     "columns": "pass a table of these columns, or name the others in `exclude`.",
     "weights": "row weights are `sample_weight`.",

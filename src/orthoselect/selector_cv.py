@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from orthoselect.argument_names import COUNT_IS, telling_names
 from orthoselect.errors import InputError
 from orthoselect.path_selector import PathSelector
 from orthoselect.result import SizeScores
@@ -108,6 +109,7 @@ class SelectorCV(PathSelector):
     (4, [27, 20, 21, 23])
     """
 
+    @telling_names(COUNT_IS, "SelectorCV")
     def __init__(
         self,
         selector: Any = None,

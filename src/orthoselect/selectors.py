@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
+from orthoselect.argument_names import COUNT_IS, telling_names
 from orthoselect.criteria.information import CRITERIA
 from orthoselect.encode.gaps import check_missing
 from orthoselect.encode.response import check_choice
@@ -145,6 +146,7 @@ class OrthogonalSelector(PathSelector):
     (569, 3)
     """
 
+    @telling_names(COUNT_IS, "OrthogonalSelector")
     def __init__(
         self,
         n_features_to_select: int | float | str | None = 10,
@@ -409,6 +411,7 @@ class MutualInformationSelector(PathSelector):
     array([27,  2,  7])
     """
 
+    @telling_names(COUNT_IS, "MutualInformationSelector")
     def __init__(
         self,
         n_features_to_select: int | float | str = 10,

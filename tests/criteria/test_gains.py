@@ -99,7 +99,8 @@ def test_a_group_adds_what_its_columns_do_that_depend_on_none_taken(rng, strateg
     X, y = beside_a_hardly_known_direction(rng)
     X = np.column_stack([X, X[:, 2], 2 * X[:, 0], rng.normal(size=40)])
     pairs = {"one": [2, 3], "none": [4, 5]}
-    gain, then = select(X, y, 4, include=[0, 1, 3, 6]).gains[2:]
+    others = {"none": [4, 5]}
+    gain, then = select(X, y, 4, include=[0, 1, 3, 6], groups=others).gains[2:]
     path = select(X, y, 4, include=[0, 1, "one", 6], groups=pairs)
     assert path.gains[2:] == pytest.approx([gain, then], rel=1e-9)
     gains = gains_after(X, y, "socc", [0, 1], groups=pairs)

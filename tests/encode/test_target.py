@@ -1,10 +1,18 @@
 """Classes or numbers: what a response is decided to be."""
 
+import warnings
+
 import numpy as np
 import pytest
 
 from orthoselect.encode import TargetColumn, build_response
-from orthoselect.errors import InputError, ReadAsClassesWarning, ReadAsQuantityWarning
+from orthoselect.errors import (
+    InputError,
+    OneRowClassWarning,
+    ReadAsClassesWarning,
+    ReadAsNamesWarning,
+    ReadAsQuantityWarning,
+)
 
 
 def built(*columns, task="auto", encoding="dummy", weights=None, **more):
@@ -133,7 +141,8 @@ def test_many_whole_numbers_are_a_quantity_and_a_warning_says_so(y, n_distinct, 
     assert built(y, task="regression").task == "regression"
     if len(y) < 5000:
         assert built(y, task="classification").task == "classification"
-        assert built(y.astype(str), categorical=True).task == "classification"
+        text = built(y.astype(str), categorical=True, task="classification")
+        assert text.task == "classification"
 
 
 def test_rows_without_weight_do_not_make_labels_a_quantity():
@@ -146,3 +155,55 @@ def test_too_many_classes_to_code_are_refused_before_they_are_coded():
     y = np.arange(40_000)
     with pytest.raises(InputError, match=r"40000 classes.*task='regression'"):
         built(y, task="classification")
+
+
+def names(n_alone, n_twice):
+    """Return labels of which some stand in one row each, the others in two."""
+    return np.array(
+        [f"n{k}" for k in [*range(n_alone + n_twice), *range(n_alone, n_alone + n_twice)]]
+    )
+
+
+def test_text_that_looks_like_names_is_told():
+    y = names(166, 87)
+    with pytest.warns(
+        ReadAsNamesWarning, match=r"y0 holds 253 different .* in 340 rows, 166 of"
+    ):
+        assert built(y).m == 252
+    with pytest.warns(OneRowClassWarning, match=r"classes `n0`, .* and 161 more of y0 have 1 row"):
+        assert built(y, task="classification").m == 252
+    numbers = np.unique(y, return_inverse=True)[1]  # which somebody calls classes
+    with pytest.warns(OneRowClassWarning):
+        assert built(numbers, task="classification").m == 252
+
+
+def test_text_that_is_hardly_anything_but_names_is_an_error():
+    with pytest.raises(InputError, match=r"y0 should .* 338 of its 340 rows .*`task='classif"):
+        built(names(338, 1))
+    with pytest.warns(ReadAsNamesWarning):
+        built(names(88, 6))
+    with pytest.warns(OneRowClassWarning):
+        assert built(names(338, 1), task="classification").m == 338
+
+
+@pytest.mark.parametrize("labels", [names(0, 40), np.arange(10), names(5, 6)])
+def test_few_rows_of_all_classes_are_no_names(labels, recwarn):
+    built(labels, task="classification")
+    assert not [w for w in recwarn if w.category is ReadAsNamesWarning]
+
+
+@pytest.mark.parametrize("y", [["a", "b", "c"], [3, 1, 2], [False, True]])
+def test_a_class_of_one_row_is_told(y):
+    y = np.array(y)
+    one, *others = np.sort(y).tolist()
+    many = np.array([one, *others * 5])
+    with pytest.warns(OneRowClassWarning, match=f"class `{one}` of y0 has 1 row only: a feature"):
+        built(many)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        built(np.array([*many, one]))
+    # Rows without weight do not count.
+    weights = np.ones(len(many) + 1)
+    weights[-1] = 0
+    with pytest.warns(OneRowClassWarning, match=f"class `{one}`"):
+        built(np.array([*many, one]), weights=weights)

@@ -3,6 +3,7 @@
 import datetime as dt
 import re
 import time
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -59,6 +60,14 @@ UNFIT = {
     "patient_id": (pa.array(np.arange(N) // 2 * 3), "identifier by its name: .* from 0 to 42"),
     "Unnamed: 0": (pa.array(np.arange(N) * 7 % N + 1), "row numbers: .* from 1 to 30"),
     "caseId": (pa.array(np.arange(N) ** 2), "identifier by its name"),
+    "order no": (pa.array(np.arange(N) + 1000), "row numbers: .* from 1000 to 1029"),
+    "seqno": (pa.array(np.arange(N) * 2 + 7), "identifier by its name: .* from 7 to 65"),
+    "orderNumber": (pa.array(np.arange(N) + 1990), "row numbers: .* from 1990 to 2019"),
+    "from 20001 on": (pa.array(np.arange(N) + 20001), "row numbers: .* from 20001 to 20030"),
+    "tickets": (pa.array(20030 - np.arange(N)), "row numbers: .* from 20001 to 20030"),
+    "row numbers as floats": (pa.array(np.arange(N) * 1.0), "row numbers: .* from 0 to 29"),
+    "visit_id": (pa.array(np.arange(N) // 2 * 3.0), "identifier by its name: .* from 0 to 42"),
+    "float32": (pa.array((np.arange(N) + 1.0).astype(np.float32)), "row numbers: .* 1 to 30"),
     "row numbers as text": (pa.array([str(row) for row in range(N)]), "row numbers"),
     "null type": (pa.nulls(N), "no values"),
     "all missing numbers": (pa.array([None] * N, pa.float64()), "no values"),
@@ -107,7 +116,14 @@ FIT = {
     "row numbers with a gap": pa.array([*range(N - 1), None]),
     "row numbers but one": pa.array([*range(N - 1), N]),
     "row numbers from 2 on": pa.array(np.arange(N) + 2),
-    "whole floats": pa.array(np.arange(N) * 1.0),
+    "whole floats": pa.array(np.arange(N) * 2.0),
+    "floats that are whole at first": pa.array([*np.arange(N - 1) * 1.0, N - 0.5]),
+    "row numbers with a missing float": pa.array([*np.arange(N - 1) * 1.0, np.nan]),
+    "row numbers up to infinity": pa.array([*np.arange(N - 1) * 1.0, np.inf]),
+    "ages": pa.array(np.arange(N) + 18),
+    "phone number": pa.array(np.arange(N) * 7 % N + 5000),
+    "date": pa.array(np.arange(N) + 17532),
+    "a year, of a survey": pa.array(np.arange(N) + 2543),
     "codes with zeros": pa.array(["007", "012", "100"] * (N // 3)),
     "few whole numbers": pa.array(["1", "2", "3"] * (N // 3)),
     "a handful of words": pa.array([*ids(10), *[None] * (N - 10)]),
@@ -115,6 +131,32 @@ FIT = {
     "booleans": pa.array([True, False] * (N // 2)),
     "mostly missing": pa.array([1.0, *[None] * (N - 1)]),
 }
+
+
+@pytest.mark.parametrize(
+    ("start", "n_rows", "name", "stays"),
+    [
+        (1000, 301, "x", False),
+        (1000, 300, "x", True),  # may be a scale
+        (350, 1000, "x", False),
+        (350, 1000, "wavelength", True),
+        (1500, 701, "x", True),  # may be years
+        (1500, 702, "x", False),
+        (1499, 400, "x", False),
+        (850, 1151, "year", True),
+        (2201, 11, "x", False),
+        (2201, 10, "x", True),  # a handful
+        (2200, 11, "x", True),
+    ],
+)
+def test_numbers_that_follow_one_another_stay_where_they_may_be_years(start, n_rows, name, stays):
+    frame = pa.table(
+        {name: np.arange(start, start + n_rows), **dict.fromkeys("yz", np.arange(n_rows) % 2)}
+    )
+    found = Dataset(frame, frame.column_names, name="t")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LeftOutWarning)
+        assert (name not in sifted(found, "y").left_out) == stays
 
 
 @pytest.mark.parametrize("kind", FIT)
@@ -270,7 +312,7 @@ def test_built_in_sets_have_nothing_to_sift():
 
 def test_time_grows_with_the_columns_not_their_square():
     """Thousands of columns: a look at all of them for each would take minutes."""
-    table = pa.table([[1.0, 2.0]] * 8000, names=[f"x{j}" for j in range(8000)])
+    table = pa.table([[1.5, 2.0]] * 8000, names=[f"x{j}" for j in range(8000)])
     found = Dataset(table, table.column_names)
     began = time.perf_counter()
     assert sifted(found, "x0").left_out == {}

@@ -229,7 +229,10 @@ def test_only_methods_whose_gains_are_squared_correlations_have_it(method, rng):
 def test_nothing_is_carried_where_there_is_nothing_to_redo(rng):
     X, y = rng.normal(size=(400, MOST_COLUMNS + 5)), rng.normal(size=400)
     assert summarize(select(X, y, MOST_COLUMNS), X, y)["what_if"] is not None
-    assert summarize(select(X, y, MOST_COLUMNS + 1), X, y)["what_if"] is None
+    many = select(X, y, MOST_COLUMNS + 1)
+    summary = summarize(many, X, y)
+    assert summary["what_if"] is None
+    assert "those chosen have 151 columns together, and" in summary["why_no_what_if"]
     constant = np.ones((400, 3))
     with pytest.warns(UserWarning, match="constant"):
         path = select(constant, y, 2)
@@ -599,3 +602,19 @@ def test_nasty_names_are_shown_as_they_are_and_run_nothing(browser, tmp_path, rn
     press(browser, "Leave out", shown(browser)[0][0])
     assert browser.get_log("browser") == []
     assert re.search("^Without <", says(browser)) or "script" in says(browser)
+
+
+def test_a_page_says_why_it_does_not_select_again():
+    rng = np.random.default_rng(0)
+    town = np.array([f"town {k}" for k in rng.integers(0, 200, 2000)])
+    frame = pd.DataFrame({"town": town, "x": rng.normal(size=2000)})
+    frame["y"] = frame["x"] + np.unique(town, return_inverse=True)[1] + rng.normal(size=2000)
+    path = select(frame, "y", 2)
+    summary = summarize(path, frame, "y")
+    assert summary["what_if"] is None
+    assert "“town” has most of them, 199: one for each level" in summary["why_no_what_if"]
+    page = render(summary)
+    assert "This page does not select again" in page
+    assert 'id="what-if"' in page
+    assert "data-carried" not in page
+    assert "why_no_what_if" not in summarize(select(frame, "y", 1, exclude="town"), frame, "y")

@@ -12,6 +12,7 @@ from typing import Any
 
 from joblib import Parallel, delayed
 
+from orthoselect.argument_names import COUNT_NAMES, telling_names
 from orthoselect.comparison.data import ComparedData, open_data
 from orthoselect.comparison.entries import (
     BASELINES,
@@ -57,6 +58,16 @@ _DEFAULTS = (
 Progress = Callable[[int, int, str, int], Any]
 
 
+@telling_names(
+    {
+        **dict.fromkeys((*COUNT_NAMES, "n_features_to_select"), "numbers of features are `sizes`."),
+        "method": "names of methods are `methods`.",
+        "cv": "the number of folds is `folds`.",
+        "sample_weight": "rows cannot be weighted here.",
+        "bins": "options of methods go into `options`, or into `methods` beside a name.",
+        "model": "the model is `estimator`.",
+    }
+)
 @with_bar("comparing", TasksShown)
 def compare(
     data: Any,

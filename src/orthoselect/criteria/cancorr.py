@@ -36,6 +36,7 @@ from scipy.linalg import cholesky, solve_triangular
 
 from orthoselect.criteria import plan
 from orthoselect.criteria.base import Criterion, State
+from orthoselect.criteria.bounds import BoundedGains
 from orthoselect.criteria.candidates import HEALTHY, Candidates, without_constants, without_empty
 from orthoselect.criteria.gains import Gains
 from orthoselect.criteria.inner_products import InnerProducts, Objective
@@ -53,7 +54,7 @@ from orthoselect.encode.spline_design import build_spline_design, check_knots
 from orthoselect.errors import InputError
 from orthoselect.matrix import NonFiniteColumns, ScaledMatrix, center
 from orthoselect.matrix.base import EPS, NO_COLUMNS, Floats, Indices
-from orthoselect.matrix.geometry import triangle_of
+from orthoselect.matrix.geometry import RowGeometry, triangle_of
 from orthoselect.matrix.rows import Rows, total_weight
 from orthoselect.matrix.scaled import PRODUCT_ROUNDINGS
 
@@ -133,14 +134,18 @@ class SquaredCanonicalCorrelations(Criterion):
         whole = plan.whole_gram_pays(matrix, size)
         if plan.double_pays(matrix.shape[1], size):
             matrix = matrix.in_double()
+        tested = test is not None or self._by_p
+        alone = not kept.candidates.wide and not restarts and not tested and not whole
+        copy = alone and plan.bytes_pay(matrix, size, response.V.shape[1])
+        given = (matrix, response.V, weights, kept.unowned)
         try:
-            X, VtX = center(matrix, response.V, weights, ignored=kept.unowned, gram=whole)
+            X, VtX = center(*given, gram=whole, copy=copy)
         except NonFiniteColumns as found:
             raise kept.in_design(found) from None
         # Whole weights are copies of rows; others have mean one.
         n_rows = total_weight(weights, design.n_rows)
         tests = None
-        if test is not None or self._by_p:
+        if tested:
             nulls = None if test is None else test.nulls(response, weights, design.n_rows)
             tests = Tests(test, nulls, n_rows, by_p=self._by_p)
         rows = n_rows if self._adjust else None
@@ -260,7 +265,9 @@ class CanonicalState(State):
         self._refinable = X.arithmetic != EPS and not candidates.wide
         self._VtX = VtX.copy() if self._refinable else VtX  # `Gains` overwrites what it is given
         self._geometry = X.geometry(V)
+        self._by_bytes = X.copy is not None
         self._by_rows = plan.rows_pay(X.matrix, size) and not has_large(candidates)
+        self._by_rows = self._by_rows and not self._by_bytes
         rows_kept = 0 if self._by_rows else max(size, 1)
         self._plan, self._by_p = (None, False) if tests is None else (tests.plan, tests.by_p)
         self._has_tests = tests is not None and self._m > 0
@@ -269,9 +276,14 @@ class CanonicalState(State):
             test = Significance(tests.nulls, X, self._m, tests.n_rows)
         self._look: Look | None = None  # what the test says of this step, if it was asked
         self._n_more = 0  # steps since the last significant one
-        large = find_large(X, self._geometry, candidates)
-        kind = partial(LargeGains, large=large) if large else Gains
-        self._gains = kind(candidates, X, VtX, self._geometry, rows_kept, self._refinable, test)
+        if self._by_bytes:
+            assert isinstance(self._geometry, RowGeometry)
+            self._gains: Gains = BoundedGains(candidates, X, VtX, self._geometry, rows_kept)
+        else:
+            large = find_large(X, self._geometry, candidates)
+            kind = partial(LargeGains, large=large) if large else Gains
+            given = (candidates, X, VtX, self._geometry)
+            self._gains = kind(*given, rows_kept, self._refinable, test)
         self._healthy = HEALTHY if X.arithmetic == EPS else _HEALTHY_FLOAT32
         self._fetched: dict[int, Floats] = {}  # column j -> its Gram column x_j'X, (n,)
         self._errors: dict[int, float] = {}  # what each of these may be off by
@@ -392,7 +404,7 @@ class CanonicalState(State):
     def known_gains(self) -> list[float] | None:
         """Return the gains of all features added, from their real columns, if that tells more."""
         J = np.array([j for j in self._order if j >= 0], dtype=np.intp)
-        if not self._refinable or not len(J):
+        if not self._gains.refinable or not len(J):
             return None
         gains = iter(self._gains_together(J).tolist())
         known = [next(gains) if j >= 0 else 0.0 for j in self._order]
@@ -423,7 +435,7 @@ class CanonicalState(State):
         if self._gains.is_large(f):
             height = plan.block_height(self._X.matrix)
             self._gains.take_large(f, self._many_gram_columns, height)
-        elif not self._by_rows and self._gains.left_of(f) >= self._healthy:
+        elif self._takes_gram_columns(f):
             for j, g, error in self._gram_columns(J):
                 self._gains.take_by_gram(j, g, error)
         else:
@@ -433,11 +445,18 @@ class CanonicalState(State):
             self._size = max(self._size, self._taken + _PLANNED_AHEAD)
         self._gains.score([f])
 
+    def _takes_gram_columns(self, f: int) -> bool:
+        if self._by_rows or self._gains.by_columns:
+            return False
+        return self._gains.left_of(f) >= self._healthy
+
     def stats(self) -> dict[str, Any]:
         """Return the strategy, and what was asked of the table."""
         strategy = "gram columns" if self._X.whole is None else "whole gram"
         if self._by_rows:
             strategy = "rows"
+        if self._by_bytes:
+            strategy = "bytes" if self._gains.by_columns else "bytes, then gram columns"
         return {"strategy": strategy, **self._X.stats(), "measured": self._gains.n_measured}
 
     def exhausted(self) -> str:

@@ -129,6 +129,16 @@ class Gains:
 
     # What the state asks
 
+    @property
+    def by_columns(self) -> bool:
+        """Whether all columns are taken by their real ones, whatever is left of them."""
+        return False
+
+    @property
+    def refinable(self) -> bool:
+        """Whether the gains of what was taken are still to be made exact."""
+        return self._refinable
+
     def best(self, ids: Indices, candidates: NDArray[np.bool_], chance: float = 0.0) -> int | None:
         """Return the feature that adds most, once every gain that matters is certain.
 

@@ -156,17 +156,22 @@ class LargeFeature:
 
     def residual_gram(self) -> Floats:
         """Return D, (p, p); it is kept."""
-        if self._D is None:
-            assert self.t is not None
-            self._D = -np.outer(self.t, self.t)
-            self._D.flat[:: len(self.t) + 1] = 1.0
+        D: Floats = self._gram_before_any_row() if self._D is None else self._D
+        self._D = D
         behind, self._n_in_D = self._n_in_D, self.n_rows
         for B in self.rows():
             new = B[min(behind, len(B)) :]
             behind = max(behind - len(B), 0)
             if len(new):
-                self._D -= new.T @ new
-        return self._D
+                D -= new.T @ new
+        return D
+
+    def _gram_before_any_row(self) -> Floats:
+        """Return I - t t', (p, p): inner products of centered levels of norm one."""
+        assert self.t is not None
+        D: Floats = np.multiply.outer(self.t, -self.t)
+        D.flat[:: len(self.t) + 1] = 1.0
+        return D
 
     def solve(self, C: Floats) -> Solved | None:
         """Return what the feature adds, if C = V'W of its columns is (m, p); None if D is singular.

@@ -45,6 +45,10 @@ _FEWEST_SAMPLED, _MOST_SAMPLED, _SAMPLED_SHARE = 2048, 8192, 64
 _GATHERED = 64  # products that gathering a number is worth: rows of a sample stand far apart
 _SAMPLES_IN_A_PASS = 6
 _MANY_STEPS = 64  # with more, what samples save in the first few reads is lost among many
+# Copies in bytes: the least columns, columns for each row, steps, rows and numbers.
+_WIDE, _WIDE_SHARE, _ENOUGH_STEPS, _ENOUGH_ROWS, _BYTES_PAY = 1024, 0.5, 4, 192, 2_000_000
+_MOST_RESPONSES = 16
+COPY_MEMORY = 0.28  # of the table: what a copy in bytes, and columns taken from it, may take
 _FETCHED_TELL = 3 / 8  # as many Gram columns for each leader tell as much as a sample
 
 
@@ -79,6 +83,23 @@ def rows_pay(matrix: Matrix, size: int) -> bool:
     if matrix.memory is not None or n <= _MANY * size:
         return False
     return N <= _FEW_ROWS or (matrix.n_stored <= 2 * n * size and n >= 2 * N)
+
+
+def bytes_pay(matrix: Matrix, size: int, m: int) -> bool:
+    """Whether to copy the columns into bytes, which tell what cannot win in each step.
+
+    The copy is an eighth of a table of float64, and costs about a read to make. A step costs far
+    less of a read than by Gram columns, of which with many columns most are guessed in vain; but
+    the columns that may win are gathered, and their directions made. So it pays where columns are
+    many beside the rows. `m` is the rank of the response.
+    """
+    N, n = matrix.shape
+    if matrix.memory is not None or not available() or m > _MOST_RESPONSES:
+        return False
+    many = n >= _WIDE_SHARE * N and n >= _WIDE
+    if matrix.n_stored > COPY_MEMORY * matrix.nbytes:
+        return False
+    return many and size >= _ENOUGH_STEPS and N >= _ENOUGH_ROWS and matrix.n_stored > _BYTES_PAY
 
 
 def columns_ahead(matrix: Matrix, size: int, taken: int) -> int:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from orthoselect.encode.class_sizes import check_class_sizes
 from orthoselect.encode.labels import Labels, find_labels, find_missing
 from orthoselect.encode.whole_numbers import NumbersSeen
 from orthoselect.errors import (
@@ -173,6 +174,9 @@ def build_response(
         # Rows of V in memory at a time, at least.
         n_written = len(labels.levels) if in_blocks else len(labels.codes)
         check_classes(column.name, len(labels.levels), n_rows, n_written)
+        sizes = np.bincount(labels.codes if rows is None else labels.codes[rows]).tolist()
+        may_be_names = task == "auto" and not column.is_number
+        check_class_sizes(column.name, dict(zip(labels.levels, sizes)), may_be_names=may_be_names)
         coded.append(labels)
     classes = [part.levels for part in coded if isinstance(part, Labels)]
     if len(coded) == 1 and isinstance(coded[0], Labels):

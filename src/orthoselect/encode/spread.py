@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
+from orthoselect.encode.class_sizes import check_class_sizes
 from orthoselect.encode.labels import Labels, LevelsSeen
 from orthoselect.encode.response import (
     ENCODINGS,
@@ -124,7 +125,8 @@ def build_spread_response(
     if task == "regression" or (may_be_quantities and facts.numbers.are_quantities()):
         return _numbers(columns, facts.names, w)
     if len(facts.names) == 1:
-        return _classes(columns, facts.names[0], encoding, w)
+        may_be_names = task == "auto" and not facts.is_number[0]
+        return _classes(columns, facts.names[0], encoding, w, may_be_names=may_be_names)
     return None
 
 
@@ -194,7 +196,9 @@ def _unchanged(columns: Sequence[TargetColumn], before: list[int] | None) -> Seq
 # Classes
 
 
-def _classes(columns: SpreadRows, name: str, encoding: str, w: SpreadRows | None) -> Response:
+def _classes(
+    columns: SpreadRows, name: str, encoding: str, w: SpreadRows | None, *, may_be_names: bool
+) -> Response:
     """Find the classes and their sizes in a pass each; code the rows where they are."""
     passes: SpreadPasses = columns.passes
     seen = reduce_along(passes, _see, _merge_seen, columns, w)
@@ -202,6 +206,8 @@ def _classes(columns: SpreadRows, name: str, encoding: str, w: SpreadRows | None
     check_classes(name, len(levels), n_rows, len(levels))
     if len(levels) == 1:
         raise constant_target([name], levels[0])
+    rows = seen.rows_by_level()
+    check_class_sizes(name, {level: rows[level] for level in levels}, may_be_names=may_be_names)
     places = {level: at for at, level in enumerate(levels)}
     codes = passes.kept(columns.then(partial(_code, places), width=1))
     V = class_rows(encoding, reduce_along(passes, partial(_sizes, len(levels)), np.add, codes, w))

@@ -14,6 +14,7 @@ import numpy as np
 
 from orthoselect.column_spec import ColumnSpec, check_one_role, find_asked, find_columns
 from orthoselect.encode import Labels, Response, Table
+from orthoselect.encode.class_sizes import check_class_sizes
 from orthoselect.encode.gaps import gap_count
 from orthoselect.encode.response import (
     ENCODINGS,
@@ -266,7 +267,7 @@ class _Responses:
             if r in numbers:
                 Z, middle, part = self._numbers(r)
             else:
-                Z, middle, part, levels = self._classes(r, encoding)
+                Z, middle, part, levels = self._classes(r, encoding, task)
                 classes.append(levels)
             columns.append(Z)
             middles.append(middle)
@@ -316,7 +317,9 @@ class _Responses:
         Z, middle = self._triangle.table(J)
         return Z, middle, np.ldexp(Z + middle, self._triangle.exponents[J])
 
-    def _classes(self, r: int, encoding: str) -> tuple[Floats, Floats, Floats, tuple[Any, ...]]:
+    def _classes(
+        self, r: int, encoding: str, task: str
+    ) -> tuple[Floats, Floats, Floats, tuple[Any, ...]]:
         response = self._layout.responses[r]
         assert response.classes is not None
         Z, middle = self._indicators(r)
@@ -324,7 +327,11 @@ class _Responses:
         Z, middle = Z[:, there], middle[there]
         levels = tuple(x for x, occurs in zip(response.classes.levels(), there) if occurs)
         c = len(levels)
-        check_classes(f"response `{response.name}`", c, self._n_rows, len(Z))
+        name = f"response `{response.name}`"
+        check_classes(name, c, self._n_rows, len(Z))
+        may_be_names = task == "auto" and not response.is_number
+        rows = response.classes.rows_by_level()
+        check_class_sizes(name, {level: rows[level] for level in levels}, may_be_names=may_be_names)
         coding = encode_labels(Labels(np.arange(c), levels), encoding)  # (c, q)
         codes = np.arange(c, dtype=np.float64)[:, None]
         return Z @ coding, middle @ coding, Z @ codes + middle @ codes, levels

@@ -51,6 +51,7 @@ class Scan(NamedTuple):
     squares: Floats  # weighted sums of their squares, (n,)
     VtX: Floats  # products with root * V, (m, n)
     gram: Floats | None = None  # all inner products, (n, n), if asked for
+    cut: Any = None  # a copy in bytes, if asked for: see byte_copy.py
 
 
 class Matrix(ABC):
@@ -65,6 +66,7 @@ class Matrix(ABC):
     precision: Floats
     arithmetic: float = EPS  # relative rounding of products; `columns` is always exact
     has_gram: bool = False  # whether `scan` can take all inner products in the same read
+    has_copy: bool = False  # whether `scan_and_copy` may be called
     # Bytes that products may take, if the table itself is not in memory: reading it is dear, and
     # nothing of N rows and several columns can be kept. None for a table in memory.
     memory: int | None = None
@@ -119,6 +121,13 @@ class Matrix(ABC):
     @abstractmethod
     def scan(self, V: Floats, root: Floats | None, *, gram: bool = False) -> Scan:
         """Take the first look, in one read of X; `gram`, in float64, only where `has_gram`."""
+
+    def scan_and_copy(self, V: Any, among: tuple[Floats, Floats] | None = None) -> Scan:
+        """Take the first look and cut the columns into bytes, in one read; only if `has_copy`.
+
+        `among` are centers and scales of the bytes, (n,) each; they are guessed without.
+        """
+        raise NotImplementedError("this kind has no copy in bytes")
 
     @abstractmethod
     def rescaled(self, shift: Floats, scale: Floats) -> Matrix:

@@ -48,12 +48,14 @@ def first_look(
     wanted: NDArray[np.bool_],
     *,
     gram: bool,
+    copy: bool = False,
 ) -> tuple[Matrix, Scan, Floats | None, int]:
     """Scan until every column has kept its digits.
 
     Returns the matrix as it was presented last, its scan, where the presented columns have the
     zero of the stored ones, if that is not at zero, and how many scans it took. Columns that turn
-    out to be constant are no longer `wanted`.
+    out to be constant are no longer `wanted`. With `copy`, which goes without weights and without
+    `gram`, columns are cut into bytes, too.
     """
     limit = _OFFSET_LIMIT if matrix.arithmetic == EPS else _OFFSET_LIMIT_FLOAT32
     origin: Floats | None = None  # what was taken off the stored numbers, as they are presented
@@ -77,7 +79,7 @@ def first_look(
             shift = np.where(back, -origin, shift)
             matrix = matrix.rescaled(shift, scale)
             origin = (origin + shift) * scale
-        scan = matrix.scan(V, root, gram=gram)
+        scan = matrix.scan_and_copy(V) if copy else matrix.scan(V, root, gram=gram)
         if looks == _MAX_LOOKS:
             break
         change = _repairs(matrix, scan, total, wanted, limit, sample, root)

@@ -23,6 +23,18 @@ from orthoselect.matrix.base import (
     squared_errors,
     storage_precision,
 )
+from orthoselect.matrix.byte_copy import (
+    KINDS,
+    PANEL,
+    PEAKS,
+    QUAD_ROWS,
+    SQUARES,
+    SUMS,
+    Cut,
+    cut_block,
+    room_for_copy,
+    scales_of,
+)
 from orthoselect.matrix.planes import cross_of_classes
 from orthoselect.matrix.rows import CodedRows, Rows, cut
 from orthoselect.matrix.threads import BUNDLES, Total, add_up, run_tasks
@@ -41,6 +53,7 @@ _FEW_CLASSES = 2  # products with the basis of so few are as quick as sums
 MOST_CLASSES = 64  # sums of more leave the nearest cache, and then products are as quick
 _FEW_BITS = 6
 _LINE = 64  # bytes of a line of the cache
+_SAMPLED = 32  # rows by which the scales of a copy in bytes are guessed
 # With more columns BLAS, which copies the block into an order of its own first, is as quick.
 _THIN = 24
 _FEW = 256  # with more products BLAS is quicker, though it needs the columns copied
@@ -78,6 +91,7 @@ class DenseMatrix(Matrix):
         self._in_double = in_double or self._dtype == np.float64
         self._as_stored = shift is None and scale is None
         self.shape = (X.shape[0], X.shape[1])
+        self.has_copy = kernels() is None or stands_by_rows(X)
         self._short_and_wide = X.shape[0] < _SHORT and X.shape[1] >= 2 * _MIN_WIDTH
         self.precision = storage_precision(X.dtype, X.shape[1])
         self.arithmetic = EPS if self._in_double else float(np.finfo(np.float32).eps)
@@ -202,6 +216,34 @@ class DenseMatrix(Matrix):
         S = S[:, :n]
         return Scan(S.sum(axis=0), squares, V.table.T @ S)
 
+    def scan_and_copy(self, V: Rows, among: tuple[Floats, Floats] | None = None) -> Scan:
+        (N, n), m = self.shape, V.shape[1]
+        if among is None:
+            among = self._guess_scales()
+        centers, scales = among
+        cut = Cut(room_for_copy(N, n), centers, scales, np.zeros((KINDS, n)))
+
+        def work(tile: Tile, total: Total) -> None:
+            for rows, columns, B in self._tiles(tile, exact=True):
+                panels = slice(columns.start // PANEL, -(-columns.stop // PANEL))
+                given = (centers[columns], scales[columns], total[0][:, columns])
+                part = Cut(cut.copy[panels], *given)
+                cut_block(B, V[rows], part, rows.start // QUAD_ROWS, total[1][:, columns])
+
+        found, VtX = self._run(work, (KINDS, n), (m, n), merge=_add_up_but_peaks, by=PANEL)
+        return Scan(found[SUMS], found[SQUARES], VtX, cut=cut._replace(found=found))
+
+    def _guess_scales(self) -> tuple[Floats, Floats]:
+        """Return centers and scales of bytes, as some rows suggest; in little memory."""
+        N, n = self.shape
+        rows = self._X[:: max(1, N // _SAMPLED)][:_SAMPLED]
+        parts = []
+        for start in range(0, n, _TILE_BYTES // (8 * _SAMPLED)):
+            J = slice(start, start + _TILE_BYTES // (8 * _SAMPLED))
+            parts.append(scales_of(self._present(rows[:, J], J)))
+        centers, scales = (np.concatenate(each) for each in zip(*parts))
+        return centers, scales
+
     def _scan_gram(self, V: Floats, root: Floats | None) -> Scan:
         """Multiply [root * X, root, V] with itself: everything is in that product.
 
@@ -276,13 +318,17 @@ class DenseMatrix(Matrix):
         work: Callable[[Tile, Total], None],
         *shapes: tuple[int, ...],
         merge: Callable[[Total, Total], None] = add_up,
+        by: int = 1,
     ) -> Total:
-        """Do the work on every tile, adding up arrays of these shapes."""
+        """Do the work on every tile, adding up arrays of these shapes.
+
+        Tiles begin at rows that are multiples of four, and at columns that are multiples of `by`.
+        """
         N, n = self.shape
         cost = self._X.size * (shapes[0][0] + _READ)
         if not self._short_and_wide:
             return run_tasks(self._row_tasks(), work, *shapes, cost=cost, merge=merge)
-        width = max(_MIN_WIDTH, -(-n // _SLABS))
+        width = -(-max(_MIN_WIDTH, -(-n // _SLABS)) // by) * by
         slabs = [(slice(0, N), slice(j, min(j + width, n))) for j in range(0, n, width)]
         return run_tasks(slabs, work, *shapes, cost=cost, shared=True)
 
@@ -292,6 +338,7 @@ class DenseMatrix(Matrix):
         height = max(_MIN_ROWS, _MIN_NUMBERS // max(n, 1), min(largest, even))
         if BUNDLES * height < N:  # as many in each bundle
             height = -(-N // (-(-N // (BUNDLES * height)) * BUNDLES))
+        height = -(-height // QUAD_ROWS) * QUAD_ROWS
         return [(slice(i, min(i + height, N)), slice(0, n)) for i in range(0, N, height)]
 
     def _row_tiles(self, tile: Tile) -> list[Tile]:
@@ -300,6 +347,7 @@ class DenseMatrix(Matrix):
         if self._X.dtype == self._dtype and self._as_stored:
             return [tile]
         height = max(16, _TILE_BYTES // (8 * max(columns.stop - columns.start, 1)))
+        height -= height % QUAD_ROWS
         starts = range(rows.start, rows.stop, height)
         return [(slice(i, min(i + height, rows.stop)), columns) for i in starts]
 
@@ -353,6 +401,13 @@ def _add_up_but_errors(total: Total, more: Total) -> None:
     """Add up products and sums; the errors behind them are not a sum but the largest of all."""
     add_up(total[:-1], more[:-1])
     np.maximum(total[-1], more[-1], out=total[-1])
+
+
+def _add_up_but_peaks(total: Total, more: Total) -> None:
+    """Add up what is found while columns are cut; the largest numbers are not a sum."""
+    peaks = np.maximum(total[0][PEAKS], more[0][PEAKS])
+    add_up(total, more)
+    total[0][PEAKS] = peaks
 
 
 def _few_bits(values: Floats, bits: int) -> Floats:

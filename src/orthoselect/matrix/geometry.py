@@ -163,7 +163,11 @@ class RowGeometry(Geometry):
         return in_batches(self._measure, J, self._X.shape[0])
 
     def _measure(self, J: Indices) -> Measured:
-        W, H = self._basis.residual(self._columns(J))
+        return self.measure_columns(J, self._columns(J))
+
+    def measure_columns(self, J: Indices, A: Floats) -> Measured:
+        """Measure columns J that are at hand, A (N, len(J)), beside all that were taken."""
+        W, H = self._basis.residual(A)
         d = column_squares(W)
         if len(J) <= _KEPT:
             self._residuals = {int(j): (W[:, i], H[:, i]) for i, j in enumerate(J)}
@@ -193,6 +197,26 @@ class RowGeometry(Geometry):
         Q = basis.Q[:, k:]
         along = np.ascontiguousarray((self._V.T @ Q).T)
         return list(map(Direction, kept, self._X.cross(Q), along, basis.reaches[k:]))
+
+    def direct(self, S: list[int], j: int, x: Floats) -> tuple[Floats, Floats, float] | None:
+        """Take column j, which is x (N,); return its direction q (N,), q'V (m,) and its reach.
+
+        None if it depends on those taken, S. Its products with all columns are not asked for.
+        """
+        self._extend(S)
+        if not self._basis.append(x, float(self._X.sizes[j])):
+            return None
+        q = self._basis.Q[:, -1]
+        return q, self._V.T @ q, float(self._basis.reaches[-1])
+
+    def basis(self, S: list[int]) -> Floats:
+        """Return the directions of columns S, (N, k)."""
+        self._extend(S)
+        return self._basis.Q
+
+    def keep(self, k: int) -> None:
+        """Count so many directions as taken, of those that `direct` has made, and no others yet."""
+        self._basis.truncate(k)
 
     def lie_in(
         self, S: list[int], combinations: Floats, Z: Any, solve: Callable[[Floats], Floats]

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from orthoselect.lazy import lazy
 from orthoselect.matrix.base import EPS, Floats, Indices, Matrix
 from orthoselect.matrix.basis import ROUNDINGS
+from orthoselect.matrix.byte_copy import ByteCopy, Cut, cut_again, is_few, largest, recut
 from orthoselect.matrix.conditioning import first_look, pilot_sample, scale_into_range
 from orthoselect.matrix.geometry import Geometry, RowGeometry, StreamedGeometry
 from orthoselect.matrix.rows import Rows, cut, offset_of, roots_of, total_weight
@@ -63,6 +64,7 @@ class ScaledMatrix:
     total: float  # sum of the row weights: the number of rows, if they have none
     work: Work
     whole: Floats | None = None  # all inner products, (n, n), if the first look took them
+    copy: ByteCopy | None = None  # the columns in bytes, if the first look made them
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -192,7 +194,9 @@ class ScaledMatrix:
         if matrix is None or self.whole is not None:
             return None
         names = ("means", "factors", "alive", "sizes", "norms", "noise")
-        return replace(self, matrix=matrix, **{name: getattr(self, name)[J] for name in names})
+        copy = None if self.copy is None else self.copy.restricted(J)
+        few = {name: getattr(self, name)[J] for name in names}
+        return replace(self, matrix=matrix, copy=copy, **few)
 
     def stats(self) -> dict[str, int]:
         """Return what was asked of the table so far, and what that took to read."""
@@ -281,6 +285,7 @@ def center(
     ignored: Indices | None = None,
     *,
     gram: bool = False,
+    copy: bool = False,
 ) -> tuple[ScaledMatrix, Floats]:
     """Take the first look at a matrix: means, norms, V'X and whether all is finite.
 
@@ -289,17 +294,20 @@ def center(
 
     V (N, m) is orthonormal, and orthogonal to sqrt(w); w (N,) are row weights, not all zero.
     `ignored` are columns that nobody will ask for; they may hold anything. With `gram`, all inner
-    products are taken in the same read, if the kind can.
+    products are taken in the same read, if the kind can; with `copy`, columns are cut into bytes,
+    if the kind can, and nothing has weights.
     """
     root, total = roots_of(w), total_weight(w, matrix.shape[0])
     wanted = np.ones(matrix.shape[1], dtype=bool)
     if ignored is not None:
         wanted[ignored] = False
     gram = gram and matrix.has_gram
+    copy = copy and matrix.has_copy and root is None and not gram
     if not matrix.takes_coded and matrix.memory is None:
         V = V[:]  # written out
     with np.errstate(all="ignore"):  # overflow and NaN are looked for, and dealt with
-        matrix, scan, origin, looks = first_look(matrix, V, root, total, wanted, gram=gram)
+        given = (matrix, V, root, total, wanted)
+        matrix, scan, origin, looks = first_look(*given, gram=gram, copy=copy)
         work = Work(looks, looks * (matrix.shape[1] if gram else 1 + V.shape[1]))
         means = scan.sums / total
         mean_squares = scan.sums * means  # what the means have of the squares
@@ -321,7 +329,22 @@ def center(
             whole *= factors[:, None]
             whole[~alive] = 0.0
             X = replace(X, whole=whole)
+        if scan.cut is not None:
+            X = replace(X, copy=_copy_of(X, scan.cut))
     return X, VtX
+
+
+def _copy_of(X: ScaledMatrix, cut: Cut) -> ByteCopy:
+    """Return the copy in bytes; columns whose scales were guessed badly are cut again."""
+    N, n = X.shape
+    again = cut_again(cut, X.norms, X.alive, N)
+    if is_few(again, n):
+        for J in X.matrix._batches(again):
+            recut(cut, J, X.matrix.columns(J))
+    else:
+        X.work.passes += 1
+        cut = X.matrix.scan_and_copy(np.empty((N, 0)), largest(cut, X.means)).cut
+    return ByteCopy.of(cut, N, X.means, X.norms, X.alive)
 
 
 def normalize(

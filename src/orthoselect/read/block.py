@@ -30,7 +30,7 @@ from orthoselect.matrix.checksums import (
     sums_of_numbers,
     weighed,
 )
-from orthoselect.read.looks import Glimpse, as_dates, glimpse_objects
+from orthoselect.read.looks import Glimpse, are_whole, as_dates, glimpse_objects
 
 FIRST = 64  # rows that tell of most columns of whole numbers that they do not number rows
 
@@ -252,6 +252,17 @@ def may_number_rows(first: NDArray) -> NDArray[np.bool_]:
     in_order = np.sort(first, axis=0)
     distinct = (in_order[1:] > in_order[:-1]).all(axis=0)
     return distinct & (in_order[0] >= 0)
+
+
+def may_be_numbered_floats(first: NDArray) -> NDArray[np.bool_]:
+    """Whether each column of some rows of floats is whole numbers, rising or falling.
+
+    Counts as floats are common, and not looked at any further.
+    """
+    before, after = first[:-1], first[1:]
+    rise, fall = np.all(after > before, axis=0), np.all(after < before, axis=0)
+    whole = np.all(are_whole(first), axis=0)
+    return np.asarray((rise | fall) & whole)
 
 
 def holds_text(values: Sequence[Any]) -> bool:

@@ -30,6 +30,7 @@ from orthoselect.read.block import (
     as_array,
     holds_text,
     is_blank,
+    may_be_numbered_floats,
     may_number_rows,
     object_labels,
     object_numbers,
@@ -39,6 +40,7 @@ from orthoselect.read.looks import (
     BYTES,
     RECORDS,
     Glimpse,
+    are_whole,
     as_dates,
     glimpse_objects,
     glimpse_text,
@@ -244,7 +246,7 @@ class FrameBlock(Block):
             return found
         row = (self._frame if not found else self._frame[:, numbers])[[0], :].rows()[0]
         found |= {c for c, value in zip(numbers, row) if is_gap(value)}
-        whole = [c for c in numbers if self._kinds[c].dtype.is_integer() and c not in found]
+        whole = [c for c, value in zip(numbers, row) if c not in found and self._is_whole(c, value)]
         if whole:
             n_first = min(FIRST, self.n_rows)
             if self._arrow is not None:
@@ -252,9 +254,17 @@ class FrameBlock(Block):
             else:
                 first = self._some_numbers(whole, slice(0, n_first, 1))
             may = may_number_rows(first) if first.dtype.kind in "fiu" else [True] * len(whole)
+            if first.dtype.kind == "f":
+                is_float = [self._kinds[c].dtype.is_float() for c in whole]
+                may &= ~np.array(is_float) | may_be_numbered_floats(first)
             found |= {c for c, is_open in zip(whole, may) if is_open}
             found |= {c for c in whole if is_identifier_name(self.names[c])}
         return found
+
+    def _is_whole(self, column: int, value: Any) -> bool:
+        """Whether a column, which begins with this value, may hold whole numbers only."""
+        dtype = self._kinds[column].dtype
+        return dtype.is_integer() or (dtype.is_float() and float(value).is_integer())
 
     def glimpse(self, column: int, rows: slice) -> Glimpse:
         dtype, n_rows = self._kinds[column].dtype, rows.stop - rows.start
@@ -272,7 +282,12 @@ class FrameBlock(Block):
             return Glimpse("whole numbers", n_rows, n_values, values=values)
         if dtype.is_float():
             missing = series.is_null() | series.is_nan().fill_null(True)  # pandas' nulls are NaN
-            return Glimpse("others", n_rows, n_rows - int(missing.sum()))
+            n_values = n_rows - int(missing.sum())
+            if n_values == n_rows:
+                values = _plain_numbers(series).astype(np.float64)
+                if are_whole(values).all():
+                    return Glimpse("whole numbers", n_rows, n_values, values=values)
+            return Glimpse("others", n_rows, n_values)
         kind = _unusable(dtype, series)
         if kind == "dates":
             has_days = dtype in (nw.Date, nw.Datetime)

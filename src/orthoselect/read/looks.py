@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from orthoselect.encode.class_sizes import ALONE, FEW_LEVELS
 from orthoselect.encode.labels import is_gap
+from orthoselect.encode.whole_numbers import EXACT
 from orthoselect.matrix.checksums import number_bits, object_bits
 from orthoselect.read.written import (
     ORDERS,
@@ -37,15 +39,22 @@ NEARLY, ROW_NUMBERS = "nearly an identifier", "row numbers"
 BY_NAME = "identifier by its name"
 LOOK = 1000  # rows that are looked at first
 HANDFUL = 10  # so few rows may differ in any text by chance, and number themselves
-FEW_LEVELS = 20  # that may stand in one row each, and whole numbers in text that are labels
-# Of the rows with a value: if so many stand alone in their level, the column names rows. Tables of
-# several packages have been looked at for it; see the guide.
-_ALONE = 1 / 3
 _MOST_COMPARED = 10_000_000  # levels of a column that are held; more are an identifier
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 # "id", "ID", "patient_id", "Ketchup.id", "customerId", and what pandas calls an unnamed index.
 UNNAMED_INDEX = "Unnamed: 0"
 _IDENTIFIER_NAME = re.compile(rf"(?i:(.*[\W_])?ids?|id[\W_].*)|.*[a-z]I[dD]|{UNNAMED_INDEX}")
+# "order no", "seqno", "sampleNumber", "key": what numbers things where all differ, in order.
+_NUMBER_NAME = re.compile(
+    r"(?i:(.*[\W_])?(no|nr|num|number|key|serial|seq)|[a-z]{3,}no)|.*[a-z](No|Nr|Num|Number|Key)|#"
+)
+# What may well be measured at every whole number of a long series.
+_SERIES_NAME = re.compile(
+    r"(?i:(.*[\W_])?(years?|yr|times?|dates?|days?|months?|weeks?|hours?|min|minutes?|sec|seconds?|"
+    r"wave\w*|freq\w*)([\W_].*)?)|.*[a-z](Year|Time|Date|Day)"
+)
+_YEARS = (1500, 2200)
+_LONG_SCALE = 300  # steps of one; temperatures, ages and heights have fewer
 NumberLike = tuple[int, int, str]  # values that look like numbers, all values, an example
 PARTS = ("year", "month", "weekday", "hour", "days")
 
@@ -189,7 +198,7 @@ class _Text:
         """Whether these are labels written as whole numbers: few of them, or such as repeat."""
         if self.n_whole + self.n_marks < self.n_values:
             return False
-        repeat = self.n_alone < _ALONE * self.n_values and not self.n_marks
+        repeat = self.n_alone < ALONE * self.n_values and not self.n_marks
         return len(self.counts) <= FEW_LEVELS or repeat
 
     @property
@@ -198,7 +207,7 @@ class _Text:
         n_levels, n_alone = len(self.counts), self.n_alone
         if n_alone == self.n_values > HANDFUL:
             return IDENTIFIER
-        if n_levels > FEW_LEVELS and n_alone >= _ALONE * self.n_values:
+        if n_levels > FEW_LEVELS and n_alone >= ALONE * self.n_values:
             return f"{NEARLY}: {n_alone} of {self.n_values} values occur once"
         return None
 
@@ -316,18 +325,30 @@ class _Whole:
         self.last = other.last
         self.n, self.sum = self.n + other.n, (self.sum + other.sum) % (1 << 64)
 
-    def number_rows(self, *, in_order: bool) -> bool:
-        """Whether these are the numbers of the rows; out of order they may be ranks."""
+    @property
+    def is_run(self) -> bool:
+        """Whether these are all numbers from the least to the largest, each once."""
         if not self.may_be or self.n <= HANDFUL or self.low is None or self.high is None:
             return False
-        if self.low > 1 or self.high - self.low != self.n - 1:
-            return False
-        if in_order and not (self.rise or self.fall):
+        if self.high - self.low != self.n - 1:
             return False
         expected, step = 0, 1 << 20
         for start in range(self.low, self.high + 1, step):
             expected += _sum_of(np.arange(start, min(start + step, self.high + 1)))
         return self.sum == expected % (1 << 64)
+
+    @property
+    def is_in_order(self) -> bool:
+        """Whether all differ, rising or falling from row to row."""
+        return self.may_be and self.n > HANDFUL and (self.rise or self.fall)
+
+    @property
+    def is_no_series(self) -> bool:
+        """Whether a run is neither years nor a scale of some hundred steps."""
+        if self.low is None or self.high is None:
+            return False
+        may_be_years = _YEARS[0] <= self.low and self.high <= _YEARS[1]
+        return self.low > _YEARS[1] or (self.n > _LONG_SCALE and not may_be_years)
 
     @property
     def are_many(self) -> bool:
@@ -438,11 +459,19 @@ class ColumnLook:
     def _numbers_reason(self, kind: str) -> str | None:
         """Say why whole numbers, or text that holds such, are no feature, if they are none."""
         whole, is_named_so = self._whole, is_identifier_name(self.name)
+        numbers = kind == "whole numbers"
         span = f"whole numbers from {whole.low} to {whole.high}"
-        # Of text the order of the rows is not known.
-        if whole.number_rows(in_order=kind == "whole numbers" and not is_named_so):
+        # Of text the order of the rows is not known. Numbers out of order may be ranks.
+        follow = whole.is_run and (whole.is_in_order or not numbers)
+        if whole.low in (0, 1) and (follow or (is_named_so and whole.is_run)):
             return f"{ROW_NUMBERS}: all {span}"
-        if kind == "whole numbers" and is_named_so and whole.are_many:
+        if numbers and is_named_so and whole.are_many:
+            return f"{BY_NAME}: {span}"
+        counts_things = _NUMBER_NAME.fullmatch(self.name) is not None
+        is_series = _SERIES_NAME.fullmatch(self.name) is not None
+        if follow and (is_named_so or counts_things or (whole.is_no_series and not is_series)):
+            return f"{ROW_NUMBERS}: all {span}"
+        if numbers and counts_things and whole.is_in_order:
             return f"{BY_NAME}: {span}"
         return None
 
@@ -456,6 +485,15 @@ class ColumnLook:
             decimal = "." if "." in text.decimals else ","
             return Finding(decimal=decimal, example=text.example)
         return Finding(text.name_rows, like=text.like)
+
+
+def are_whole(values: NDArray) -> NDArray[np.bool_]:
+    """Whether floats are whole numbers, each of those in a row or column by itself.
+
+    >>> are_whole(np.array([1.0, 1.5, np.nan, np.inf, 1e300])).tolist()
+    [True, False, False, False, False]
+    """
+    return (np.trunc(values) == values) & (np.abs(values) < EXACT)
 
 
 def is_identifier_name(name: str) -> bool:

@@ -48,7 +48,8 @@ _REWORDED = {
 }
 # Said elsewhere on the page, or not about the answer.
 _ELSEWHERE = re.compile(
-    r"^selected \d+ of the \d+ features asked for"
+    r"^class(es)? `.* 1 row (only|each): a feature"
+    r"|^selected \d+ of the \d+ features asked for"
     r"|no feature gains more than it would by chance"
     r"|a spreadsheet would run"
 )

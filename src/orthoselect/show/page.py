@@ -166,7 +166,7 @@ def _selection(summary: Mapping[str, Any]) -> dict[str, Any]:
         "separation": separation is not None,
         "distributions": bool(summary["distributions"]),
         "use": bool(summary["steps"]),
-        "what-if": bool(summary.get("what_if")),
+        "what-if": bool(summary.get("what_if") or summary.get("why_no_what_if")),
         "sizes": sizes is not None,
     }
     return {

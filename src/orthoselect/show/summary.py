@@ -37,7 +37,7 @@ from orthoselect.show.pictures import find_distributions, find_separation
 from orthoselect.show.recipes import Reading, Selected, find_recipes
 from orthoselect.show.replay import Replay, replay
 from orthoselect.show.verdicts import judge, weigh_evidence
-from orthoselect.show.what_if import what_if
+from orthoselect.show.what_if import what_if, why_no_what_if
 from orthoselect.versions import versions
 
 MOST_CORRELATED = 40
@@ -235,7 +235,8 @@ def summarize(
             the winner explains, and the later step that took the runner-up (`chosen_at`), if any.
         ``what_if``
             What a page needs to select again without some features or with others, see
-            `orthoselect.show.what_if`; None for other methods and searches.
+            `orthoselect.show.what_if`; None for other methods and searches. `why_no_what_if` has
+            the reason if the features that were selected have too many columns.
         ``separation, distributions, correlations``
             For pictures. Rows are sampled, always the same ones.
         ``clusters``
@@ -310,6 +311,7 @@ def summarize(
         "features": _features(walked, path, chosen, judge(evidence, chosen, walked)),
         "substitutes": _substitutes(walked, path, chosen),
         "what_if": carried,
+        **({"why_no_what_if": why} if (why := why_no_what_if(walked, path)) else {}),
         "separation": find_separation(problem, chosen, path.names, names[0]),
         "distributions": find_distributions(problem, [features[f] for f in walked.places]),
         "correlations": {

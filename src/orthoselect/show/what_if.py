@@ -120,7 +120,30 @@ def what_if(walked: Replay, path: SelectionPath) -> dict[str, Any] | None:
     }
 
 
+def why_no_what_if(walked: Replay, path: SelectionPath) -> str | None:
+    """Say why the page cannot select again, if that is because of what was selected."""
+    if not _may_be_redone(walked, path):
+        return None
+    widths = {f: _width(walked.design, [f]) for f in walked.places}
+    total, widest = sum(widths.values()), max(widths, key=widths.__getitem__)
+    if total <= MOST_COLUMNS:
+        return None
+    why = (
+        f"This page does not select again without some features or with others: those chosen have "
+        f"{total:,} columns together, and a page carries {MOST_COLUMNS} at most."
+    )
+    if widths[widest] > 1:
+        name = walked.design.features[widest].name
+        n_own = widths[widest]
+        why += f" “{name}” has most of them, {n_own:,}: one for each level or column of it."
+    return why
+
+
 def _can_be_redone(walked: Replay, path: SelectionPath) -> bool:
+    return _may_be_redone(walked, path) and _width(walked.design, walked.places) <= MOST_COLUMNS
+
+
+def _may_be_redone(walked: Replay, path: SelectionPath) -> bool:
     return (
         isinstance(walked.criterion, SquaredCanonicalCorrelations)
         and path.options.get("search", "forward") == "forward"
@@ -128,7 +151,6 @@ def _can_be_redone(walked: Replay, path: SelectionPath) -> bool:
         and len(path) > 0
         and walked.problem.response.m > 0
         and not np.isnan(walked.relevance).all()
-        and _width(walked.design, walked.places) <= MOST_COLUMNS
     )
 
 
