@@ -13,6 +13,7 @@ from benchmarks import (
     auto,
     calibration,
     channels,
+    csv_reading,
     environment,
     footprint,
     grid,
@@ -37,7 +38,7 @@ from benchmarks.methods import METHODS
 from benchmarks.real_tables import page as real_tables
 
 RESULTS = Path(__file__).parent / "results"
-CHECKS = {"importtime": importtime.check, "footprint": footprint.check}
+CHECKS = {"importtime": importtime.check, "footprint": footprint.check, "csv": csv_reading.check}
 
 
 def main() -> int:

@@ -1,5 +1,7 @@
 """What a selection takes beside the table itself."""
 
+import subprocess
+import sys
 import tracemalloc
 
 import numpy as np
@@ -113,3 +115,34 @@ def test_selecting_from_a_sparse_table_by_information_keeps_it_sparse(peak):
     X = sp.coo_array((rng.random(400_000), places), shape=(2000, 200_000)).tocsr()
     y = rng.integers(0, 2, 2000)
     assert peak(lambda: select(X, y, 3, "jmi"))[1] < 150e6
+
+
+_COMMAND = """
+import re, sys
+from pathlib import Path
+from orthoselect.cli import main
+try:
+    main(["select", sys.argv[1], "-t", "y", "-k", "3", "--memory", "250MB", "-q"])
+except SystemExit as end:
+    assert not end.code
+print(1024 * int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux for the peak")
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+def test_the_command_stays_within_its_limit_with_all_it_imports(tmp_path, suffix):
+    """A table that would take a multiple of what the limit leaves, in memory."""
+    pa = pytest.importorskip("pyarrow")
+    from pyarrow import csv, parquet
+
+    X, y = dense(30_000, 200)
+    columns = {f"x{j}": X[:, j].round(4) for j in range(200)}
+    table, file = pa.table({**columns, "y": y}), tmp_path / f"t.{suffix}"
+    if suffix == "csv":
+        csv.write_csv(table, file)
+    else:
+        parquet.write_table(table, file, row_group_size=5000)
+    command = [sys.executable, "-c", _COMMAND, str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert int(done.stdout.splitlines()[-1]) < 250e6

@@ -14,6 +14,14 @@ class Ran:
     err: str
 
 
+@pytest.fixture(autouse=True)
+def limits_of_the_table_alone(monkeypatch):
+    """Let small limits lead to blocks: nobody counts what the tests' own process takes."""
+    from orthoselect.cli import loading
+
+    monkeypatch.setattr(loading, "resident_memory", lambda: None)
+
+
 @pytest.fixture
 def run(capsys, monkeypatch, tmp_path):
     """Run `orthoselect` with these arguments, in an empty folder."""

@@ -185,3 +185,22 @@ def test_the_output_takes_no_place_of_a_file_of_the_table(run, folder, memory):
         assert ran.code == 2
         assert "should not be a file of the table itself" in ran.err
     assert (folder / "1.parquet").read_bytes() == before
+
+
+def test_a_limit_counts_what_the_command_itself_takes(run, tmp_path, monkeypatch):
+    from orthoselect.cli import loading
+
+    given, read_table = [], loading.read_table
+
+    def spy(files, *, memory, **options):
+        given.append(memory)
+        return read_table(files, memory=memory, **options)
+
+    monkeypatch.setattr(loading, "read_table", spy)
+    monkeypatch.setattr(loading, "resident_memory", lambda: 100_000_000)
+    (tmp_path / "t.csv").write_text("a,y\n" + "1.5,0\n2.5,1\n" * 9)
+    ran = run("select", "t.csv", "-t", "y", "-k", 1, "--memory", "300MB")
+    assert "--memory" not in ran.err
+    ran = run("select", "t.csv", "-t", "y", "-k", 1, "--memory", "150MB")
+    assert "`--memory 150MB` is less than the command itself takes (about 140 MB)" in ran.err
+    assert given == [160_000_000, 150_000_000]

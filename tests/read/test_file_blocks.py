@@ -443,13 +443,80 @@ TEXTS = {
     + ",".join("1" for _ in range(30_000))
     + "\n",
 }
+LONG_TEXTS = TEXTS | {
+    "fractions, then whole numbers": "a,b\n"
+    + "1.5,x\n" * 30
+    + "007,y\n-0,z\n9007199254740993,z\n" * 9,
+    "hexadecimal among fractions": "a,b\n" + "1.5,x\n" * 30 + "0x1F,y\n" * 30,
+    "hexadecimal, then fractions": "a,b\n" + "0x1F,x\n" * 30 + "1.5,y\n" * 30,
+    "nothing, then values": "a,b,c\n" + ",NA,1\n" * 30 + "1.5,x,\n" * 30 + ",?,\n" * 30,
+    "stamps of two precisions": "a,b\n"
+    + "2024-01-31 12:00:00,1\n" * 20
+    + "2024-01-31 12:00:00.123456789,2\n" * 20,
+    "blanks around late text": "a,b\n" + "1,2.5\n" * 30 + " x , 3\n" * 30 + " , 4.5 \n" * 30,
+    "numbers among words": "a,b\n" + "x,true\n" * 30 + "1,0\n" * 30 + " 2 ,1\n" * 30,
+    "inches in one row": "a,b\n" + "1,2\n" * 40 + '5" pipe,3\n' + "x,4\n" * 40,
+    "newlines behind inches": "a,b\n" + '5" pipe,3\n6" pipe,4\n' * 30,
+}
+
+
+@pytest.mark.parametrize("name", list(LONG_TEXTS))
+def test_a_long_text_read_whole_is_what_it_is_at_once(tmp_path, monkeypatch, name):
+    file = tmp_path / "t.csv"
+    file.write_bytes(LONG_TEXTS[name].encode())
+    expected = read_source(file)
+    for size in (16, 64, 257):
+        monkeypatch.setattr(text_files, "_PIECE", size)
+        monkeypatch.setattr(text_files, "_WINDOW", size)
+        found = read_source(file)
+        assert found.data.schema == expected.data.schema
+        assert found.data.to_pydict() == expected.data.to_pydict()
+        assert (found.names, found.text) == (expected.names, expected.text)
+
+
+@pytest.mark.parametrize("broken", ["1,2\n1,2,3\n", 'x,"y\n1,2\n', "\x00,1\n", "é,1\n"])
+def test_what_is_wrong_with_a_long_text_is_told_as_of_a_short_one(tmp_path, monkeypatch, broken):
+    file = tmp_path / "t.csv"
+    file.write_bytes(("a,b\n" + "1,2\n" * 99 + broken).encode("latin-1"))
+    with pytest.raises(InputError) as expected:
+        read_source(file)
+    monkeypatch.setattr(text_files, "_PIECE", 64)
+    monkeypatch.setattr(text_files, "_WINDOW", 64)
+    with pytest.raises(InputError) as found:
+        read_source(file)
+    assert str(found.value) == str(expected.value)
+
+
+def test_pieces_of_a_long_text_are_parsed_in_the_types_of_those_before(tmp_path, monkeypatch):
+    """Else pyarrow tries the types again, and holds the text until it is done."""
+    from orthoselect.read import text_columns
+
+    given, parse_blocks = [], text_columns.parse_blocks
+
+    def spy(*arguments, types=None, **options):
+        given.append(types)
+        return parse_blocks(*arguments, types=types, **options)
+
+    monkeypatch.setattr(text_columns, "parse_blocks", spy)
+    monkeypatch.setattr(text_columns, "_FEW_ROWS", 0)
+    monkeypatch.setattr(text_files, "_PIECE", 64)
+    monkeypatch.setattr(text_files, "_WINDOW", 64)
+    file = tmp_path / "t.csv"
+    file.write_text("a,b,c\n" + "1.5,2,x\n" * 60)
+    read_source(file)
+    known = {"c0": pa.float64(), "c1": pa.int64(), "c2": pa.string()}
+    assert len(given) > 5
+    assert given[0] is None
+    assert all(types == known for types in given[1:])
 
 
 @pytest.mark.parametrize("name", list(TEXTS))
-def test_text_in_pieces_is_what_the_whole_is(tmp_path, small_pieces, name):
+def test_text_in_pieces_is_what_the_whole_is(tmp_path, monkeypatch, name):
     file = tmp_path / "t.csv"
     file.write_bytes(TEXTS[name].encode())
     expected = read_source(file)
+    monkeypatch.setattr(text_files, "_PIECE", 64)
+    monkeypatch.setattr(text_files, "_WINDOW", 64)
     source = FileBlocks(file, block_rows=3)
     assert source.names == expected.names
     assert source.n_rows == expected.n_rows

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from orthoselect.errors import InputError
 from orthoselect.read import TextFormat, read_source
-from orthoselect.read import text_files as text
+from orthoselect.read import text_columns as text
 
 pa = pytest.importorskip("pyarrow")
 

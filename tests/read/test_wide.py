@@ -225,7 +225,7 @@ SHORT = {
 def test_types_that_the_first_row_settles_are_those_of_the_whole_file(
     case, header, tmp_path, monkeypatch
 ):
-    from orthoselect.read import text_files as text
+    from orthoselect.read import text_columns as text
 
     values, kind = SHORT[case]
     file = tmp_path / "short.csv"
@@ -245,7 +245,7 @@ def test_first_row_settles_no_type_of_two_columns_of_one_name(tmp_path):
 
 
 def test_types_are_not_tried_where_the_first_row_settles_them(tmp_path, monkeypatch):
-    from orthoselect.read import text_files as text
+    from orthoselect.read import text_columns as text
 
     tried = []
     parse_blocks = text.parse_blocks

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from orthoselect.cli.options import ColumnOptions, ReadingOptions
 from orthoselect.cli.terminal import Terminal
 from orthoselect.encode.gaps import check_missing
 from orthoselect.errors import InputError, listing
+from orthoselect.matrix.memory import count_bytes, resident_memory, say_bytes
 from orthoselect.output import check_keeps_source, check_place
 from orthoselect.read import (
     BUILT_IN,
@@ -25,8 +27,12 @@ from orthoselect.read import (
     read_table,
     split_names,
 )
+from orthoselect.read.arrow import load_pyarrow, spare_memory
 from orthoselect.roles import clean
 
+_LOADED_LATER = 40_000_000  # bytes of modules and threads that come after the table is opened
+_LEAST_LEFT = 60_000_000  # bytes that reading in blocks takes, however small they are
+_PLENTY = 1_000_000_000  # bytes beside which what allocators keep is little
 _REPORTS = (".html", ".htm", ".json")
 
 
@@ -87,15 +93,41 @@ def load(
     files = one_or_several(source)
     given = reading.given(columns.drop)
     with terminal.working(f"reading {' '.join([files] if isinstance(files, str) else files)}"):
-        table = read_table(files, memory=memory, in_blocks=scheduler is not None, **given)
+        left, note = (None, "") if memory is None else _left_of(memory, files)
+        table = read_table(files, memory=left, in_blocks=scheduler is not None, **given)
         if check is not None:
             check(table)
         loaded = settle_columns(
             table, target, columns, include, weights, within, has_target=has_target
         )
+        if note:
+            terminal.note(note)
         if scheduler is not None:
             loaded = loaded._replace(dataset=on_dask(loaded.dataset))
     return loaded._replace(files=files, read_by=given)
+
+
+def _left_of(memory: str, files: str | list[str]) -> tuple[int, str]:
+    """Return what a limit of the whole process leaves to a table, and a note if that is nothing.
+
+    Then the table is read as if the process itself took nothing, in the smallest blocks.
+    """
+    limit = count_bytes(memory)
+    if not (isinstance(files, str) and files in BUILT_IN):
+        if limit < _PLENTY:
+            spare_memory()
+        with suppress(InputError):  # without pyarrow there are other files
+            load_pyarrow()
+    resident = resident_memory()
+    if resident is None:
+        return limit, ""
+    itself = resident + _LOADED_LATER
+    if itself + _LEAST_LEFT <= limit:
+        return limit - itself, ""
+    return limit, (
+        f"`--memory {memory}` is less than the command itself takes (about {say_bytes(itself)}) "
+        f"and the smallest blocks ({say_bytes(_LEAST_LEFT)}); it will take more."
+    )
 
 
 def one_or_several(source: str | Sequence[str]) -> str | list[str]:

@@ -53,8 +53,8 @@ _CATEGORICAL = (
 _DROP = "Columns that are not even read, as if the table did not have them."
 _WEIGHTS = "A column of row weights; a whole number counts as that many copies of the row."
 _MEMORY = (
-    "The limit of memory, for example 2GB; a larger table is read in blocks of rows. "
-    "Half of what is free if not given."
+    "The limit of memory of the whole command, for example 2GB; a larger table is read in "
+    "blocks of rows. Half of what is free if not given."
 )
 _SCHEDULER = (
     "A scheduler of Dask, for example tcp://10.0.0.1:8786, whose workers read the files, one each "

@@ -16,7 +16,7 @@ from orthoselect.errors import InputError
 _UNKNOWN = 1 << 31  # where the system does not say
 _LIMITS = "/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"
 _USED = "/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes"
-_SIZE, _DATA = 0, 5  # places in /proc/self/statm: all pages, those of data and stack
+_SIZE, _RESIDENT, _DATA = 0, 1, 5  # places in /proc/self/statm: pages in all, in memory, of data
 _M_ARENA_MAX = -8  # of malloc.h
 _NO_MEMORY = (
     "cannot allocate memory",
@@ -45,6 +45,19 @@ def room_in_limits() -> int | None:
     """
     free = _free_in_limits()
     return max(1, min(free)) if free else None
+
+
+def resident_memory() -> int | None:
+    """Return the bytes of memory that this process takes now; None where the system does not say.
+
+    >>> resident_memory() is None or resident_memory() > 1e7
+    True
+    """
+    try:
+        pages = int(Path("/proc/self/statm").read_text().split()[_RESIDENT])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, IndexError, ValueError):
+        return None
 
 
 def use_one_heap() -> None:

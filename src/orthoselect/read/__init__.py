@@ -15,7 +15,8 @@ been looked at but not read. In memory is one block.
 - `open.py` reads files, in memory if they fit, else in blocks; `paths.py` finds and opens them,
   `file_blocks.py` makes many of them one table, `write.py` writes.
 - `arrow.py` (pyarrow's types and columns in plain terms, and its files), `text_files.py` (with
-  `text_format.py`: how they are written), `numpy_files.py`: the formats.
+  `text_format.py`: how they are written, `text_columns.py`: what their columns hold),
+  `numpy_files.py`: the formats.
 """
 
 from orthoselect.read.block import Block

@@ -34,9 +34,7 @@ def load_pyarrow(module: str = "pyarrow") -> Any:
     """Import pyarrow, or a module of it, or say how to get it."""
     is_new = "pyarrow" not in sys.modules and room_in_limits() is not None
     if is_new:
-        # The allocator it has else would reserve a gigabyte ahead.
-        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
-        use_one_heap()
+        spare_memory()
     try:
         found = importlib.import_module(module)
     except ImportError as error:
@@ -51,6 +49,16 @@ def load_pyarrow(module: str = "pyarrow") -> Any:
         pa.set_cpu_count(min(most, pa.cpu_count()))
         pa.set_io_thread_count(min(most, pa.io_thread_count()))
     return found
+
+
+def spare_memory() -> None:
+    """Have a pyarrow that is not imported yet take memory from the system, and give it back.
+
+    The allocator it has else would reserve a gigabyte ahead, and keep what was in use for later.
+    """
+    if "pyarrow" not in sys.modules:
+        os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
+        use_one_heap()
 
 
 def plain_column(column: Any) -> Any:
@@ -233,13 +241,16 @@ class ParquetPart(Part):
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
         from_batches, names = load_pyarrow().Table.from_batches, list(names)
+        release = load_pyarrow().default_memory_pool().release_unused  # else the pool keeps it
         with self.reading("parquet"), self._open() as file:
             for group in range(file.metadata.num_row_groups):
                 if file.metadata.row_group(group).num_rows <= _BLOCKS_AT_ONCE * n_rows:
                     yield plain_table(file.read_row_group(group, columns=names), names)  # quicker
+                    release()
                     continue
                 for batch in file.iter_batches(n_rows, row_groups=[group], columns=names):
                     yield plain_table(from_batches([batch]), names)
+                release()
 
 
 class ArrowPart(Part):

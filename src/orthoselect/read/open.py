@@ -66,6 +66,7 @@ _COPIES = 3  # of a table in memory: as it is stored, as one array, and what is 
 _PACKED = 6  # bytes in memory for a byte of a compressed file
 _ARROW = 2  # bytes in memory for a byte of an Arrow file
 _HELD = 10  # blocks at a time: read (a whole row group), converted, and worked on
+_PARSING = 96_000_000  # bytes of text, of what pyarrow makes of it, and of what it keeps for later
 _LEAST_ROOM = 1 << 27  # bytes without which BLAS does not begin, and Arrow does not read at all
 _PLENTY = 1 << 30  # bytes beside which blocks are small
 _LEAST = 1 << 22  # bytes that are left to a selection, whatever the blocks take
@@ -127,7 +128,7 @@ def read_table(
         with suppress(UnpacksToMoreError):
             return replace(_read_whole(source, format, drop, text, unpacked), unsifted=True)
     files = find_files(source)
-    blocks = _blocks(files, _for_products(budget), format, text)
+    blocks = _blocks(files, _for_products(budget, kind), format, text)
     dataset = Dataset(
         _whole(blocks) if several and not in_blocks and blocks.nbytes <= most else blocks,
         blocks.names,
@@ -373,12 +374,16 @@ def _size(path: Path, kind: str) -> int:
     return 0
 
 
-def _for_products(budget: int | None) -> int | None:
-    """Return the bytes that are left beside the blocks; None where there is no need to count."""
+def _for_products(budget: int | None, kind: str | None = None) -> int | None:
+    """Return the bytes that are left beside the blocks; None where there is no need to count.
+
+    Of text, also beside what parsing it takes.
+    """
     if budget is None and _allowed(None) >= _PLENTY:
         return None
     budget = _allowed(budget)
-    return max(_LEAST, budget - _HELD * min(BLOCK_BYTES, budget // 32))
+    parsing = min(_PARSING, budget // 2) if kind in _TEXT else 0
+    return max(_LEAST, budget - parsing - _HELD * min(BLOCK_BYTES, budget // 32))
 
 
 def _check_fits(dataset: Dataset, budget: int | None) -> None:

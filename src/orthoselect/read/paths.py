@@ -195,6 +195,11 @@ class Content:
     stored: bytes | Path
     packed: str = ""  # how the file is compressed: .gz, .bz2 or .xz
 
+    @property
+    def stored_bytes(self) -> int:
+        """The bytes that are stored, compressed or not."""
+        return len(self.stored) if isinstance(self.stored, bytes) else self.stored.stat().st_size
+
     def open(self) -> BinaryIO:
         """Return a file to read and to seek in."""
         if isinstance(self.stored, bytes):

@@ -2,7 +2,8 @@
 
 Of a file in pieces, what a column holds is known only once all of it was seen. So a first pass
 parses every piece for itself and joins what it finds; from then on pieces are parsed with the types
-that are known.
+that are known. A long file that is read whole is read in pieces too, which are kept: pyarrow would
+hold all of the text until it knew the types. Only columns whose pieces differ are parsed again.
 """
 
 from __future__ import annotations
@@ -10,8 +11,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -24,9 +24,13 @@ from orthoselect.read.arrow import load_pyarrow
 from orthoselect.read.dataset import Dataset, TextFormat, TextOptions
 from orthoselect.read.looks import UNNAMED_INDEX
 from orthoselect.read.paths import Content, Part, split_suffix
+from orthoselect.read.text_columns import (
+    Learned,
+    has_comma_numbers,
+    parse_rows,
+    without_blanks,
+)
 from orthoselect.read.text_format import (
-    DECIMAL_COMMA,
-    DECIMAL_POINT,
     UTF_8,
     count_quotes,
     expansion,
@@ -37,23 +41,15 @@ from orthoselect.read.text_format import (
     undecodable,
 )
 
-MISSING = (
-    *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "null", "NULL"),
-    *("#N/A", "#NA", "<NA>", "?"),
-)
 _HEAD = 1 << 18  # bytes that encoding, delimiter and decimal point are found from
 _LOOK = 1 << 16  # bytes from which the length of values is estimated
 _WINDOW = 1 << 22  # bytes that are read from the file at a time
 _PIECE = 1 << 24  # bytes of a piece in the first pass
+_KEPT_PIECES = 2  # a text of more of them is read in pieces, even if it is to be whole
 _PLENTY = 1 << 30  # bytes beside which these are few: numbers take more of them than digits
 _LONGEST = 1 << 27  # bytes of a row that are waited for until its end comes
 _WHILE_READ = 2  # a table and what it is made from, at a time
 _UNPACKED = 6  # bytes of text for a byte of a compressed file
-_LOOKS_FOR_A_ROW = (1 << 16, 1 << 24)  # bytes in which the end of a row is looked for
-_FEW_ROWS = 64  # with fewer rows, finding the types of columns takes most of the time
-_WORD = re.compile(r"[A-Za-z]")
-_NO_WORDS = {*(value.lower() for value in MISSING), "true", "false", "inf", "infinity"}
-_COMMA_NUMBERS = r"^[-+]?\d*(,\d+)?([eE][-+]?\d+)?$"
 
 
 def read_text(content: Content, format: str, options: TextOptions) -> Dataset:
@@ -164,27 +160,37 @@ class TextFile:
     def pieces(self, size: int) -> Iterator[Any]:
         """Yield all rows in buffers of whole rows, of about `size` bytes."""
         py_buffer = load_pyarrow().py_buffer
-        held, skip = b"", self._start
+        held, skip = bytearray(), self._start
         for window in self._windows(_scaled(_WINDOW)):
-            held += window[skip:]
+            held += memoryview(window)[skip:]
             skip = max(0, skip - len(window))
             if len(held) < size:
                 continue
             end = last_row_end(held, self.text.delimiter, self._name)
             if not end and len(held) > _LONGEST:
                 raise self._too_long()
-            if held[:end].strip(b"\r\n"):
-                yield py_buffer(held[:end])
-            held = held[end:]
+            rows = bytes(memoryview(held)[:end])
+            del held[:end]
+            if _holds_rows(rows):
+                yield py_buffer(rows)
         if count_quotes(held) % 2:
             self._check_closed()
-        if held.strip(b"\r\n"):
-            yield py_buffer(held)
+        if _holds_rows(held):
+            yield py_buffer(bytes(held))
 
     # The table
 
     def table(self) -> Any:
         """Return the whole table, in the types of its values, names and blanks in order."""
+        columns = None
+        if self._content.stored_bytes > _KEPT_PIECES * _PIECE and room_in_limits() is None:
+            with suppress(InputError):  # quotes that cannot be cut at, or what is wrong anyway
+                columns = self._joined_pieces()
+        if columns is None:
+            columns = self._columns_at_once()
+        return load_pyarrow().table(columns, names=self.names)
+
+    def _columns_at_once(self) -> list[Any]:
         rows = self._whole()
         if not rows.size:
             raise self.no_rows()
@@ -203,7 +209,56 @@ class TextFile:
             columns = self._columns(rows)
         if not len(columns[0]):
             raise self.no_rows()
-        return load_pyarrow().table(columns, names=self.names)
+        return columns
+
+    def _joined_pieces(self) -> list[Any]:
+        """Return the columns of a long text, of which a piece is held at a time."""
+        pa, learned = load_pyarrow(), Learned(self.text, len(self.names))
+        kept: list[list[Any]] = [[] for _ in self.names]  # chunks of each column
+        for piece in self.pieces(_PIECE):
+            for chunks, column in zip(kept, learned.look(self.parse_likely(piece, learned))):
+                chunks.extend(column.chunks)
+        if self.may_have_comma_numbers and learned.has_comma_numbers:
+            self.text = replace(self.text, decimal=",")
+            return self._joined_pieces()
+        if not learned.n_rows:
+            raise self.no_rows()
+        kinds = learned.types()
+        differ = [
+            at
+            for at, kind in enumerate(kinds)
+            if any(chunk.type != kind and not pa.types.is_null(chunk.type) for chunk in kept[at])
+        ]
+        for at in differ:
+            kept[at] = []
+        if differ:
+            for table in self.batches(learned, differ, _PIECE):
+                for at, column in zip(differ, table):
+                    kept[at].extend(column.chunks)
+        return [_one_column(kept.pop(0), kind) for kind in kinds]
+
+    def parse_likely(self, piece: Any, learned: Learned) -> Any:
+        """Parse a piece in the types of those before it, unless it has others."""
+        likely = learned.likely_types(self.places)
+        if likely:
+            with suppress(load_pyarrow().ArrowInvalid):
+                return parse_rows(piece, learned.text, self.places, types=likely)
+        return self.parse(piece, learned.text)
+
+    def batches(self, learned: Learned, columns: Sequence[int], size: int) -> Iterator[list[Any]]:
+        """Yield some columns in pieces of about `size` bytes, in the types that were learned."""
+        pa, asked = load_pyarrow(), [self.places[c] for c in columns]
+        kinds = dict(zip(self.places, learned.types()))
+        blank = {self.places[c] for c in learned.with_blanks}
+        types = {name: pa.string() if name in blank else kind for name, kind in kinds.items()}
+        for piece in self.pieces(size):
+            table = self.parse(piece, learned.text, types=types, columns=asked)
+            yield [
+                without_blanks(table[c], learned.text, kinds[c]) if c in blank else table[c]
+                for c in asked
+            ]
+            del table
+            pa.default_memory_pool().release_unused()  # which the pool else keeps for itself
 
     def _columns(self, rows: Any) -> list[Any]:
         columns = self.parse(rows, self.text).columns
@@ -320,8 +375,11 @@ class TextPart(Part):
     def _learn(self, text: TextFormat) -> Learned:
         learned = Learned(text, len(self.names))
         with self.reading(self._kind):
-            for piece in self._file.pieces(_scaled(_PIECE)):
-                learned.look(self._file.parse(piece, text))
+            for piece in self._file.pieces(
+                _scaled(_PIECE >> 2)
+            ):  # only looked at, so few at a time
+                learned.look(self._file.parse_likely(piece, learned))
+                load_pyarrow().default_memory_pool().release_unused()
         return learned
 
     @property
@@ -340,22 +398,18 @@ class TextPart(Part):
         return int(self._text_bytes * expansion_of(self.path))
 
     def batches(self, names: Sequence[str], n_rows: int) -> Iterator[Any]:
-        pa, learned, places = load_pyarrow(), self._learned, self._file.places
+        learned = self._learned
         at = {name: at for at, name in enumerate(self.names)}
-        columns = [at[name] for name in names]
-        asked = [places[c] for c in columns]
-        kinds = dict(zip(places, learned.types()))
-        blank = {places[c] for c in learned.with_blanks}
-        types = {name: pa.string() if name in blank else kind for name, kind in kinds.items()}
         size = max(1, self._text_bytes // max(1, learned.n_rows)) * n_rows
+        size = max(_scaled(_WINDOW) // 4, size)
         with self.reading(self._kind):
-            for piece in self._file.pieces(max(_scaled(_WINDOW) // 4, size)):
-                table = self._file.parse(piece, learned.text, types=types, columns=asked)
-                values = [
-                    without_blanks(table[c], learned.text, kinds[c]) if c in blank else table[c]
-                    for c in asked
-                ]
-                yield pa.table(values, names=[self.names[c] for c in columns])
+            for values in self._file.batches(learned, [at[name] for name in names], size):
+                yield load_pyarrow().table(values, names=list(names))
+
+
+def _holds_rows(text: bytes | bytearray) -> bool:
+    """Whether there is anything but ends of lines."""
+    return bool(text[:_WINDOW].strip(b"\r\n") or text.strip(b"\r\n"))
 
 
 def _scaled(size: int) -> int:
@@ -364,176 +418,9 @@ def _scaled(size: int) -> int:
     return size if room is None or room > _PLENTY else max(size >> 5, size * room // _PLENTY)
 
 
-# Rows -> columns
-
-
-def parse_rows(
-    rows: Any, text: TextFormat, places: Sequence[str], *, types: Any = None, columns: Any = None
-) -> Any:
-    """Parse rows in blocks that suit them; columns are called by their places."""
+def _one_column(chunks: Sequence[Any], kind: Any) -> Any:
+    """Return the pieces of a column as one, of which some had no value, and so no type."""
     pa = load_pyarrow()
-    row = _first_row_of(rows, text.delimiter)
-    block = min(max(1 << 20, 256 * len(row)), 1 << 27)  # many rows: each column of each costs time
-    if types is None and rows.size <= _FEW_ROWS * len(row):
-        settled = _settled_types(row, text, places)
-        if settled:  # faster, though a later row may prove them wrong
-            with suppress(pa.ArrowInvalid):
-                return parse_blocks(rows, text, block, names=places, types=settled)
-    try:
-        return parse_blocks(rows, text, block, names=places, types=types, columns=columns)
-    except pa.ArrowInvalid as error:
-        if block >= rows.size or "block" not in str(error):
-            raise
-    # A row longer than a block: one block for all.
-    return parse_blocks(rows, text, names=places, types=types, columns=columns)
-
-
-def _first_row_of(rows: Any, delimiter: str) -> bytes:
-    head = b""
-    for size in _LOOKS_FOR_A_ROW:
-        head = rows.slice(0, min(size, rows.size)).to_pybytes()
-        found = find_first_row(head, delimiter)
-        if found:
-            return head[slice(*found)]
-    return head
-
-
-def _settled_types(row: bytes, text: TextFormat, places: Sequence[str]) -> dict[str, Any]:
-    """Return the types of columns that the first row settles, of a table with few rows.
-
-    pyarrow tries one type after the other on each column. With few rows that takes most of the
-    time; with many it does not matter. A fraction or a word at the top leave one type to try.
-    """
-    pa = load_pyarrow()
-    try:
-        values = fields_of(row.decode(errors="replace").strip("\r\n"), text.delimiter)
-    except csv.Error:
-        return {}
-    fraction = DECIMAL_COMMA if text.decimal == "," else DECIMAL_POINT
-    types = {}
-    for place, value in zip(places, values):
-        if fraction.fullmatch(value):
-            types[place] = pa.float64()
-        elif _WORD.match(value) and value.strip().lower() not in _NO_WORDS:
-            types[place] = pa.string()
-    return types
-
-
-def parse_blocks(
-    buffer: Any,
-    text: TextFormat,
-    block_size: int | None = None,
-    *,
-    names: Sequence[str] | None = None,
-    types: Mapping[str, Any] | None = None,
-    columns: Sequence[str] | None = None,
-    **parsing: Any,
-) -> Any:
-    """Parse UTF-8, in blocks or all at once; columns without a given type get one that suits.
-
-    The first line holds the names, unless these are given.
-    """
-    pa, pa_csv = load_pyarrow(), load_pyarrow("pyarrow.csv")
-    block_size = block_size or min(buffer.size + 1, 2**31 - 1)
-    return pa_csv.read_csv(
-        pa.BufferReader(buffer),
-        pa_csv.ReadOptions(block_size=block_size, column_names=names),
-        pa_csv.ParseOptions(delimiter=text.delimiter, newlines_in_values=True, **parsing),
-        pa_csv.ConvertOptions(
-            null_values=list(MISSING),
-            strings_can_be_null=True,
-            decimal_point=text.decimal,
-            column_types=types,
-            include_columns=columns,
-        ),
+    return pa.chunked_array(
+        [chunk if chunk.type == kind else pa.nulls(len(chunk), kind) for chunk in chunks], kind
     )
-
-
-def without_blanks(column: Any, text: TextFormat, kind: Any = None) -> Any:
-    """Return a column as it would have been read without blanks around its values.
-
-    It is written and read again, so that pyarrow finds its type, unless `kind` gives it.
-    """
-    pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
-    if not pa.types.is_string(column.type):
-        return column
-    if kind is None and len(column) <= _FEW_ROWS:  # faster one by one
-        given = [value for value in column.to_pylist() if value is not None]
-        if all(value == value.strip(" \t") for value in given):
-            return column
-    trimmed = pc.utf8_trim(column, " \t")
-    if kind is None and pc.all(pc.equal(trimmed, column)).as_py() is not False:
-        return column
-    written, pa_csv = pa.BufferOutputStream(), load_pyarrow("pyarrow.csv")
-    options = pa_csv.WriteOptions(delimiter=text.delimiter)
-    pa_csv.write_csv(pa.table([trimmed], names=["x"]), written, options)
-    types = None if kind is None else {"x": kind}
-    # An empty line is a missing value here: there are no other columns.
-    again = parse_blocks(written.getvalue(), text, types=types, ignore_empty_lines=False)
-    return again.column(0)
-
-
-def has_comma_numbers(column: Any) -> bool:
-    """Whether a column of text holds nothing but numbers with a decimal comma."""
-    pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
-    if not pa.types.is_string(column.type):
-        return False
-    return pc.all(pc.match_substring_regex(column, _COMMA_NUMBERS)).as_py() is True
-
-
-class Learned:
-    """What the pieces of a text file hold, joined.
-
-    Of each column: the types of its pieces, whether all its whole numbers are 0 or 1, and whether
-    all its text is numbers with a decimal comma.
-    """
-
-    def __init__(self, text: TextFormat, n: int) -> None:
-        self.text = text
-        self.n_rows = 0
-        self.with_blanks: set[int] = set()
-        self._kinds: list[set[Any]] = [set() for _ in range(n)]
-        self._are_bits = [True] * n
-        self._are_comma_numbers = [True] * n
-
-    def look(self, table: Any) -> None:
-        """Look at one more piece, as pyarrow has read it."""
-        pa, pc = load_pyarrow(), load_pyarrow("pyarrow.compute")
-        for at, column in enumerate(table.columns):
-            trimmed = without_blanks(column, self.text)
-            if trimmed is not column:
-                self.with_blanks.add(at)
-            if pa.types.is_integer(trimmed.type):
-                extremes = pc.min_max(trimmed).as_py()
-                self._are_bits[at] &= extremes["min"] >= 0 and extremes["max"] <= 1
-            elif not pa.types.is_null(trimmed.type):
-                self._are_comma_numbers[at] &= has_comma_numbers(trimmed)
-            self._kinds[at].add(trimmed.type)
-        self.n_rows += table.num_rows
-
-    @property
-    def has_comma_numbers(self) -> bool:
-        """Whether a text column holds nothing but numbers with a decimal comma."""
-        pa = load_pyarrow()
-        text = [any(map(pa.types.is_string, kinds)) for kinds in self._kinds]
-        return any(a and b for a, b in zip(text, self._are_comma_numbers))
-
-    def types(self) -> list[Any]:
-        """Return the types that pyarrow would have found in the whole file."""
-        return [_joined(k, bits) for k, bits in zip(self._kinds, self._are_bits)]
-
-
-def _joined(kinds: set[Any], are_bits: bool) -> Any:
-    """Return the first type, in pyarrow's order of trying, that all pieces can be read as."""
-    pa = load_pyarrow()
-    kinds = {kind for kind in kinds if not pa.types.is_null(kind)}
-    if len(kinds) < 2:
-        return next(iter(kinds), pa.null())
-    if kinds == {pa.int64(), pa.bool_()}:
-        return pa.bool_() if are_bits else pa.string()
-    if kinds == {pa.int64(), pa.float64()}:
-        return pa.float64()
-    if all(pa.types.is_date(kind) or pa.types.is_timestamp(kind) for kind in kinds):
-        stamps = sorted(str(kind) for kind in kinds if pa.types.is_timestamp(kind))
-        return next(kind for kind in kinds if str(kind) == stamps[0])  # "[ns]" before "[s]"
-    return pa.string()
