@@ -122,7 +122,7 @@ import re, sys
 from pathlib import Path
 from orthoselect.cli import main
 try:
-    main(["select", sys.argv[1], "-t", "y", "-k", "3", "--memory", "250MB", "-q"])
+    main(["select", sys.argv[1], "-t", "y", "-k", "3", "--memory", "300MB", "-q"])
 except SystemExit as end:
     assert not end.code
 print(1024 * int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]))
@@ -132,12 +132,12 @@ print(1024 * int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_t
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="asks Linux for the peak")
 @pytest.mark.parametrize("suffix", ["csv", "parquet"])
 def test_the_command_stays_within_its_limit_with_all_it_imports(tmp_path, suffix):
-    """A table that would take a multiple of what the limit leaves, in memory."""
+    """A table of 120 MB of numbers: more than the limit leaves beside the imports."""
     pa = pytest.importorskip("pyarrow")
     from pyarrow import csv, parquet
 
-    X, y = dense(30_000, 200)
-    columns = {f"x{j}": X[:, j].round(4) for j in range(200)}
+    X, y = dense(30_000, 500)
+    columns = {f"x{j}": X[:, j].round(4) for j in range(500)}
     table, file = pa.table({**columns, "y": y}), tmp_path / f"t.{suffix}"
     if suffix == "csv":
         csv.write_csv(table, file)
@@ -145,4 +145,4 @@ def test_the_command_stays_within_its_limit_with_all_it_imports(tmp_path, suffix
         parquet.write_table(table, file, row_group_size=5000)
     command = [sys.executable, "-c", _COMMAND, str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert int(done.stdout.splitlines()[-1]) < 250e6
+    assert int(done.stdout.splitlines()[-1]) < 300e6

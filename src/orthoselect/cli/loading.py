@@ -30,8 +30,8 @@ from orthoselect.read import (
 from orthoselect.read.arrow import load_pyarrow, spare_memory
 from orthoselect.roles import clean
 
-_LOADED_LATER = 40_000_000  # bytes of modules and threads that come after the table is opened
-_LEAST_LEFT = 60_000_000  # bytes that reading in blocks takes, however small they are
+_LOADED_LATER = 60_000_000  # bytes of modules and threads that come after the table is opened
+_LEAST_LEFT = 110_000_000  # bytes that reading in blocks takes, however small they are
 _PLENTY = 1_000_000_000  # bytes beside which what allocators keep is little
 _REPORTS = (".html", ".htm", ".json")
 
