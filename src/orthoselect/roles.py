@@ -262,8 +262,8 @@ def _read_values(
         return data, read_given(target)
     if target is None and not isinstance(data.names, NumberedNames):
         raise InputError(
-            f"`target` should name the column to explain, or be its values: this requires y to be "
-            f"passed, but the target y is None. The columns are {listing(data.names)}."
+            "`target` should name the column to explain, or be its values; but the target y is None. "
+            f"The columns are {listing(data.names)}. Only `method='unsupervised'` needs no target."
         )
     target = read_given(target, data.target_name or "y")
     if not data.unsifted:

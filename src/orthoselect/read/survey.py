@@ -32,7 +32,7 @@ def no_target() -> InputError:
     """Return the error of a response that is None."""
     return InputError(
         "This selector requires y to be passed, but the target y is None: "
-        "pass the classes or numbers to explain."
+        "pass the classes or numbers to explain. Only `method='unsupervised'` needs none."
     )
 
 
