@@ -262,7 +262,7 @@ def _read_values(
         return data, read_given(target)
     if target is None and not isinstance(data.names, NumberedNames):
         raise InputError(
-            "`target` should name the column to explain, or be its values; but the target y is None. "
+            "`target` should name the column to explain, or be its values; the target y is None. "
             f"The columns are {listing(data.names)}. Only `method='unsupervised'` needs no target."
         )
     target = read_given(target, data.target_name or "y")

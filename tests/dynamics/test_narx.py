@@ -420,3 +420,9 @@ def test_a_validation_shows_what_the_last_value_alone_would_do():
     expected = np.sqrt(np.mean(np.diff(y[201:]) ** 2))  # rows after the longest lag
     assert found.persistence == pytest.approx(expected, rel=1e-12)
     assert f"last value  {expected:.5g}" in repr(found).replace("   ", "  ")
+    # A random walk: no model can do better than its last value.
+    assert found.beats_last_value == ("found nothing to use" not in repr(found))
+    u = np.random.default_rng(1).normal(size=300)
+    useless = NARX(1, y_lags=0, u_lags=1, degree=1).fit(u[:200], y[:200]).validate(u[200:], y[200:])
+    assert not useless.beats_last_value
+    assert "no better than the last value" in repr(useless)

@@ -25,6 +25,11 @@ from orthoselect.result.text import as_table
 _CERTAIN = 1.96
 
 
+_NO_BETTER = (
+    "One step ahead the model is no better than the last value: it has found nothing to use."
+)
+
+
 @dataclass(frozen=True)
 class CorrelationTest:
     """One of the tests.
@@ -93,7 +98,14 @@ class Validation:
             for test in self.tests if test.values
         ]  # fmt: skip
         header = ["correlation", "bound (95 %)", "largest", "outside"]
-        return f"Validation on {self.n_rows} rows\n{errors}\n{as_table(header, tests, left={0})}"
+        told = "" if self.beats_last_value else f"\n{_NO_BETTER}"
+        about = f"Validation on {self.n_rows} rows\n{errors}{told}"
+        return f"{about}\n{as_table(header, tests, left={0})}"
+
+    @property
+    def beats_last_value(self) -> bool:
+        """Whether one step ahead the model errs less than the value before; true if unknown."""
+        return not self.errors.get("one step", 0.0) >= self.persistence
 
     def plot(self, figure: Any = None) -> Any:
         """Draw the tests, each with its bounds; returns the figure."""
