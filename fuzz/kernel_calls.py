@@ -14,6 +14,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from fuzz.bytes_calls import (
+    bound_columns_twin,
+    byte_products_twin,
+    cut_to_bytes_twin,
+    make_bound_columns,
+    make_byte_products,
+    make_cut_to_bytes,
+    make_walk,
+    walk_twin,
+)
 from fuzz.chance_calls import (
     class_planes_twin,
     make_class_planes,
@@ -847,6 +857,10 @@ KERNELS: dict[str, Kernel] = {
     "row_from_gram": Kernel(_row_from_gram, _row_twin, ("r",)),
     "remove_row": Kernel(_state, _remove_twin, ("C", "d")),
     "score_columns": Kernel(_score_columns, _score_twin, ("C", "d", "scores")),
+    "walk": Kernel(make_walk, walk_twin, ("C", "d", "open", "L", "room", "taken", "gains")),
+    "cut_to_bytes": Kernel(make_cut_to_bytes, cut_to_bytes_twin, ("copy", "found", "VtB")),
+    "byte_products": Kernel(make_byte_products, byte_products_twin, ("out",)),
+    "bound_columns": Kernel(make_bound_columns, bound_columns_twin, ("bounds",)),
     "look_ahead": Kernel(_look_ahead, _ahead_twin, ("rows", "C", "d", "open", "winners")),
     "best_sets": Kernel(_best_sets, _best_sets_twin, ("best", "sets", "counts")),
     "sparse_table": Kernel(_table, _table_twin),

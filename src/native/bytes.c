@@ -317,7 +317,7 @@ __attribute__((target("avx2"))) static void multiply_avx2(const uint8_t *copy, P
 #define FOR_VNNI __attribute__((target("avx512f,avx512bw,avx512vnni")))
 
 /* Up to three directions, whose sums stay in registers; four products in one instruction. */
-FOR_VNNI __attribute__((always_inline)) static inline void
+FOR_VNNI INLINE void
 add_vnni(const int b, const uint8_t *copy, Py_ssize_t quads, Products *to, int first)
 {
     __m512i high[3][4], low[3][4];

@@ -11,8 +11,8 @@ from orthoselect_study import EXPERIMENTS
 def test_lists_the_experiments(run):
     names = [row["name"] for row in json.loads(run("study", "list", "-f", "json").out)]
     assert names[:3] == ["iris", "binomial", "multinomial"]
-    assert names[-3:] == ["dynamics", "unsupervised", "how_many"]
-    assert len(names) == 11
+    assert names[-4:] == ["dynamics", "unsupervised", "how_many", "channels"]
+    assert len(names) == 12
     assert all(name in run("study", "list").out for name in names)
 
 
